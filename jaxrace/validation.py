@@ -23,6 +23,13 @@ def require_integer(name: str, value: Any, least: int, most: float = math.inf) -
         raise ValueError(f"{name}: expected at most {most}, got {value}")
 
 
+def require_top(top: int, num_options: int) -> None:
+    """Raise unless ``top`` is an integer, at least 1, and less than the number of options."""
+    require_integer("top", top, 1)
+    if top >= num_options:
+        raise ValueError(f"top: expected less than the {num_options} options, got {top}")
+
+
 def require_positive(name: str, value: ArrayLike) -> None:
     """Raise unless ``value`` is positive and float32 holds it, neither as 0 nor as infinity."""
     number = _as_float(value)

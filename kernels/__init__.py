@@ -54,12 +54,15 @@ from jaxrace.kernels.open_pairs import open_round_gains as open_round_gains
 from jaxrace.kernels.picking import first_best as first_best
 from jaxrace.kernels.picking import leading as leading
 from jaxrace.kernels.picking import pick as pick
+from jaxrace.kernels.picking import ranking as ranking
 from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
 from jaxrace.kernels.ragged_wins import sample_slices as sample_slices
 from jaxrace.kernels.random_walk import long_run as long_run
+from jaxrace.kernels.random_walk import settle_walk as settle_walk
 from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
 from jaxrace.kernels.random_walk import visits_key as visits_key
 from jaxrace.kernels.random_walk import walk_error as walk_error
+from jaxrace.kernels.random_walk import walk_visits as walk_visits
 from jaxrace.kernels.relations import lexicographic as lexicographic
 from jaxrace.kernels.relations import pareto as pareto
 from jaxrace.kernels.relations import total_order as total_order

@@ -61,3 +61,12 @@ def leading(values: jax.Array, count: int) -> Leading:
 
     nothing = Leading(jnp.zeros_like(values[0]), jnp.int32(0), jnp.zeros(values.shape, bool))
     return lax.fori_loop(0, count, mark_next, nothing)
+
+
+def ranking(*keys: jax.Array) -> jax.Array:
+    """The places of the largest first key [K] first, of equal ones the second, ...: int32 [K].
+
+    >>> print(ranking(jnp.array([1, 2, 1]), jnp.array([0.5, 0.0, 0.7])))
+    [1 2 0]
+    """
+    return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.kernels.elimination import inverse
+from jaxrace.kernels.picking import ranking
 
 # The walk starts anew, anywhere, in one of fifty steps: the chain is irreducible then.
 _FOLLOWED, _RESTARTED = 0.98, 0.02
@@ -77,3 +78,27 @@ def walk_error(estimate: jax.Array, radius: jax.Array, rule: str) -> jax.Array:
 def visits_key(visits: jax.Array) -> jax.Array:
     """Visits as int32 [K], in which equal options tie."""
     return jnp.round(visits * 2**_SORTED_BITS).astype(jnp.int32)
+
+
+def walk_visits(estimate: jax.Array) -> jax.Array:
+    """v of the walk by S_ij [K, K], the share of its time that it spends at each: float32 [K]."""
+    return long_run(transition_matrix(estimate)).visits
+
+
+def settle_walk(
+    estimate: jax.Array, radius: jax.Array, top: int, rule: str
+) -> tuple[jax.Array, jax.Array]:
+    """The top kappa by the walk's visits, once these are certain; nothing before: bool [K], [K].
+
+    Two chains S and T with stationary distributions v and w have v - w = v (S - T) T#, so that
+    no entry differs by more than B max |A#|, where B bounds the sums of |S - T| over a row and A#
+    is that of the estimate. Certain is v_(kappa) - v_(kappa + 1) > 2 B max |A#|, with B of
+    ``walk_error``.
+    """
+    error = walk_error(estimate, radius, rule)
+    walk = long_run(transition_matrix(estimate))
+    order = ranking(visits_key(walk.visits))
+    gap = walk.visits[order[top - 1]] - walk.visits[order[top]]
+    certain = gap > 2 * error * jnp.abs(walk.group_inverse).max()
+    in_top = jnp.argsort(order) < top
+    return certain & in_top, certain & ~in_top

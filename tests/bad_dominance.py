@@ -16,7 +16,7 @@ from jaxrace.kernels import total_order
 
 BAD = {
     # Dominance races
-    "dominance top": (lambda: DominanceRace(3, 3, 9, total_order), "top: expected fewer than"),
+    "dominance top": (lambda: DominanceRace(3, 3, 9, total_order), "top: expected less than"),
     "dominance capacity": (
         lambda: DominanceRace(3, 1, 2**15, total_order),
         "capacity: expected at most 32767, got 32768",
@@ -59,7 +59,7 @@ BAD = {
     ),
     "dominance, other params": (
         lambda: run(DOMINANCE_RACE, params=PARAMS),
-        "params: expected what the race's own params.. makes, got PreferenceParams",
+        "params: expected a DominanceParams, got PreferenceParams",
     ),
     "dominance compare not antisymmetric": (
         lambda: run_dominance(compare=first_always),

@@ -87,8 +87,8 @@ def pair_of_signs(a, b):
 BAD = {
     # Races
     "top 0": (lambda: PreferenceRace(3, 0, 9, total_order), "top: expected an integer of at least"),
-    "top K": (lambda: PreferenceRace(3, 3, 9, total_order), "top: expected fewer than"),
-    "top of a value race": (lambda: HoeffdingRace(3, 4), "top: expected fewer than"),
+    "top K": (lambda: PreferenceRace(3, 3, 9, total_order), "top: expected less than"),
+    "top of a value race": (lambda: HoeffdingRace(3, 4), "top: expected less than"),
     "one option": (lambda: PreferenceRace(1, 1, 9, total_order), "num_options: expected an int"),
     "capacity 32768": (lambda: PreferenceRace(3, 1, 2**15, total_order), "capacity: expected at m"),
     "bound": (lambda: PreferenceRace(3, 1, 9, total_order, "wide"), "bound: expected one of publi"),

@@ -135,14 +135,14 @@ BAD = {
         lambda: run(params=RACE.table(0.1)),
         "params: expected those of one race with cap",
     ),
-    "run other params": (lambda: run(params=VALUE_PARAMS), "params: expected what the race's own"),
+    "run other params": (lambda: run(params=VALUE_PARAMS), "params: expected a PreferenceParams"),
     "init batch": (
         lambda: RACE.init(0.0, jax.tree.map(lambda x: jnp.stack([x, x]), PARAMS)),
         "params: expected those of one race, got .2. of them; use jax.vmap",
     ),
     "state of another kind": (
         lambda: RACE.tell(VALUE_RACE.init(0.0, VALUE_PARAMS), START[:, None], PARAMS),
-        "state: expected what the race's own init.. makes, got ValueState",
+        "state: expected a PreferenceState, got ValueState",
     ),
     "state of another size": (
         lambda: RACE.ask(WIDER.init(0.0, WIDER.params(0.1)), PARAMS),
@@ -160,7 +160,7 @@ BAD = {
     ),
     "no state": (
         lambda: VALUE_RACE.result(None, VALUE_PARAMS),
-        "state: expected what the race's own init.. makes, got NoneType",
+        "state: expected a [A-Za-z]*State, got None",
     ),
     "judged text": (
         lambda: racing.judge(DOMINANCE_RACE, [np.array(["a"])] * 3, DOMINANCE_RACE.params(0.1)),

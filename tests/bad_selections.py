@@ -61,7 +61,7 @@ RECORDED = selection.recorded([0, 0, 1], [1, 2, 2], [1.0, 2.0, 3.0])
 BAD = {
     # Settings
     "selection, one option": (lambda: POCBAM(1, 1), "num_options: expected"),
-    "all on top": (lambda: POCBAM(3, 3), "top: expected less than num_options, got 3"),
+    "all on top": (lambda: POCBAM(3, 3), "top: expected less than the 3 options, got 3"),
     "warm_up 1": (lambda: POCBAM(3, 1, warm_up=1), "warm_up: expected"),
     "pooled_samples -1": (lambda: POCBAM(3, 1, pooled_samples=-1), "pooled_samples: expected"),
     "fit": (lambda: selection.MlPocbam(3, 1, fit=WRONG), "fit: expected"),
@@ -99,27 +99,27 @@ BAD = {
     # Problems of another size
     "selection, fewer normal": (
         lambda: run(selection.normal_score, THREE),
-        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+        r"problem: expected shape \[4, 4\], got \[3, 3\]",
     ),
     "selection, fewer deviations": (
         lambda: run(selection.normal_score, NormalScores(jnp.zeros((4, 4)), jnp.ones((3, 3)))),
-        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+        r"problem: expected shape \[4, 4\], got \[3, 3\]",
     ),
     "selection, more wins": (
         lambda: run(selection.win, jnp.full((5, 5), 0.5)),
-        r"problem: expected a matrix \[4, 4\], got \[5, 5\]",
+        r"problem: expected shape \[4, 4\], got \[5, 5\]",
     ),
     "selection, fewer recorded": (
         lambda: run(selection.recorded_score, RECORDED),
-        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+        r"problem: expected shape \[4, 4\], got \[3, 3\]",
     ),
     "selection, many at once": (
         lambda: run(selection.win, jnp.full((7, 4, 4), 0.5)),
-        r"problem: expected a matrix \[4, 4\], got \[7, 4, 4\]",
+        r"problem: expected shape \[4, 4\], got \[7, 4, 4\]",
     ),
     "selection job, fewer": (
         lambda: init_of_work(selection.normal_score, THREE),
-        r"problem: expected a matrix \[4, 4\], got \[3, 3\]",
+        r"problem: expected shape \[4, 4\], got \[3, 3\]",
     ),
     # Problems that cannot be
     "selection, no preferences": (
@@ -173,7 +173,7 @@ BAD = {
     **{
         f"selection, foreign params, {name}": (
             call,
-            "params: expected what params.. of Uniform makes, got RaceParams",
+            "params: expected a ScoreParams, got RaceParams",
         )
         for name, call in {
             "init": lambda: SELECTOR.init(FOREIGN),

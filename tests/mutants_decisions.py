@@ -37,8 +37,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/selection/active_ranking.py",
-        "is_over = ~(state.active & (numbers > pair[0])).any()",
-        "is_over = ~(state.active & (numbers >= pair[0])).any()",
+        "place=pair[0] + 1",
+        "place=pair[0]",
         "tests/test_selection_rounds.py",
     ),
     (

@@ -138,9 +138,9 @@ MUTANTS = [
         MEAN,
     ),
     (
-        "jaxrace/racing/dominance/decision.py",
-        "against = over.T & (params.null == 0)",
-        "against = over.T",
+        "jaxrace/judging/decision.py",
+        "against = seen.over.T & xp.logical_not(is_tolerant)",
+        "against = seen.over.T",
         MEAN,
     ),
     (
@@ -156,15 +156,15 @@ MUTANTS = [
         EDGES,
     ),
     (
-        "jaxrace/racing/dominance/decision.py",
-        "lags = complete[:, None] <= complete[None, :]",
-        "lags = complete[:, None] < complete[None, :]",
+        "jaxrace/judging/decision.py",
+        "lags = progress[:, None] <= progress[None, :]",
+        "lags = progress[:, None] < progress[None, :]",
         EDGES,
     ),
     (
         "jaxrace/racing/dominance/decision.py",
-        "exhausted = doubtful & (shared_blocks(complete) >= most)",
-        "exhausted = doubtful & (shared_blocks(complete) > most)",
+        "exhausted = doubtful & (common(progress) >= most)",
+        "exhausted = doubtful & (common(progress) > most)",
         EDGES,
     ),
     (
@@ -235,9 +235,9 @@ MUTANTS = [
         "tests/test_racing_shared.py",
     ),
     (
-        "jaxrace/racing/shared/decision.py",
-        "deficit >= deficit.max() - params.slack",
-        "deficit >= deficit.min() - params.slack",
+        "jaxrace/judging/decision.py",
+        "deficit >= deficit.max() - slack",
+        "deficit >= deficit.min() - slack",
         "tests/test_racing_shared.py",
     ),
     (
@@ -260,9 +260,9 @@ MUTANTS = [
         "tests/test_racing_judge.py",
     ),
     (
-        "jaxrace/racing/dominance/judged.py",
-        "if certificate == EXHAUSTED:",
-        "if certificate >= RUNNING:",
+        "jaxrace/racing/judge.py",
+        "elif not found.doubtful.any() or (found.doubtful & used_up).any():",
+        "elif True:",
         "tests/test_racing_judge.py",
     ),
     (

@@ -89,7 +89,6 @@ SLOW = {
     "jaxrace.search.split_race",
     "jaxrace.selection.active_ranking",
     "jaxrace.selection.driver",
-    "jaxrace.selection.job",
     "jaxrace.selection.pocbam",
     "jaxrace.selection.comparisons",
     "jaxrace.selection.score_selector",

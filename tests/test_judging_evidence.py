@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from reference import tables as reference
 
-from jaxrace.judging import intervals
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.levels import Bets, independent_bets, shared_bets
+from jaxrace.judging.process import intervals
 from jaxrace.judging.scores import padded
 from jaxrace.judging.shared import SharedPairs
 
@@ -126,7 +126,7 @@ def test_intervals_invert_the_evidence():
         SharedPairs(padded(columns)[:, :, None], "mean", shared_bets(5.0), None),
         SharedPairs(padded(columns)[:, :, None], "wins", shared_bets(5.0, 60), 60),
     ):
-        low, high = intervals.intervals(pairs, FIRST, SECOND, 3.0)
+        low, high = intervals(pairs, FIRST, SECOND, 3.0)
         mean = pairs.process(FIRST, SECOND).mean
         assert (low < mean).all()
         assert (mean < high).all()

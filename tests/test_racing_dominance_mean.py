@@ -13,7 +13,6 @@ from jaxrace import kernels
 from jaxrace.judging.decision import Seen, decide
 from jaxrace.racing import DominanceRace, SharedRace, judge, run
 from jaxrace.racing.dominance import decision
-from jaxrace.racing.shared import decision as shared_decision
 
 OPTIONS, CAPACITY = 4, 61
 MEAN = {"by": "mean", "low": -1.0, "high": 3.0}
@@ -136,14 +135,15 @@ def test_who_is_over_the_first_within_a_tolerance_leaves_a_pair_in_doubt(toleran
     assert found.leads.tolist() == [True, False, False]
     assert bool(found.doubtful[0, 1]) == (tolerance > 0)
     margin = jnp.asarray(np.rint(mean * race.blocks.unit), jnp.int32)
-    seen = decision.Evidence(jnp.asarray(highest), margin, jnp.ones(3, jnp.int32))
-    same = decision.decide(seen, params, jnp.int32(9), 1, race.blocks)
+    seen = jnp.asarray(highest), margin, jnp.ones(3, jnp.int32)
+    same = decision.decide_blocks(*seen, params, top=1, blocks=race.blocks)
     assert bool(same.doubtful[0, 1]) == (tolerance > 0)
     settings = {"by": "wins", "compare": kernels.total_order}
     shared = SharedRace(3, 1, 60, **settings).params(0.05, tolerance=tolerance)
-    arrays = jnp.asarray(highest), jnp.asarray(over), jnp.asarray(mean)
-    on_tasks = shared_decision.Seen(*arrays, jnp.ones(3, jnp.int32))
-    asked = shared_decision.decide(on_tasks, shared, 1, tolerance == 0).asked
+    on_tasks = Seen(*map(jnp.asarray, (highest, over, over & False, mean)))
+    asked = decision.decide(
+        on_tasks, jnp.ones(3, jnp.int32), shared, jnp.int32(60), 1, by_counts=tolerance == 0
+    ).asked
     assert asked.tolist()[:2] == [True, tolerance > 0]
 
 

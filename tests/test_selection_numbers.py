@@ -62,9 +62,9 @@ def after_250(selector, keys, problems):
     params = selector.params()
 
     def play(key, problem):
-        plan = driver.Plan(selector, normal_score, interval=250 - selector.opening, batch=1)
-        state = driver.begin(plan, key, problem, params)
-        state = driver.advance(plan, state, problem, params).selector
+        rest = 250 - selector.opening
+        work = driver.SelectionWork(selector, normal_score, 250, rest, params)
+        state = driver.advance(work, driver.begin(work, key, problem), problem).selector
         selected = selector.result(state, params).selected
         return state, (selected == borda_top(problem.means, 4)).all()
 

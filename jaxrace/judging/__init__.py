@@ -2,8 +2,8 @@
 
 from jaxrace.judging.independence import DependentRunsWarning as DependentRunsWarning
 from jaxrace.judging.independence import check_runs as check_runs
+from jaxrace.judging.result import Option as Option
+from jaxrace.judging.result import Pair as Pair
 from jaxrace.judging.result import RaceOfTable as RaceOfTable
-from jaxrace.judging.rows import Option as Option
-from jaxrace.judging.rows import Pair as Pair
 from jaxrace.judging.table_race import compare_next as compare_next
 from jaxrace.judging.table_race import race as race

@@ -105,6 +105,14 @@ class BlockPairs:
         return np.where(opened, later, np.minimum(first, later + abs(sizes[0] - sizes[1])))
 
 
+def block_values(
+    values: np.ndarray, first: IntArray, second: IntArray, start: IntArray, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers [K, N] in blocks of pairs, [P, b, 1] and [P, 1, b]; see ``Differences``."""
+    runs = start[:, None] + np.arange(size)
+    return values[first[:, None], runs][:, :, None], values[second[:, None], runs][:, None, :]
+
+
 def log_factors(differences: FloatArray, bets: FloatArray) -> FloatArray:
     """ln F of one block of P pairs, [P, L]; differences [P, b, b], bets [P, L].
 

@@ -1,10 +1,12 @@
 """Who is certainly best, who may be, and for which pairs more runs would help.
 
-The theorems are in docs/tables.md. Axes: K options; arrays [K, K] are about "i over j".
+On the host, and as part of the programs of races, which give arrays of JAX and ``xp``, the module
+that computes with them. The theorems are in docs/tables.md. Axes: K options; arrays [K, K] are
+about "i over j".
 """
 
 import math
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +28,19 @@ _DIGITS = 9
 class Seen(NamedTuple):
     """What a decision is taken on."""
 
-    highest: FloatArray  # [K, K], the largest ln E_ij so far
-    over: BoolArray  # [K, K], verdicts
-    strong: BoolArray  # [K, K], verdicts that all hold together
-    mean: FloatArray  # [K, K], of the differences; positive where i looks better
+    highest: Any  # float [K, K], the largest ln E_ij so far
+    over: Any  # bool [K, K], verdicts
+    strong: Any  # bool [K, K], verdicts that all hold together
+    mean: Any  # float [K, K], of the differences; positive where i looks better
+
+
+class Doubt(NamedTuple):
+    """What is certain of kappa options that lead, and what is not."""
+
+    dominates: Any  # bool [], (a): each of them is over each of the rest
+    is_counted: Any  # bool [], (b): strong verdicts settle how many each is over
+    doubtful: Any  # bool [K, K], pairs that more runs are for
+    served: Any  # bool [K, K], those of them that are behind, or hardly ahead
 
 
 class Decision(NamedTuple):
@@ -53,42 +64,57 @@ def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
     return np.lexsort((-mean.sum(1).round(_DIGITS), -wins)), wins
 
 
+def in_doubt(
+    seen: Seen,
+    leads: Any,
+    level: Any,
+    slack: Any,
+    *,
+    is_tolerant: Any = False,
+    by_counts: bool = True,
+    xp: Any = np,
+) -> Doubt:
+    """Are the options T that lead, bool [K], certified, or which pairs are in doubt?
+
+    Those are the pairs across the boundary without a verdict, and where there is none of those,
+    pairs whose strong verdict is likeliest to settle the counts, if there is a certificate (b),
+    ``by_counts``. Within a tolerance (``is_tolerant``) each of two may be over the other: only the
+    first over the second settles a pair.
+    """
+    cross = leads[:, None] & ~leads[None, :]
+    dominates = is_counted = ~(cross & ~seen.over).any()
+    against = seen.over.T & xp.logical_not(is_tolerant)
+    doubtful = cross & ~(seen.over | against)
+    if by_counts:
+        wins = seen.strong.sum(1, dtype=xp.int32)
+        losses = seen.strong.sum(0, dtype=xp.int32)
+        # K - 1 and not K: a tie across the boundary is a top kappa, too.
+        lacking = cross & (wins[:, None] + losses[None, :] < len(leads) - 1)
+        is_counted = ~lacking.any()
+        # Rare: all of T against the rest is decided, but not all of it for T.
+        lacking &= ~(dominates | doubtful.any())
+        doubtful = doubtful | _stand_ins(lacking, seen.highest, seen.strong, xp)
+    deficit = xp.where(doubtful, level - seen.highest, -xp.inf)
+    return Doubt(dominates, is_counted, doubtful, doubtful & (deficit >= deficit.max() - slack))
+
+
 def decide(
     seen: Seen, top: int, level: float, slack: float, *, is_tolerant: bool = False
 ) -> Decision:
-    """Certify kappa options, or say which pairs are in doubt.
-
-    (a) "dominance": each of T is over each of the rest. (b) "counts": strong verdicts settle how
-    many each is over. Pairs in doubt are those across the boundary without a verdict, and where
-    there is none of those, pairs whose strong verdict is likeliest to settle the counts. Within a
-    tolerance (``is_tolerant``) each of two may be over the other: only the first over the second
-    settles a pair.
-    """
-    num_options = len(seen.over)
+    """Certify kappa options, or say which pairs are in doubt: on the host."""
     ranking, wins = ranking_of(seen.over, seen.mean)
-    leads = np.zeros(num_options, bool)
+    leads = np.zeros(len(seen.over), bool)
     leads[ranking[:top]] = True
-    cross = leads[:, None] & ~leads[None, :]
-    certain_wins, certain_losses = seen.strong.sum(1), seen.strong.sum(0)
-    # K - 1 and not K: a tie across the boundary is a top kappa, too.
-    lacking = cross & (certain_wins[:, None] + certain_losses[None, :] < num_options - 1)
-    certificate: Certificate | None = None
-    if not (cross & ~seen.over).any():
-        certificate = "dominance"
-    elif not lacking.any():
-        certificate = "counts"
-    doubtful = cross & ~(seen.over | _against(seen, is_tolerant))
-    if certificate is None and not doubtful.any():
-        doubtful = _stand_ins(lacking, seen.highest, seen.strong)
-    deficit = np.where(doubtful, level - seen.highest, -np.inf)
-    served = doubtful & (deficit >= deficit.max() - slack)
-    return Decision(ranking, wins, leads, certificate, doubtful, served)
+    found = in_doubt(seen, leads, level, slack, is_tolerant=is_tolerant)
+    certificate: Certificate | None = "counts" if found.is_counted else None
+    certificate = "dominance" if found.dominates else certificate
+    return Decision(ranking, wins, leads, certificate, found.doubtful, found.served)
 
 
-def behind(served: BoolArray, progress: IntArray) -> BoolArray:
+def behind(served: Any, progress: Any) -> Any:
     """Of each pair the option that lags, both if neither does: bool [K]."""
     lags = progress[:, None] <= progress[None, :]
-    return np.asarray(((served | served.T) & lags).any(1))
+    return ((served | served.T) & lags).any(1)
 
 
 def perhaps_best(beats: BoolArray, top: int) -> tuple[BoolArray, BoolArray]:
@@ -119,7 +145,8 @@ def who_may_help(
     """
     num_options = len(seen.over)
     itself = np.eye(num_options, dtype=bool)
-    against = _against(seen, is_tolerant)
+    # Pairs (i, j) of which i will not be over j any more, but by a wrong verdict.
+    against = seen.over.T & (not is_tolerant)
     undecided = ~(seen.over | against) & ~itself
     takes = against | (undecided & used_up) | itself
     for _ in range(math.ceil(math.log2(num_options))):
@@ -135,24 +162,20 @@ def who_may_help(
     return first if first.any() else is_open
 
 
-def _against(seen: Seen, is_tolerant: bool) -> BoolArray:
-    """Pairs (i, j) of which i will not be over j any more, but by a wrong verdict: bool [K, K]."""
-    return np.zeros_like(seen.over) if is_tolerant else seen.over.T
-
-
-def _stand_ins(lacking: BoolArray, highest: FloatArray, strong: BoolArray) -> BoolArray:
+def _stand_ins(lacking: Any, highest: Any, strong: Any, xp: Any) -> Any:
     """For each pair (i, j) that lacks counts: the likeliest of (i, p) and (p, j) to give one.
 
     Likeliest is the largest e-value without a strong verdict either way; equals go by p.
     """
-    candidate = ~np.eye(len(strong), dtype=bool) & ~strong & ~strong.T
-    value = np.where(candidate, highest, -np.inf)
-    chosen = np.zeros_like(candidate)
-    for i, j in np.argwhere(lacking):
-        partner, rival = value[i].argmax(), value[:, j].argmax()
-        own, other = value[i, partner], value[rival, j]
-        if own > other or (own == other and partner <= rival):
-            chosen[i, partner] = True
-        else:
-            chosen[rival, j] = True
-    return chosen & candidate
+    if xp is np and not lacking.any():  # on the host nothing is computed in vain
+        return lacking
+    index = xp.arange(len(strong))
+    candidate = (index[:, None] != index) & ~strong & ~strong.T
+    value = xp.where(candidate, highest, -xp.inf)
+    partner, rival = value.argmax(1), value.argmax(0)  # p of (i, p), and of (p, j)
+    own, other = value.max(1)[:, None], value.max(0)[None, :]
+    by_row = (own > other) | ((own == other) & (partner[:, None] <= rival[None, :]))
+    rows = (lacking & by_row).any(1)[:, None]  # i stands in as (i, p)
+    columns = (lacking & ~by_row).any(0)[None, :]
+    chosen = rows & (index[None, :] == partner[:, None])
+    return candidate & (chosen | (columns & (index[:, None] == rival[None, :])))

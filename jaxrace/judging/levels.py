@@ -28,6 +28,17 @@ LEAST_FACTOR = 0.01
 _NUM_BETS = 6
 
 
+def require_scale(by: By, low: float | None, high: float | None) -> None:
+    """Raise ValueError unless a race by mean has a range of scores, and one by wins none."""
+    if by == "wins":
+        if low is not None or high is not None:
+            raise ValueError("low, high: expected none for a race by wins, which needs no range")
+    elif low is None or high is None:
+        raise ValueError("low, high: expected the range of the scores for a race by mean")
+    elif not -math.inf < low < high < math.inf:
+        raise ValueError(f"low, high: expected low < high, got {low}, {high}")
+
+
 class Levels(NamedTuple):
     """Log e-values that statements need; delta is the error of each of the three."""
 

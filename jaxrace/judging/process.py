@@ -1,6 +1,8 @@
 """The evidence of ordered pairs of options: what all kinds of tables have in common.
 
-Axes: P ordered pairs, L bets.
+Intervals of how much better one is come from the same e-processes. The nulls E d <= mu that have
+been rejected are all up to some mu, since the evidence falls with mu: that mu is the lower end, and
+the upper one is that of the reverse order. Axes: K options, P ordered pairs, L bets.
 """
 
 from typing import NamedTuple, Protocol
@@ -16,9 +18,17 @@ IntArray = NDArray[np.int64]
 # Numbers in memory at once, in the largest array of a step.
 MOST_NUMBERS = 4_000_000
 
+# With more options evidence is found for the pairs across the boundary alone.
+MOST_OF_ALL_PAIRS = 300
+
+_HALVINGS = 14  # of the range of mu, from -1 to 1: a last step of 0.0001
+
 
 class Process(NamedTuple):
-    """The e-processes of "i over j", whose null is that differences have a mean of at most mu."""
+    """The e-processes of "i over j", whose null is that differences have a mean of at most mu.
+
+    Of P pairs, or of all [K, K], where nothing is known about those that were left out.
+    """
 
     log_bets: FloatArray  # [P, L], ln of the products of factors so far
     highest: FloatArray  # [P], the largest ln E so far; inf if certain, -inf without runs
@@ -26,6 +36,10 @@ class Process(NamedTuple):
     common: IntArray  # [P], runs of each of the two that counted
     whole: NDArray[np.bool_]  # [P], both have run the whole list of tasks
     tied: NDArray[np.bool_]  # [P], and their mean is mu, on the whole list
+
+    def of(self, first: IntArray, second: IntArray) -> "Process":
+        """Those of some pairs, [P], of all."""
+        return Process._make(x[first, second] for x in self)
 
 
 class Pairs(Protocol):
@@ -45,13 +59,49 @@ class Pairs(Protocol):
         ...
 
 
+def evidence_of(pairs: Pairs, wanted: NDArray[np.bool_], null: float) -> Process:
+    """The e-processes [K, K] of the ordered pairs ``wanted``, bool [K, K]."""
+    first, second = np.nonzero(wanted)
+    square, found = wanted.shape, pairs.process(first, second, null)
+    no_runs = np.full(square, -np.inf)
+    zeros = (np.zeros((*square, *x.shape[1:]), x.dtype) for x in found)
+    evidence = Process._make(zeros)._replace(highest=no_runs)
+    for array, of_pairs in zip(evidence, found, strict=True):
+        array[first, second] = of_pairs
+    return evidence
+
+
+def wanted_pairs(scores: FloatArray, top: int) -> NDArray[np.bool_]:
+    """All pairs [K, K]; of many options those across the boundary, by a score of each [K]."""
+    num_options = len(scores)
+    if num_options <= MOST_OF_ALL_PAIRS:
+        return ~np.eye(num_options, dtype=bool)
+    leads = np.zeros(num_options, bool)
+    leads[np.argsort(-scores, kind="stable")[:top]] = True
+    return leads[:, None] != leads[None, :]
+
+
+def lower_ends(pairs: Pairs, first: IntArray, second: IntArray, level: float) -> FloatArray:
+    """The largest mu, rounded down, whose null "E d <= mu" has evidence of ``level``: [P]."""
+    low, high = np.full(len(first), -1.0), np.full(len(first), 1.0)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        is_rejected = pairs.process(first, second, middle).highest >= level
+        low, high = np.where(is_rejected, middle, low), np.where(is_rejected, high, middle)
+    process = pairs.process(first, second)
+    return np.where(process.whole, process.mean, low)
+
+
+def intervals(
+    pairs: Pairs, first: IntArray, second: IntArray, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """The means of the differences lie between these, [P] each, but for exp(-level) at each end."""
+    return lower_ends(pairs, first, second, level), -lower_ends(pairs, second, first, level)
+
+
 def log_mixture(log_bets: FloatArray, weights: tuple[float, ...]) -> FloatArray:
     """ln E [...] of ln products [..., L]."""
-    return log_sum_exp(log_bets + np.log(weights))
-
-
-def log_sum_exp(values: FloatArray) -> FloatArray:
-    """Over the last axis; of finite numbers."""
+    values = log_bets + np.log(weights)
     largest = values.max(-1)
     return largest + np.log(np.exp(values - largest[..., None]).sum(-1))
 

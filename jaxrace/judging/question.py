@@ -8,8 +8,15 @@ from typing import Any
 import numpy as np
 
 from jaxrace.judging import scores
-from jaxrace.judging.blocks import BlockPairs
-from jaxrace.judging.levels import By, Levels, independent_bets, levels, shared_bets
+from jaxrace.judging.blocks import BlockPairs, block_values
+from jaxrace.judging.levels import (
+    By,
+    Levels,
+    independent_bets,
+    levels,
+    require_scale,
+    shared_bets,
+)
 from jaxrace.judging.process import FloatArray, IntArray, Pairs
 from jaxrace.judging.shared import SharedPairs
 from jaxrace.validation import (
@@ -17,6 +24,7 @@ from jaxrace.validation import (
     require_integer,
     require_number,
     require_probability,
+    require_top,
 )
 
 # Runs in the first block of independent ones, and in every other block.
@@ -49,14 +57,7 @@ class Question:
         require_probability("delta", self.delta)
         require_choice("by", self.by, ("wins", "mean"))
         require_integer("horizon", self.horizon, FIRST_BLOCK)
-        has_range = self.low is not None or self.high is not None
-        if self.by == "wins" and has_range:
-            raise ValueError("low, high: expected none for a race by wins, which needs no range")
-        if self.by == "mean":
-            if self.low is None or self.high is None:
-                raise ValueError("low, high: expected the range of the scores for a race by mean")
-            if not -math.inf < self.low < self.high < math.inf:
-                raise ValueError(f"low, high: expected low < high, got {self.low}, {self.high}")
+        require_scale(self.by, self.low, self.high)
         most = self.width if self.by == "mean" else 0.5
         require_number("tolerance", self.tolerance, least=0, below=most)
         if self.of is not None and not self.shared:
@@ -96,8 +97,7 @@ def compared(question: Question, data: Any) -> tuple[scores.Table, list[np.ndarr
     of_numbers = question.compare is None
     table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers)
     num_options = len(table.names)
-    if question.top >= num_options:
-        raise ValueError(f"top: expected less than the {num_options} options, got {question.top}")
+    require_top(question.top, num_options)
     compare = None
     if question.compare is not None:
         columns, compare = _as_codes(table.values, question.compare)
@@ -121,9 +121,7 @@ def compared(question: Question, data: Any) -> tuple[scores.Table, list[np.ndarr
     is_by_mean = question.by == "mean"
 
     def differences(first: IntArray, second: IntArray, start: IntArray, size: int) -> np.ndarray:
-        runs = start[:, None] + np.arange(size)
-        x = values[first[:, None], runs][:, :, None]
-        y = values[second[:, None], runs][:, None, :]
+        x, y = block_values(values, first, second, start, size)
         if compare is not None:
             return compare(x, y)
         return x - y if is_by_mean else np.sign(x - y)

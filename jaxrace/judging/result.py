@@ -4,16 +4,55 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed
-from jaxrace.judging import picture
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed, panels
 from jaxrace.judging.decision import Certificate
 from jaxrace.judging.levels import By
-from jaxrace.judging.rows import Option, Pair
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NextRuns = dict[str, int] | dict[str, list[str]]
+
+_COLOURS = {"in": "C0", "out": "0.65", "?": "C1"}
+_MEANING = {"in": "certainly in", "out": "certainly out", "?": "not known yet"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """How much better one option is than another across the boundary.
+
+    The intervals of all pairs of options hold together, at every look, with probability 1 - delta.
+    One may reach to "no difference" although the pair is decided: certificates need fewer
+    statements to hold together than these do.
+    """
+
+    better: str
+    worse: str
+    estimate: float  # win probability (a tie is half a win), or difference of the mean scores
+    low: float
+    high: float
+    evidence: float  # ln E so far over the level of a verdict; 1 or more with one
+    decided: bool
+
+    @property
+    def share(self) -> str:
+        """The evidence in words. Cut off: what is in doubt must not read like 100 %."""
+        return "enough" if self.decided else f"{math.floor(100 * max(self.evidence, 0))} %"
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option of the table."""
+
+    name: str
+    runs: int  # that it has
+    score: float | None  # its mean, or by wins its mean win probability; None if not known yet
+    beats: int  # others that it is over, or looks better than
+    verdict: str  # "in" or "out" of the best, or "?"
+    next: int  # runs that would help next
+    at_best: int  # further runs until nothing is in doubt, if they all go one way
+    forecast: float  # the same if gaps are what they look like; may be infinite
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +80,10 @@ class RaceOfTable(Ranking):
         """Are the best certainly that, but for a probability of delta?"""
         return self.certificate is not None
 
+    @property
+    def _unit(self) -> str:
+        return "runs" if self.kind == "independent" else "tasks"
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows; infinity is None."""
         found = dataclasses.asdict(self)
@@ -49,8 +92,54 @@ class RaceOfTable(Ranking):
     def plot(self) -> "Figure":
         """A matplotlib figure: who stands where, by how much, and where the runs went."""
         options, pairs = self.options[:MOST_SHOWN], self.pairs[:MOST_SHOWN]
-        about = self.top, self.by, self.kind == "independent", self.delta
-        return picture.draw(self.headline(), options, pairs, *about)
+        rows = max(len(options), len(pairs))
+        figure, (standing, effects, runs) = panels(self.headline(), rows, (3, 4, 2))
+        self._draw_standing(standing, options)
+        self._draw_pairs(effects, pairs)
+        self._draw_runs(runs, options)
+        return figure
+
+    def _draw_standing(self, panel: "Axes", options: tuple[Option, ...]) -> None:
+        for verdict, meaning in _MEANING.items():
+            places = [place for place, one in enumerate(options) if one.verdict == verdict]
+            scores = [options[place].score for place in places]
+            known = [(x, place) for x, place in zip(scores, places, strict=True) if x is not None]
+            if known:
+                at, height = zip(*known, strict=True)
+                panel.plot(at, height, "o", ms=7, color=_COLOURS[verdict], label=meaning)
+        panel.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
+        panel.set_yticks(range(len(options)), [one.name for one in options])
+        panel.set_ylim(len(options) - 0.4, -0.6)
+        by_wins = "win probability, mean over the others"
+        panel.set(title="who stands where", xlabel="mean score" if self.by == "mean" else by_wins)
+        panel.legend(frameon=False, fontsize="small")
+
+    def _draw_pairs(self, panel: "Axes", pairs: tuple[Pair, ...]) -> None:
+        for place, pair in enumerate(pairs):
+            colour = _COLOURS["in" if pair.decided else "?"]
+            panel.plot((pair.low, pair.high), (place, place), color=colour, lw=2)
+            panel.plot(pair.estimate, place, "o", ms=5, color=colour)
+            at = {"xycoords": ("axes fraction", "data"), "va": "center"}
+            panel.annotate(pair.share, (1.01, place), **at)
+        panel.axvline(0.5 if self.by == "wins" else 0.0, color="0.3", lw=0.8)
+        panel.set_yticks(range(len(pairs)), [f"{pair.better} over {pair.worse}" for pair in pairs])
+        panel.set_ylim(max(len(pairs), 1) - 0.4, -0.6)
+        effect = "win probability" if self.by == "wins" else "difference of the means"
+        level = f"{100 * (1 - self.delta):.10g} %"
+        said = f"({level} intervals, at all looks; at the right, the evidence)"
+        panel.set(title="how much better", xlabel=f"{effect}\n{said}")
+
+    def _draw_runs(self, panel: "Axes", options: tuple[Option, ...]) -> None:
+        colours = [_COLOURS[one.verdict] for one in options]
+        panel.barh(range(len(options)), [one.runs for one in options], color=colours)
+        wanted = [(place, one.next, one.runs) for place, one in enumerate(options) if one.next]
+        if wanted:
+            places, more, begin = zip(*wanted, strict=True)
+            panel.barh(places, more, left=begin, fill=False, ls=":")
+        panel.set_yticks(range(len(options)), [])
+        panel.set_ylim(len(options) - 0.4, -0.6)
+        said = f"{self._unit} of each option" + ("\n(dotted: to be run next)" if wanted else "")
+        panel.set(title="where the runs went", xlabel=said)
 
     def headline(self) -> str:
         """The answer in a line."""
@@ -93,11 +182,10 @@ class RaceOfTable(Ranking):
 
     def asked(self) -> str:
         """The question in a line."""
-        runs = "runs" if self.kind == "independent" else "tasks"
         within = f", tolerance {self.tolerance:g}" if self.tolerance else ""
         return (
-            f"Top {self.top} of {len(self.options)} options by {self.by}, {self.kind} {runs}, "
-            f"delta {self.delta:g}{within}"
+            f"Top {self.top} of {len(self.options)} options by {self.by}, {self.kind} "
+            f"{self._unit}, delta {self.delta:g}{within}"
         )
 
     def tables(self) -> list[Shown]:
@@ -130,8 +218,7 @@ class RaceOfTable(Ranking):
                 pair.worse,
                 f"{pair.estimate:.3g}",
                 f"{pair.low:.3g} to {pair.high:.3g}",
-                # Cut off: what is in doubt must not read like 100 %.
-                "enough" if pair.decided else f"{math.floor(100 * max(pair.evidence, 0))} %",
+                pair.share,
             ]
             for pair in self.pairs[:MOST_SHOWN]
         ]

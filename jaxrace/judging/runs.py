@@ -7,8 +7,7 @@ import numpy as np
 
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray
-from jaxrace.judging.evidence import Evidence
-from jaxrace.judging.process import FloatArray, IntArray, Pairs, log_mixture
+from jaxrace.judging.process import FloatArray, IntArray, Pairs, Process, log_mixture
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.scores import Table
@@ -54,7 +53,7 @@ def _task(table: Table, task: int) -> str:
 
 def forecasts(
     pairs: Pairs,
-    evidence: Evidence,
+    evidence: Process,
     doubtful: BoolArray,
     null: float,
     level: float,

@@ -1,7 +1,6 @@
 """Scores by name, as people have them. Axes: K options, n_i runs of option i, T tasks, R values."""
 
 import dataclasses
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -178,8 +177,7 @@ def _of_tasks(names: tuple[str, ...], columns: list[np.ndarray]) -> Table:
         if column.ndim not in (1, 2):
             raise _wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
         rows = column if column.ndim == 2 else column[:, None]
-        is_float = column.dtype.kind == "f"
-        there = ~np.isnan(rows) if is_float else _are_there(rows)
+        there = _are_there(rows)
         values.append(rows[there])
         tasks.append(np.nonzero(there)[0])
     most = max((len(column) for column in columns), default=0)
@@ -187,20 +185,18 @@ def _of_tasks(names: tuple[str, ...], columns: list[np.ndarray]) -> Table:
 
 
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
-    """Where rows of outcomes of any kind are neither None nor NaN."""
-    there = [one is not None and not _is_nan(one) for one in rows.flat]
+    """Where scores, or outcomes of any kind, are neither None nor NaN."""
+    if rows.dtype.kind == "f":
+        return ~np.isnan(rows)
+    there = [one is not None and (not isinstance(one, float) or one == one) for one in rows.flat]
     return np.array(there, bool).reshape(rows.shape)
-
-
-def _is_nan(one: Any) -> bool:
-    return isinstance(one, float) and math.isnan(one)
 
 
 def _without_gaps(
     names: tuple[str, ...], values: Sequence[Any], tasks: Sequence[Any], task_names: Sequence[str]
 ) -> Table:
     """A table that was read, without the scores that are NaN."""
-    there = [~np.isnan(x) if x.dtype.kind == "f" else np.ones(len(x), bool) for x in values]
+    there = [_are_there(x) for x in values]
     kept = tuple(x[mask] for x, mask in zip(values, there, strict=True))
     places = tuple(x[mask] for x, mask in zip(tasks, there, strict=True))
     return Table(names, kept, places, tuple(map(str, task_names)))

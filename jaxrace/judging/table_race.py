@@ -11,14 +11,11 @@ from jaxrace.data import read_scores
 from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
-from jaxrace.judging.evidence import Evidence, evidence_of, wanted_pairs
 from jaxrace.judging.independence import DependentRunsWarning, doubt_about
-from jaxrace.judging.intervals import intervals
 from jaxrace.judging.levels import By, simultaneous
-from jaxrace.judging.process import FloatArray, IntArray, Pairs
+from jaxrace.judging.process import Pairs, Process, evidence_of, intervals, wanted_pairs
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
-from jaxrace.judging.result import NextRuns, RaceOfTable
-from jaxrace.judging.rows import Option, Pair
+from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
 from jaxrace.judging.runs import forecasts, next_runs
 
 _MOST_PAIRS = 20  # whose intervals are found
@@ -96,19 +93,8 @@ def race(
     >>> [(pair.better, pair.worse, round(pair.low, 2)) for pair in result.pairs]
     [('c', 'b', 0.78), ('c', 'a', 0.8)]
     """
-    question = Question(
-        top=top,
-        delta=delta,
-        by=by,
-        low=low,
-        high=high,
-        shared=shared,
-        of=of,
-        tolerance=tolerance,
-        smaller=smaller,
-        compare=compare,
-        horizon=horizon,
-    )
+    about = top, delta, by, low, high, shared, of, tolerance, smaller, compare, horizon
+    question = Question(*about)
     if option_column or score_column or task_column:
         data = read_scores(
             data,
@@ -166,15 +152,14 @@ def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
 class _Look(NamedTuple):
     """A table that has been looked at."""
 
-    evidence: Evidence  # for verdicts
-    plain: Evidence  # without a tolerance
+    evidence: Process  # [K, K], for verdicts
+    plain: Process  # without a tolerance
     seen: Seen
     decided: Decision
     served: BoolArray  # [K, K], pairs to run for
     asked: BoolArray  # [K]
     is_possible: BoolArray  # [K]
     is_sure: BoolArray  # [K]
-    progress: IntArray  # [K], what has been run, in blocks or tasks
 
 
 def _look(
@@ -182,7 +167,9 @@ def _look(
 ) -> _Look:
     num_options, top = len(columns), question.top
     level = question.levels(num_options)
-    means = _scores_of(columns)
+    # The mean of each option's scores or ranks: for a first guess.
+    means = np.array([column.mean() if len(column) else -np.inf for column in columns])
+    guess = (np.greater.outer(means, means) - np.less.outer(means, means).astype(float)) * 1e-12
     wanted = wanted_pairs(means, top)
     slack = decision.SHARED_SLACK if question.shared else decision.SLACK
     is_tolerant = question.tolerance > 0
@@ -190,7 +177,10 @@ def _look(
         plain = evidence = evidence_of(pairs, wanted, 0.0)
         if question.tolerance:
             evidence = evidence_of(pairs, wanted, question.null)
-        seen = _seen(evidence, plain, level.verdict, level.strong, means)
+        # Of two that are equal on the whole list of tasks, the first stands before the second.
+        over = (evidence.highest >= level.verdict) | np.triu(plain.tied, 1)
+        mean = np.where(plain.common > 0, plain.mean, guess)
+        seen = Seen(evidence.highest, over, evidence.highest >= level.strong, mean)
         decided = decision.decide(seen, top, level.verdict, slack, is_tolerant=is_tolerant)
         missing = (decided.leads[:, None] != decided.leads[None, :]) & ~wanted
         if not missing.any():
@@ -207,26 +197,7 @@ def _look(
     asked = decision.behind(served, progress)
     if decided.certificate is None:
         asked |= progress == 0
-    return _Look(evidence, plain, seen, decided, served, asked, *perhaps, progress)
-
-
-def _seen(
-    evidence: Evidence,
-    plain: Evidence,
-    level: float,
-    strong_level: float,
-    means: FloatArray,
-) -> Seen:
-    # Of two that are equal on the whole list of tasks, the first stands before the second.
-    over = (evidence.highest >= level) | np.triu(plain.tied, 1)
-    guess = (np.greater.outer(means, means) - np.less.outer(means, means).astype(float)) * 1e-12
-    mean = np.where(plain.common > 0, plain.mean, guess)
-    return Seen(evidence.highest, over, evidence.highest >= strong_level, mean)
-
-
-def _scores_of(columns: Sequence[np.ndarray]) -> FloatArray:
-    """The mean of each option's scores or ranks, [K]: for a first guess."""
-    return np.array([column.mean() if len(column) else -np.inf for column in columns])
+    return _Look(evidence, plain, seen, decided, served, asked, *perhaps)
 
 
 def _answer(

@@ -12,10 +12,8 @@ from jaxrace.racing.driver import run as run
 from jaxrace.racing.judge import judge as judge
 from jaxrace.racing.preference.race import PreferenceRace as PreferenceRace
 from jaxrace.racing.preference.result import PreferenceResult as PreferenceResult
-from jaxrace.racing.preference.result import SurrogateResult as SurrogateResult
 from jaxrace.racing.preference.state import PreferenceParams as PreferenceParams
 from jaxrace.racing.preference.state import PreferenceState as PreferenceState
-from jaxrace.racing.preference.state import SurrogateParams as SurrogateParams
 from jaxrace.racing.result import RaceResult as RaceResult
 from jaxrace.racing.shared.driver import run_shared as run_shared
 from jaxrace.racing.shared.driver import task_order as task_order

@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.compilation import is_traced
+from jaxrace.judging.levels import By, require_scale
 from jaxrace.narrowing import as_arrays, as_host_array, dtype_of, require_rows_apart
-from jaxrace.validation import Owner, require_integer, require_owner
+from jaxrace.validation import Owner, require_integer, require_kind, require_owner, require_top
 
 Outcome = Any
 Params = Any
@@ -39,11 +40,7 @@ class Race(abc.ABC):
 
     def __post_init__(self) -> None:
         require_integer("num_options", self.num_options, 2)
-        require_integer("top", self.top, 1)
-        if self.top >= self.num_options:
-            raise ValueError(
-                f"top: expected fewer than num_options = {self.num_options}, got {self.top}"
-            )
+        require_top(self.top, self.num_options)
 
     @property
     def chunk(self) -> int:
@@ -80,29 +77,19 @@ class Race(abc.ABC):
         return 0
 
     def open_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
-        """Play the opening samples [B, K, opening, ...] of B races."""
-        return states
-
-    def advance_lanes(
-        self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
-    ) -> State:
-        """``tell`` of B opened races, leaves [B, ...], which may share work.
-
-        ``first_round`` is the number of rounds told so far, the same for all races. The driver goes
-        on from ``state.simulated``, so that a race may advance its options unequally, and calls
-        ``look_lanes``.
-        """
-        return jax.vmap(self.tell)(states, outcomes, params)
-
-    def look_lanes(self, states: State, params: Params) -> State:
-        """Decide for B races by what ``open_lanes`` or ``advance_lanes`` has counted."""
+        """Count the opening samples [B, K, opening, ...] of B races."""
         return states
 
     def count_lanes(
         self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
     ) -> tuple[State, Any]:
-        """The laborious part of ``advance_lanes``: states, and counts for ``decide_lanes``."""
-        return self.advance_lanes(states, outcomes, params, first_round), None
+        """The laborious part of ``tell`` of B opened races, leaves [B, ...], which may share work.
+
+        ``first_round`` is the number of rounds told so far, the same for all races. The driver goes
+        on from ``state.simulated``, so that a race may advance its options unequally. Returns
+        states, and counts for ``decide_lanes``, or None.
+        """
+        return jax.vmap(self.tell)(states, outcomes, params), None
 
     def count_here(
         self, states: State, outcomes: Outcome, params: Params, first_round: int
@@ -111,8 +98,8 @@ class Race(abc.ABC):
         del states, outcomes, params, first_round
 
     def decide_lanes(self, states: State, counts: Any, params: Params) -> State:
-        """The rest of ``advance_lanes``, if there are counts, and ``look_lanes``."""
-        return self.look_lanes(states, params)
+        """The rest of it: decide by what ``open_lanes`` or ``count_lanes`` has counted."""
+        return states
 
     def is_unfinished(self, states: State) -> bool:
         """Is anything left to do for ``finish_lanes``? Not under a trace."""
@@ -202,10 +189,7 @@ class Race(abc.ABC):
 
     def check_params(self, params: Params) -> None:
         """Raise ValueError unless ``params`` is of this kind and size of race; no arithmetic."""
-        if not isinstance(params, self.params_kind):
-            raise ValueError(
-                f"params: expected what the race's own params() makes, got {type(params).__name__}"
-            )
+        require_kind("params", params, self.params_kind)
         if jnp.shape(params.delta) != ():
             raise ValueError(
                 f"params: expected those of one race, got {list(jnp.shape(params.delta))} of them; "
@@ -215,10 +199,7 @@ class Race(abc.ABC):
 
     def check_state(self, state: State) -> None:
         """Raise ValueError unless ``state`` is of this kind and size of race; no arithmetic."""
-        if not isinstance(state, self.state_kind):
-            raise ValueError(
-                f"state: expected what the race's own init() makes, got {type(state).__name__}"
-            )
+        require_kind("state", state, self.state_kind)
         shape = jnp.shape(state.samples)
         if shape != (self.num_options,):
             batch = "; use jax.vmap for a batch" if len(shape) > 1 else ""
@@ -282,11 +263,6 @@ def finite_rounds(outcomes: Outcome, of: Any = jnp) -> Any:
     return functools.reduce(of.logical_and, flags, of.ones(first.shape[:2], bool))
 
 
-def ranking_from_keys(*keys: jax.Array) -> jax.Array:
-    """int32 [K]: options by the first key descending, then the second, ..., then the index."""
-    return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)
-
-
 def fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
     """2 S_ij - 1 = C_ij / n_ij^2 as ``fixed_point`` int32, antisymmetric."""
     squares = jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
@@ -302,10 +278,27 @@ def fixed_point(margin: jax.Array, num_options: int) -> jax.Array:
     return jnp.round(margin * 2**bits).astype(jnp.int32)
 
 
-def raise_if_invalid(invalid: jax.Array, where: str = "") -> None:
-    """Raise for the first counted outcome that was not finite; does nothing under a trace.
+def bad_outcomes(outcomes: Outcome, low: float | None, high: float | None) -> jax.Array:
+    """Which outcomes, leaves [K, r, ...], are not finite or out of their range: bool [K, r]."""
+    bad = ~finite_rounds(outcomes)
+    if low is not None and high is not None:
+        first = jax.tree.leaves(outcomes)[0]
+        is_out = (first < low) | (first > high)
+        bad |= is_out.any(tuple(range(2, first.ndim)))
+    return bad
+
+
+def raise_if_invalid(
+    invalid: jax.Array,
+    where: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    place: str = "in round",
+) -> None:
+    """Raise for the first counted outcome that is none; does nothing under a trace.
 
     ``invalid``, int32 [..., K], is its round, 0 where there was none; ``where`` ends the message.
+    Outcomes with a range are scores from ``low`` to ``high``.
     """
     if is_traced(invalid):
         return
@@ -315,7 +308,25 @@ def raise_if_invalid(invalid: jax.Array, where: str = "") -> None:
     race = tuple(int(axis) for axis in np.argwhere(rounds.any(-1))[0])
     of_race = f" of race {', '.join(map(str, race))}" if race else ""
     in_race = np.where(rounds[race] > 0, rounds[race], np.iinfo(np.int32).max)
+    expected = f"scores from {low} to {high}, got another one"
+    if low is None or high is None:
+        expected = "finite numbers, got NaN or infinity"
     raise ValueError(
-        f"outcomes: expected finite numbers, got NaN or infinity for option {in_race.argmin()} in "
-        f"round {in_race.min()}{of_race}{where}"
+        f"outcomes: expected {expected} for option {in_race.argmin()} {place} {in_race.min()}"
+        f"{of_race}{where}"
     )
+
+
+def require_float32_scale(by: By, low: float | None, high: float | None) -> None:
+    """Raise ValueError unless float32 tells scores apart in their range, which races by mean have.
+
+    A range is at least a million times wider than what its ends are rounded by.
+    """
+    require_scale(by, low, high)
+    if low is None or high is None:
+        return
+    if (high - low) * 2.0**24 < 1e6 * max(abs(low), abs(high)):
+        raise ValueError(
+            f"low, high: expected a range in which float32 tells scores apart, got {low} to "
+            f"{high}; subtract what scores have in common"
+        )

@@ -40,16 +40,16 @@ def draw_next(sample: Sample, num_rounds: int, unequal: bool, rows: Rows, asked:
 
     Where options advance ``unequal``ly only those that ask, bool [B, K], are drawn.
     """
-    draw = functools.partial(_draw_sample, sample)
     if unequal or asked.size >= _LISTED_ROWS:
-        return _draw_asked(draw, num_rounds, rows, asked)
-    return _draw_all(draw, num_rounds, rows)
+        return _draw_asked(functools.partial(_draw_sample, sample), num_rounds, rows, asked)
+    return jax.vmap(jax.vmap(lambda *row: draw_row(sample, num_rounds, row)))(*rows)
 
 
 def draw_row(sample: Sample, num_rounds: int, row: Rows) -> Any:
     """The next samples [n, ...] of one option: leaves as those of ``Rows``, without [B, K]."""
     option_key, option, drawn = row
     draw = functools.partial(_draw_sample, sample)
+    # The rounds are the innermost axis: they fill the vector registers.
     return jax.vmap(draw, (None, None, 0))(option_key, option, _numbers(drawn, num_rounds))
 
 
@@ -92,14 +92,6 @@ def _draw_sample(
     sample: Sample, option_key: jax.Array, option: Any, sample_number: jax.Array
 ) -> Any:
     return sample(jax.random.fold_in(option_key, sample_number), option)
-
-
-def _draw_all(draw: Callable[..., Any], num_rounds: int, rows: Rows) -> Any:
-    """Samples [B, K, n, ...] of all options."""
-    option_keys, options, drawn = rows
-    # The rounds are the innermost axis: they fill the vector registers.
-    numbers = _numbers(drawn, num_rounds)
-    return jax.vmap(jax.vmap(jax.vmap(draw, (None, None, 0))))(option_keys, options, numbers)
 
 
 def _draw_asked(draw: Callable[..., Any], num_rounds: int, rows: Rows, asked: jax.Array) -> Any:

@@ -6,7 +6,8 @@ lanes (races that run side by side), K options.
 
 import dataclasses
 import functools
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -66,21 +67,33 @@ def run(
     """
     if race.shares_tasks:
         raise ValueError("race: expected one of independent samples, got one for run_shared")
+    chunk, options = checked(race, key, sample, options, params, chunk)
+    require_kind("common_random_numbers", common_random_numbers, bool)
+    of_race = race, sample, chunk, common_random_numbers, key, options, params
+    found = single.run(*of_race)
+    result, first = _run(*of_race) if found is None else found
+    check_found(race, sample, result, first)
+    return dataclasses.replace(result, common_random_numbers=common_random_numbers)
+
+
+def checked(
+    race: base.Race, key: jax.Array, sample: Any, options: Any, params: Any, chunk: int | None
+) -> tuple[int, Any]:
+    """The chunk and the options as arrays; ValueError unless arguments are what they should be."""
     require_keys("key", key, ndim=0)
     require_function("sample", sample)
     chunk = race.chunk if chunk is None else chunk
     require_integer("chunk", chunk, 1)
     race.check_params(params)
-    require_kind("common_random_numbers", common_random_numbers, bool)
-    options = base.as_rows("options", options, race.num_options)
-    of_race = race, sample, chunk, common_random_numbers, key, options, params
-    found = single.run(*of_race)
-    result, first = _run(*of_race) if found is None else found
+    return chunk, base.as_rows("options", options, race.num_options)
+
+
+def check_found(race: base.Race, sample: Any, result: Any, first: Any) -> None:
+    """Raise ValueError for what only the samples show; not under a trace."""
     if not is_traced(result):
         race.raise_if_invalid(result.invalid)
         race.check_result(result)
         race.check_preferences(first, source=sample)
-    return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 
 
 @bounded_jit(4)
@@ -88,11 +101,20 @@ def _run(
     race: base.Race, sample: drawing.Sample, chunk: int, common_random_numbers: bool, *of_race: Any
 ) -> Any:
     """The result and ``first_outcomes``, of the key, the options and the params of one race."""
-    play = functools.partial(_play_lanes, race, sample, chunk, common_random_numbers)
-    return base.in_lane(kernels.merge_vmaps(play), *of_race)
+    play = functools.partial(_play_in_step, race, sample, chunk, common_random_numbers)
+    return in_lanes(play, *of_race)
 
 
-def _play_lanes(
+def in_lanes(play: Callable[..., Any], *of_race: Any) -> Any:
+    """What a function of B races, leaves [B, ...], returns for one; under vmap they share lanes."""
+
+    def play_lanes(*of_races: Any) -> Any:
+        return kernels.map_blocks(play, kernels.sizes().races)(*of_races)
+
+    return base.in_lane(kernels.merge_vmaps(play_lanes), *of_race)
+
+
+def _play_in_step(
     race: base.Race,
     sample: drawing.Sample,
     chunk: int,
@@ -101,36 +123,10 @@ def _play_lanes(
     options: Any,
     params: Any,
 ) -> tuple[Any, Any]:
-    """The results of B races, one per lane, and their ``first_outcomes``."""
-    first = jax.tree.map(lambda x: x[0, 0], options)
-    example = jax.eval_shape(sample, keys[0], first)
+    """Play B races, ``chunk`` rounds at once: results and ``first_outcomes``, leaves [B, ...]."""
+    example = jax.eval_shape(sample, keys[0], jax.tree.map(lambda x: x[0, 0], options))
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
     option_keys = drawing.option_keys(keys, race.num_options, common_random_numbers)
-    play = functools.partial(_play_in_step, race, sample, chunk, example)
-    return kernels.map_blocks(play, kernels.sizes().races)(option_keys, options, params)
-
-
-class _Carry(NamedTuple):
-    """The races between two chunks of rounds."""
-
-    first_round: jax.Array  # int32 [], rounds told so far
-    states: Any  # leaves [B, ...], some of them flattened
-    asked: jax.Array  # bool [B, K]
-
-
-def _play_in_step(
-    race: base.Race,
-    sample: drawing.Sample,
-    chunk: int,
-    example: Any,
-    option_keys: jax.Array,
-    options: Any,
-    params: Any,
-) -> tuple[Any, Any]:
-    """Play B races: their results, and ``first_outcomes``; leaves [B, ...].
-
-    Outcomes are shaped as ``example``, drawn ``chunk`` rounds at once; ``option_keys`` are [B, K].
-    """
     # All begin alike: XLA would take seconds to work out what follows from that.
     begun = lax.optimization_barrier(jax.vmap(lambda p: race.init(example, p))(params))
 
@@ -151,18 +147,19 @@ def _play_in_step(
     def in_shape(leaves: Any) -> Any:
         return jax.tree.map(lambda x, like: x.reshape(like.shape), leaves, begun)
 
-    def play_chunk(carry: _Carry) -> _Carry:
-        states = in_shape(carry.states)
-        outcomes = draw_next(carry.asked, states.simulated, chunk)
-        states = race.advance_lanes(states, outcomes, params, carry.first_round)
-        states = race.look_lanes(states, params)
-        return _Carry(carry.first_round + chunk, flat(states), ask(states))
+    def play_chunk(carry: tuple[jax.Array, Any, jax.Array]) -> tuple[jax.Array, Any, jax.Array]:
+        first_round, states, asked = carry  # rounds told so far; flat; who asks, bool [B, K]
+        states = in_shape(states)
+        outcomes = draw_next(asked, states.simulated, chunk)
+        counted = race.count_lanes(states, outcomes, params, first_round)
+        states = race.decide_lanes(*counted, params)
+        return first_round + chunk, flat(states), ask(states)
 
     states = begun
     if race.opening:
         outcomes = draw_next(ask(begun), begun.simulated, race.opening)
-        states = race.look_lanes(race.open_lanes(begun, outcomes, params), params)
-    start = _Carry(jnp.int32(0), flat(states), ask(states))
-    end = lax.while_loop(lambda carry: carry.asked.any(), play_chunk, start)
-    states = race.finish_lanes(in_shape(end.states), params)
+        states = race.decide_lanes(race.open_lanes(begun, outcomes, params), None, params)
+    start = jnp.int32(0), flat(states), ask(states)
+    end = lax.while_loop(lambda carry: carry[2].any(), play_chunk, start)
+    states = race.finish_lanes(in_shape(end[1]), params)
     return jax.vmap(race.result)(states, params), jax.vmap(race.first_outcomes)(states)

@@ -1,4 +1,9 @@
-"""Races on samples that have been made already. Axes: K options, n_i samples of option i."""
+"""Dominance races on samples that have been made already, decided on the host.
+
+The evidence and the decisions are those of ``jaxrace.judging``, which knows no JAX; here they are
+asked for a race with its numbers, and put down as the race itself would have them. Axes: K options,
+n_i samples of option i.
+"""
 
 import dataclasses
 import functools
@@ -12,15 +17,24 @@ from jax import lax
 
 from jaxrace import narrowing
 from jaxrace.compilation import bounded_jit
-from jaxrace.judging import scores
-from jaxrace.judging.blocks import Differences
+from jaxrace.judging import decision, scores
+from jaxrace.judging.blocks import BlockPairs, Differences, block_values
 from jaxrace.judging.independence import Runs, require_independent
+from jaxrace.judging.levels import Bets
+from jaxrace.judging.process import evidence_of
 from jaxrace.preferences import only_orders
 from jaxrace.racing import base, comparing
-from jaxrace.racing.dominance.judged import judged
+from jaxrace.racing.dominance.decision import reach_of
 from jaxrace.racing.dominance.race import DominanceRace
 from jaxrace.racing.dominance.result import DominanceResult
-from jaxrace.racing.dominance.state import EXHAUSTED, DominanceParams
+from jaxrace.racing.dominance.state import (
+    CERTIFICATES,
+    EXHAUSTED,
+    GIVEN_UP,
+    RUNNING,
+    DominanceParams,
+    DominanceState,
+)
 
 # Pairs of options that are compared at once.
 _MOST_PAIRS = 64
@@ -76,9 +90,8 @@ def judge(
     >>> result.best_names, result.certificate, result.samples.tolist()
     (['c'], 'dominance', [11, 21, 21])
     """
-    if params is None:
-        raise ValueError("params: expected what the race's own params() makes, got None")
     race.check_params(params)
+    assert params is not None
     names, of_options = _by_options(race, samples, runs)
     options = [_host_arrays(of_option) for of_option in of_options]
     counts = np.array([_count(race, *option) for option in enumerate(options)], np.int32)
@@ -96,7 +109,7 @@ def judge(
         race.init(example, params), outcomes=outcomes, first_bad=jnp.asarray(first_bad)
     )
     differences = _differences(race, compared, outcomes)
-    state = judged(state, params, differences, counts, blocks=race.blocks, top=race.top)
+    state = _judged(race, state, params, differences, counts)
     race.raise_if_invalid(state.invalid)
     if state.certificate >= EXHAUSTED:
         state = _finish(race, state, params)
@@ -104,6 +117,64 @@ def judge(
         labels = [f"option {i}" for i in range(len(options))] if names is None else list(names)
         require_independent(_runs(race, labels, compared, outcomes, counts))
     return dataclasses.replace(race.result(state, params), names=names)
+
+
+def _judged(
+    race: DominanceRace,
+    state: DominanceState,
+    params: DominanceParams,
+    differences: Differences,
+    counts: np.ndarray,
+) -> DominanceState:
+    """Decide a race that has not begun on all samples that it will get, ``counts`` int [K]."""
+    blocks, limit, top = race.blocks, int(params.max_rounds), race.top
+    most, within = blocks.num_complete(limit), np.minimum(counts, limit)
+    # Bets on d in [-1, 1], where the race writes them for d / 2.
+    bets = np.asarray(params.bets, float) / 2
+    mixture = Bets(tuple(bets), tuple(np.exp(np.asarray(params.log_weights, float))))
+    pairs = BlockPairs(differences, within, mixture, blocks.first, blocks.later)
+    null, is_tolerant = float(params.null), float(params.tolerance) > 0
+    evidence = evidence_of(pairs, ~np.eye(len(counts), dtype=bool), null)
+    # In 32 bits, as a race that draws its samples has them.
+    highest = evidence.highest.astype(np.float32).astype(float)
+    over, strong = (highest >= np.float32(x) for x in (params.level, params.strong_level))
+    seen = decision.Seen(highest, over, strong, evidence.mean)
+    complete = pairs.complete()
+    shared = np.minimum(complete[:, None], complete[None, :])
+    used_up = shared >= most
+    asked = within < min(blocks.first, limit)
+    certificate = RUNNING if limit > 0 else EXHAUSTED
+    if certificate == RUNNING and not asked.any():
+        level = float(np.float32(params.level))
+        found = decision.decide(seen, top, level, float(params.slack), is_tolerant=is_tolerant)
+        served = found.served
+        # Infinite without a limit to give up at; not a number where nothing is left to play.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            give_up = float(params.give_up)
+            reach = reach_of(evidence.mean, shared, most, null, give_up, blocks, xp=np)
+            hopeless = level - highest > reach
+        if found.certificate is not None:
+            certificate = CERTIFICATES.index(found.certificate)
+        elif not found.doubtful.any() or (found.doubtful & used_up).any():
+            # Samples that came otherwise may have left options behind.
+            served = decision.who_may_help(
+                seen, found.doubtful, used_up, top, is_tolerant=is_tolerant
+            )
+            certificate = RUNNING if served.any() else EXHAUSTED
+        elif (found.doubtful & hopeless).any():
+            certificate = GIVEN_UP
+        asked = decision.behind(served, complete)
+    played = within if limit < blocks.first else [pairs.start(int(m)) for m in complete]
+    return dataclasses.replace(
+        state,
+        simulated=counts.astype(np.int32),
+        samples=np.asarray(played, np.int32),
+        log_bets=evidence.log_bets.astype(np.float32),
+        highest=highest.astype(np.float32),
+        margin=np.rint(evidence.mean * shared * blocks.unit).astype(np.int32),
+        asked=asked & (certificate == RUNNING),
+        certificate=np.int32(certificate),
+    )
 
 
 def _by_options(
@@ -232,11 +303,14 @@ def _runs(
     if only_orders(race.compare) and len(leaves[0]) == 1 and leaves[0][0].ndim == 1:
         return [Runs(name, x, x) for name, (x,) in zip(names, leaves, strict=True)]
     few = min(race.capacity, _MOST_COMPARED)
-    net = np.asarray(_net_within(race, few, outcomes, counts))
-    return [
-        Runs(name, order[:count], _codes(arrays))
-        for name, order, count, arrays in zip(names, net, counts, leaves, strict=True)
-    ]
+    found = []
+    for option, (name, count, arrays) in enumerate(zip(names, counts, leaves, strict=True)):
+        # By how many of the first samples each of them is beaten less than it beats.
+        itself = np.array([option])
+        signs = _block_signs(race.compare, few, outcomes, itself, itself, 0 * itself)
+        net = np.where(np.arange(few) < count, np.asarray(signs)[0], 0).sum(1)
+        found.append(Runs(name, net[:count], _codes(arrays)))
+    return found
 
 
 def _codes(leaves: list[np.ndarray]) -> np.ndarray:
@@ -246,47 +320,25 @@ def _codes(leaves: list[np.ndarray]) -> np.ndarray:
     return np.array([seen.setdefault(row, len(seen)) for row in rows], int)
 
 
-@bounded_jit(2)
-def _net_within(race: DominanceRace, few: int, outcomes: Any, counts: jax.Array) -> jax.Array:
-    """By how many of its option's first samples a sample is beaten less than it beats: [K, few]."""
-    number = jnp.arange(few, dtype=jnp.int32)
-
-    def of_option(row: tuple[Any, jax.Array]) -> jax.Array:
-        samples, count = jax.tree.map(lambda x: x[:few], row[0]), row[1]
-        signs = jax.vmap(jax.vmap(race.compare, (None, 0)), (0, None))(samples, samples)
-        return jnp.where(number < count, signs, 0).sum(1, dtype=jnp.int32)
-
-    return lax.map(of_option, (outcomes, counts))
-
-
 def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Differences:
     """The signs of samples of pairs of options: of ranks on the host, of others by ``compare``.
 
     By mean the differences of scores, in float64.
     """
     leaves = jax.tree.leaves(compared[0])
-    if race.by == "mean":
+    by_order = only_orders(race.compare) and len(leaves) == 1 and leaves[0].ndim == 1
+    if race.by == "mean" or by_order:
         columns = [jax.tree.leaves(of_option)[0].astype(float) for of_option in compared]
-        scores_of = _padded(race.capacity, *columns)
+        values, sign = _padded(race.capacity, *columns), 1
+        if race.by == "wins":
+            one = jax.tree.map(lambda x: np.ones((), x.dtype), outcomes)
+            sign = int(race.compare(one, jax.tree.map(np.zeros_like, one)))
 
-        def of_scores(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
-            runs = start[:, None] + np.arange(size)
-            x, y = scores_of[first[:, None], runs], scores_of[second[:, None], runs]
-            return (x[:, :, None] - y[:, None, :]) / race.width
+        def of_numbers(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
+            x, y = block_values(values, first, second, start, size)
+            return (x - y) / race.width if race.by == "mean" else sign * np.sign(x - y)
 
-        return of_scores
-    if only_orders(race.compare) and len(leaves) == 1 and leaves[0].ndim == 1:
-        (ranks,) = jax.tree.leaves(outcomes)
-        ranks = np.asarray(ranks)
-        one = jax.tree.map(lambda x: np.ones((), x.dtype), jax.tree.map(lambda x: x[0], outcomes))
-        sign = int(race.compare(one, jax.tree.map(np.zeros_like, one)))
-
-        def of_ranks(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
-            runs = start[:, None] + np.arange(size)
-            x, y = ranks[first[:, None], runs], ranks[second[:, None], runs]
-            return sign * np.sign(x[:, :, None] - y[:, None, :])
-
-        return of_ranks
+        return of_numbers
 
     def of_outcomes(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
         found = np.zeros((len(first), size, size), np.int8)

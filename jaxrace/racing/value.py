@@ -254,7 +254,7 @@ class ValueRace(base.Race):
     def result(self, state: ValueState, params: ValueParams) -> ValueResult:
         standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
         return ValueResult(
-            ranking=base.ranking_from_keys(standing, state.mean),
+            ranking=kernels.ranking(standing, state.mean),
             decided=(state.selected | state.discarded).all(),
             **self._held(state, params, "selected", "discarded"),
             **{name: getattr(state, name) for name in ("mean", "lower", "upper", "empty")},

@@ -1,66 +1,36 @@
 """The best k of K options from comparisons of pairs, told who wins or by how much."""
 
-from jaxrace.selection.active_ranking import ActiveRanking
-from jaxrace.selection.base import Selector, Standing
-from jaxrace.selection.comparisons import (
-    NormalScores,
-    RecordedScores,
-    borda_top,
-    normal_score,
-    recorded,
-    recorded_score,
-    thurstone,
-    win,
-)
-from jaxrace.selection.driver import ByNumber, Record, choice_key, pair_key, require_budget, run
-from jaxrace.selection.job import SelectionJob, SelectionWork
-from jaxrace.selection.pairwise_race import PairwiseRace
-from jaxrace.selection.pocbam import (
-    HybridPocbam,
-    MlPocbam,
-    Pocbam,
-    fitted_moments,
-    intransitivity_index,
-)
-from jaxrace.selection.result import SelectionResult
-from jaxrace.selection.score_selector import KnowledgeGradient, ScoreSelector, Uniform
-from jaxrace.selection.scores import Moments, Scores, observed_moments
-from jaxrace.selection.single_options import Ocba
-from jaxrace.selection.tournaments import Top
-
-__all__ = [
-    "ActiveRanking",
-    "ByNumber",
-    "HybridPocbam",
-    "KnowledgeGradient",
-    "MlPocbam",
-    "Moments",
-    "NormalScores",
-    "Ocba",
-    "PairwiseRace",
-    "Pocbam",
-    "Record",
-    "RecordedScores",
-    "ScoreSelector",
-    "Scores",
-    "SelectionJob",
-    "SelectionResult",
-    "SelectionWork",
-    "Selector",
-    "Standing",
-    "Top",
-    "Uniform",
-    "borda_top",
-    "choice_key",
-    "fitted_moments",
-    "intransitivity_index",
-    "normal_score",
-    "observed_moments",
-    "pair_key",
-    "recorded",
-    "recorded_score",
-    "require_budget",
-    "run",
-    "thurstone",
-    "win",
-]
+from jaxrace.selection.active_ranking import ActiveRanking as ActiveRanking
+from jaxrace.selection.base import SelectionResult as SelectionResult
+from jaxrace.selection.base import Selector as Selector
+from jaxrace.selection.base import Standing as Standing
+from jaxrace.selection.comparisons import NormalScores as NormalScores
+from jaxrace.selection.comparisons import RecordedScores as RecordedScores
+from jaxrace.selection.comparisons import borda_top as borda_top
+from jaxrace.selection.comparisons import normal_score as normal_score
+from jaxrace.selection.comparisons import recorded as recorded
+from jaxrace.selection.comparisons import recorded_score as recorded_score
+from jaxrace.selection.comparisons import thurstone as thurstone
+from jaxrace.selection.comparisons import win as win
+from jaxrace.selection.driver import ByNumber as ByNumber
+from jaxrace.selection.driver import Record as Record
+from jaxrace.selection.driver import SelectionJob as SelectionJob
+from jaxrace.selection.driver import SelectionWork as SelectionWork
+from jaxrace.selection.driver import choice_key as choice_key
+from jaxrace.selection.driver import pair_key as pair_key
+from jaxrace.selection.driver import require_budget as require_budget
+from jaxrace.selection.driver import run as run
+from jaxrace.selection.pairwise_race import PairwiseRace as PairwiseRace
+from jaxrace.selection.pocbam import HybridPocbam as HybridPocbam
+from jaxrace.selection.pocbam import MlPocbam as MlPocbam
+from jaxrace.selection.pocbam import Pocbam as Pocbam
+from jaxrace.selection.pocbam import fitted_moments as fitted_moments
+from jaxrace.selection.pocbam import intransitivity_index as intransitivity_index
+from jaxrace.selection.score_selector import KnowledgeGradient as KnowledgeGradient
+from jaxrace.selection.score_selector import ScoreSelector as ScoreSelector
+from jaxrace.selection.score_selector import Uniform as Uniform
+from jaxrace.selection.scores import Moments as Moments
+from jaxrace.selection.scores import Scores as Scores
+from jaxrace.selection.scores import observed_moments as observed_moments
+from jaxrace.selection.single_options import Ocba as Ocba
+from jaxrace.selection.tournaments import Top as Top

@@ -6,10 +6,9 @@ from typing import Any, ClassVar, Literal, get_args
 import jax
 import jax.numpy as jnp
 
-from jaxrace import kernels
-from jaxrace.protocol import verb
-from jaxrace.selection.base import Selector, Standing, ranked
-from jaxrace.selection.outcomes import OUTCOMES, Outcome, require_max_score, share_of, within
+from jaxrace.protocol import pytree, verb
+from jaxrace.selection.base import Standing
+from jaxrace.selection.rounds import RoundSelector, require_max_score
 from jaxrace.selection.single_options import random_other
 from jaxrace.validation import require_choice, require_float32_probability
 
@@ -17,8 +16,7 @@ Radius = Literal["heckel", "karnin"]
 RADII: tuple[str, ...] = get_args(Radius)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ActiveRankingParams:
     """The numbers of active ranking."""
 
@@ -26,8 +24,7 @@ class ActiveRankingParams:
     max_score: jax.Array  # float32 [], scores are from its negative to it
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ActiveRankingState:
     """Active ranking between two comparisons."""
 
@@ -46,7 +43,7 @@ class ActiveRankingState:
 
 
 @dataclasses.dataclass(frozen=True)
-class ActiveRanking(Selector):
+class ActiveRanking(RoundSelector):
     """In every round each undecided option meets a random other one; the clear ones are decided.
 
     tau_i, the mean of what option i's own comparisons gave, estimates its chance to win (or mean
@@ -59,7 +56,6 @@ class ActiveRanking(Selector):
     Attributes:
         radius: alpha_t, "heckel" sqrt(ln(125 K ln(1.12 t) / delta) / t), or "karnin"
             sqrt(beta / 2t), beta = ln(K / delta) + .75 ln ln(K / delta) + 1.5 ln(1 + ln(t / 2)).
-        outcome: What counts: "wins", or "scores", which must be bounded.
 
     >>> from jaxrace.selection import run, win
     >>> selector, chances = ActiveRanking(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
@@ -69,15 +65,12 @@ class ActiveRanking(Selector):
     """
 
     radius: Radius = "karnin"
-    outcome: Outcome = "wins"
 
-    is_guaranteed: ClassVar[bool] = True
     params_kind: ClassVar[type] = ActiveRankingParams
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_choice("radius", self.radius, RADII)
-        require_choice("outcome", self.outcome, OUTCOMES)
 
     def params(self, delta: float = 0.05, max_score: float = 1.0) -> ActiveRankingParams:
         """The numbers; ValueError if one is out of its range.
@@ -95,50 +88,32 @@ class ActiveRanking(Selector):
         counts, totals = jnp.zeros(self.num_options, jnp.int32), jnp.zeros(self.num_options, float)
         return ActiveRankingState(zero, zero, zero, counts, totals, nobody, nobody)
 
-    def accepts(self, score: jax.Array, params: ActiveRankingParams) -> jax.Array:
-        """See ``Selector``."""
-        return within(score, self.outcome, params.max_score)
-
     def draw(self, key: jax.Array) -> jax.Array:
         """A number that picks the other option."""
         return jax.random.uniform(key, (), jnp.float32)
 
     def choose(self, noise: jax.Array, state: ActiveRankingState, params: Any) -> jax.Array:
-        """See ``ask``."""
-        first = self._next(state)
+        first = self.turn(state)
         return jnp.stack([first, random_other(first, noise, self.num_options)])
 
     def expects(self, state: ActiveRankingState, pair: jax.Array, params: Any) -> jax.Array:
-        """Is its first option the one whose turn it is?"""
-        return (pair[0] == self._next(state)) & ~self.done(state, params)
+        return (pair[0] == self.turn(state)) & ~self.done(state, params)
 
-    def _next(self, state: ActiveRankingState) -> jax.Array:
-        """Whose turn it is, int32 []."""
+    def waiting(self, state: ActiveRankingState) -> jax.Array:
         numbers = jnp.arange(self.num_options, dtype=jnp.int32)
-        waiting = state.active & (numbers >= state.place)
-        return kernels.first_best(waiting.astype(jnp.int32))
+        return state.active & (numbers >= state.place)
 
-    @verb
-    def tell(
-        self, state: ActiveRankingState, pair: Any, score: Any, params: ActiveRankingParams
+    def counted(
+        self, state: ActiveRankingState, pair: jax.Array, share: jax.Array
     ) -> ActiveRankingState:
-        share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
-        numbers = jnp.arange(self.num_options, dtype=jnp.int32)
-        told = dataclasses.replace(
+        return dataclasses.replace(
             state,
-            time=state.time + 1,
             place=pair[0] + 1,
             counts=state.counts.at[pair[0]].add(1),
             totals=state.totals.at[pair[0]].add(share),
         )
-        is_over = ~(state.active & (numbers > pair[0])).any()
-        decided = self._decided(dataclasses.replace(told, rounds=state.rounds + 1), params)
-        return jax.tree.map(lambda a, b: jnp.where(is_over, a, b), decided, told)
 
-    def _decided(
-        self, state: ActiveRankingState, params: ActiveRankingParams
-    ) -> ActiveRankingState:
-        """After a round."""
+    def decided(self, state: ActiveRankingState, params: ActiveRankingParams) -> ActiveRankingState:
         active = state.active
         means = state.totals / state.rounds.astype(state.totals.dtype)
         places = self.top - state.selected.sum(dtype=jnp.int32)  # k'
@@ -149,10 +124,7 @@ class ActiveRanking(Selector):
         selects = active & (means > best[places] + margin)
         discards = active & (means < last - margin)
         return dataclasses.replace(
-            state,
-            place=jnp.zeros_like(state.place),
-            selected=state.selected | selects,
-            discarded=state.discarded | discards,
+            state, selected=state.selected | selects, discarded=state.discarded | discards
         )
 
     def _radius(self, rounds: jax.Array, delta: jax.Array) -> jax.Array:
@@ -166,13 +138,8 @@ class ActiveRanking(Selector):
         return jnp.where(time >= 2, jnp.sqrt(beta / (2 * time)), jnp.inf)
 
     def standing(self, state: ActiveRankingState, params: ActiveRankingParams) -> Standing:
-        """See ``result``."""
         means = state.totals / jnp.maximum(state.counts, 1).astype(state.totals.dtype)
-        status = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
-        done = self.done(state, params)
-        confidence = jnp.where(done, 1 - params.delta, 0)
-        return Standing(means, ranked(status, means), confidence)
+        return self.standing_by(state, params, means, means)
 
     def done(self, state: ActiveRankingState, params: ActiveRankingParams) -> jax.Array:
-        """See ``Selector``."""
         return ~state.active.any()

@@ -19,11 +19,12 @@ from numpy.typing import ArrayLike
 from jaxrace.compilation import is_traced
 from jaxrace.protocol import verb
 from jaxrace.selection.comparisons import LARGEST_SCORE, is_usable
-from jaxrace.selection.result import SelectionResult
-from jaxrace.validation import require_integer, require_keys
+from jaxrace.validation import require_integer, require_keys, require_kind, require_top
 
 # Of different scores: the part that may be equal as JAX keeps them, as a few of many random ones.
 _MOST_EQUAL = 0.01
+# Longer tables are cut; the arrays of the result have everything.
+_MOST_LISTED = 20
 
 Params = Any
 State = Any
@@ -35,6 +36,53 @@ class Standing(NamedTuple):
     scores: jax.Array  # float [K], what they are ranked by
     ranking: jax.Array  # int32 [K], from the best
     confidence: jax.Array  # float [], that the first k are the best; 0 where nothing is known
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False)
+class SelectionResult:
+    """What a selector has found; print it."""
+
+    name: str = dataclasses.field(metadata={"static": True})  # of the selector's class
+    top: int = dataclasses.field(metadata={"static": True})  # k
+    is_guaranteed: bool = dataclasses.field(metadata={"static": True})  # or estimated by a model?
+    ranking: jax.Array  # int32 [K], from the best
+    selected: jax.Array  # bool [K], the first k
+    scores: jax.Array  # float [K], what options are ranked by
+    confidence: jax.Array  # float [], estimated, or guaranteed; 0: unknown
+    done: jax.Array  # bool [], the selector asks for nothing more
+    samples: jax.Array  # int32 [], comparisons told
+
+    @property
+    def best(self) -> jax.Array:
+        """The first k of the ranking, int32 [k]."""
+        return self.ranking[..., : self.top]
+
+    def __str__(self) -> str:
+        num_options = self.ranking.shape[-1]
+        title = f"{self.name}: top {self.top} of {num_options}"
+        if np.ndim(self.done):
+            return f"{title}, {np.size(self.done):,} selections"
+        ranking, scores = np.asarray(self.ranking), np.asarray(self.scores)
+        lines = [f"{title} after {int(self.samples):,} comparisons", f"  {self._sureness()}"]
+        lines.append(f"  {'place':>5}  {'option':>6}  {'score':>10}")
+        for place, option in enumerate(ranking[:_MOST_LISTED]):
+            mark = "selected" if place < self.top else ""
+            line = f"  {place + 1:>5}  {option:>6}  {scores[option]:>10.4g}  {mark}"
+            lines.append(line.rstrip())
+        if num_options > _MOST_LISTED:
+            lines.append(f"  and {num_options - _MOST_LISTED} more")
+        return "\n".join(lines)
+
+    def _sureness(self) -> str:
+        confidence = float(self.confidence)
+        if confidence == 0 and bool(self.done):
+            return "undecided, or without any measure of how sure that is; it asks for nothing more"
+        if confidence == 0:
+            return "nothing is known yet of how sure that is"
+        if self.is_guaranteed:
+            return f"correct with probability at least {confidence:.3g}"
+        return f"correct with probability about {confidence:.3f}, an estimate without guarantee"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,9 +105,7 @@ class Selector(abc.ABC):
 
     def __post_init__(self) -> None:
         require_integer("num_options", self.num_options, 2)
-        require_integer("top", self.top, 1)
-        if self.top >= self.num_options:
-            raise ValueError(f"top: expected less than num_options, got {self.top}")
+        require_top(self.top, self.num_options)
 
     @property
     def opening(self) -> int:
@@ -161,11 +207,7 @@ class Selector(abc.ABC):
 
     def require_params(self, params: Params) -> None:
         """Raise ValueError unless these are what ``params`` makes."""
-        if not isinstance(params, self.params_kind):
-            raise ValueError(
-                f"params: expected what params() of {type(self).__name__} makes, "
-                f"got {type(params).__name__}"
-            )
+        require_kind("params", params, self.params_kind)
 
     def _checked(
         self, state: State, pair: np.ndarray, score: np.ndarray, params: Params
@@ -223,11 +265,6 @@ def check_scores(scores: np.ndarray) -> None:
             f"score: expected numbers that {dtype} tells apart, got {scores[lost].tolist()[:2]}; "
             "jax.enable_x64(True) has more digits"
         )
-
-
-def ranked(*keys: jax.Array) -> jax.Array:
-    """Options from the best: by the first key [K], of equals by the next, then by number."""
-    return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)
 
 
 def selected_from(ranking: jax.Array, top: int) -> jax.Array:

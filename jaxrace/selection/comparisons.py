@@ -4,7 +4,6 @@ A comparison is ``compare(key, problem, first, second)``: by how much the first 
 this time, a float []. Axes: K options, N recorded scores.
 """
 
-import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -17,11 +16,18 @@ from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.validation import require_integer, require_keys, require_number, require_preferences
+from jaxrace.protocol import pytree
+from jaxrace.validation import (
+    require_integer,
+    require_keys,
+    require_number,
+    require_preferences,
+    require_shape,
+    require_top,
+)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class NormalScores:
     """Pairs whose scores are normal; see ``normal_score``."""
 
@@ -50,8 +56,7 @@ def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax
     return jnp.where(wins, 1.0, -1.0)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class RecordedScores:
     """Scores of all pairs that were played before; make it with ``recorded``."""
 
@@ -104,15 +109,12 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
     signed = np.where(rows[0] < rows[1], rows[2], -rows[2])
     counts = np.zeros((size, size), np.int32)
     np.add.at(counts, (low, high), 1)
-    missing = np.argwhere(np.triu(counts == 0, 1))
-    if len(missing):
-        raise ValueError(
-            f"scores: expected rows of every pair, got none of {missing[0][0]} and {missing[0][1]}"
-        )
-    order = np.lexsort((np.arange(len(low)), high, low))
-    pair = (low * size + high)[order]
-    begins = np.flatnonzero(np.r_[True, pair[1:] != pair[:-1]])
-    place = np.arange(len(pair)) - np.repeat(begins, np.diff(np.r_[begins, len(pair)]))
+    for i, j in np.argwhere(np.triu(counts == 0, 1))[:1]:
+        raise ValueError(f"scores: expected rows of every pair, got none of {i} and {j}")
+    pair = low * size + high
+    order = np.argsort(pair, kind="stable")
+    pair = pair[order]
+    place = np.arange(len(pair)) - np.searchsorted(pair, pair)  # among those of the pair
     table = np.zeros((size, size, int(counts.max())), jax.dtypes.canonicalize_dtype(float))
     table[low[order], high[order], place] = signed[order]
     return RecordedScores(jnp.asarray(table), jnp.asarray(counts))
@@ -147,11 +149,7 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
     else:
         return
     for matrix in matrices:
-        if np.shape(matrix) != (num_options, num_options):
-            raise ValueError(
-                f"problem: expected a matrix [{num_options}, {num_options}], "
-                f"got {list(np.shape(matrix))}"
-            )
+        require_shape("problem", matrix, (num_options, num_options))
     if any(isinstance(matrix, Tracer) for matrix in matrices):
         return
     if compare is win:
@@ -216,9 +214,7 @@ def borda_top(means: ArrayLike, top: int) -> jax.Array:
             raise ValueError(f"means: expected numbers, got {means.dtype}")
     if means.ndim != 2 or means.shape[0] != means.shape[1]:
         raise ValueError(f"means: expected a matrix [K, K], got {list(means.shape)}")
-    require_integer("top", top, 1)
-    if top >= means.shape[-1]:
-        raise ValueError(f"top: expected less than the {means.shape[-1]} options, got {top}")
+    require_top(top, len(means))
     apart = ~np.eye(means.shape[-1], dtype=bool)
     if not isinstance(means, Tracer) and jnp.isnan(jnp.where(apart, means, 0)).any():
         raise ValueError("means: expected numbers, got nan")

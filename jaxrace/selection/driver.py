@@ -1,4 +1,7 @@
-"""Selecting with a simulator, as one compiled program. Axes: K options, R records."""
+"""Selecting with a simulator, as one program or as the jobs of a sweep.
+
+Axes: K options, R records, P problems.
+"""
 
 import dataclasses
 import functools
@@ -13,6 +16,7 @@ from jax.typing import ArrayLike
 
 from jaxrace.compilation import bounded_jit
 from jaxrace.narrowing import require_held
+from jaxrace.protocol import pytree
 from jaxrace.selection.base import Selector, selected_from
 from jaxrace.selection.comparisons import require_problem
 from jaxrace.selection.score_selector import ScoreSelector
@@ -62,17 +66,7 @@ class Record(NamedTuple):
     valid: jax.Array  # bool [], all scores so far can be used; otherwise nothing else means much
 
 
-class Plan(NamedTuple):
-    """What is static in a run."""
-
-    selector: Selector
-    compare: Compare
-    interval: int  # comparisons from one record to the next
-    batch: int  # that are chosen before any of them is made
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class RunState:
     """A run between two records."""
 
@@ -80,6 +74,77 @@ class RunState:
     selector: Any
     counts: jax.Array  # int32 [K, K], comparisons of each pair, i < j
     valid: jax.Array  # bool [], all scores so far can be used
+
+
+@pytree
+class SelectionJob:
+    """One selection to be made."""
+
+    key: jax.Array  # of the comparisons and choices
+    problem: Any  # what ``compare`` is given
+
+
+class SelectionState(NamedTuple):
+    """A selection between two records."""
+
+    run: RunState
+    problem: Any
+    was_done: jax.Array  # bool [], the last record said so
+
+
+@pytree
+class SelectionWork:
+    """What ``sweep.run`` does with a ``SelectionJob``; a row of its log is a ``Record``.
+
+    Attributes as of ``run``; and ``shared``, what all problems have in common, a pytree: unless it
+    is None, ``compare`` is given ``(shared, problem)``.
+
+    >>> from jaxrace import sweep
+    >>> from jaxrace.selection import Uniform, normal_score, thurstone
+    >>> selector = Uniform(num_options=4, top=2)
+    >>> work = SelectionWork(selector, normal_score, 58, 20, selector.params())
+    >>> keys = jax.random.split(jax.random.key(0), 3)
+    >>> problems = jax.vmap(thurstone, in_axes=(0, None))(keys, 4)
+    >>> log = sweep.run(work, sweep.stacked(SelectionJob(keys, problems)))
+    >>> log.rows.row.time[:3].tolist()
+    [18, 38, 58]
+    """
+
+    selector: Selector = dataclasses.field(metadata={"static": True})
+    compare: Compare = dataclasses.field(metadata={"static": True})
+    budget: int = dataclasses.field(metadata={"static": True})
+    interval: int = dataclasses.field(metadata={"static": True})
+    params: Any
+    batch: int = dataclasses.field(default=1, metadata={"static": True})
+    shared: Any = None
+
+    def __post_init__(self) -> None:
+        require_budget(self.selector, self.budget, self.interval, self.batch)
+
+    def init(self, job: SelectionJob) -> SelectionState:
+        """The state after the warm-up; ValueError where the problem is not of K options."""
+        given = self._given(job.problem)
+        require_problem(self.compare, given, self.selector.num_options)
+        run = begin(self, job.key, given)
+        return SelectionState(run, job.problem, jnp.zeros((), bool))
+
+    def step(self, state: SelectionState) -> tuple[SelectionState, Record]:
+        """A record, and the comparisons up to the next one."""
+        record = record_of(self, state.run)
+        run = advance(self, state.run, self._given(state.problem))
+        was_last = record.done | (record.time >= self.budget)
+        return SelectionState(run, state.problem, was_last), record
+
+    def done(self, state: SelectionState) -> jax.Array:
+        """Was that the last record?"""
+        return state.was_done
+
+    def failed(self, row: Record) -> jax.Array:
+        """Was a score not finite, or out of the selector's range?"""
+        return ~row.valid
+
+    def _given(self, problem: Any) -> Any:
+        return problem if self.shared is None else (self.shared, problem)
 
 
 def run(
@@ -134,8 +199,8 @@ def run(
     if interval is None:
         require_budget(selector, budget, batch, batch)
         interval = fitting_interval(budget - first_record(selector), _INTERVAL, batch)
-    records = require_budget(selector, budget, interval, batch)
-    log = _run(Plan(selector, compare, interval, batch), records, key, problem, params)
+    work = SelectionWork(selector, compare, budget, interval, None, batch)
+    log = _run(work, key, problem, params)
     if not isinstance(log.valid, Tracer) and not log.valid[-1]:
         raise ValueError(
             "compare: expected finite scores in the range of the params, got another one within "
@@ -186,30 +251,34 @@ def first_record(selector: Selector) -> int:
     return selector.opening if isinstance(selector, ScoreSelector) else 0
 
 
-@bounded_jit(2)
-def _run(plan: Plan, records: int, key: jax.Array, problem: Any, params: Any) -> Record:
+@bounded_jit(1)
+def _run(work: SelectionWork, key: jax.Array, problem: Any, params: Any) -> Record:
+    """The records of a run; the ``work`` is static, and lacks the params."""
+    records = require_budget(work.selector, work.budget, work.interval, work.batch)
+    work = dataclasses.replace(work, params=params)
+
     def go_on(state: RunState, _: None) -> tuple[RunState, Record]:
-        state = advance(plan, state, problem, params)
-        return state, record_of(plan.selector, state, params)
+        state = advance(work, state, problem)
+        return state, record_of(work, state)
 
-    start = begin(plan, key, problem, params)
-    first = record_of(plan.selector, start, params)
+    start = begin(work, key, problem)
     later = lax.scan(go_on, start, None, records - 1)[1]
-    return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), first, later)
+    return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), record_of(work, start), later)
 
 
-def record_of(selector: Selector, state: RunState, params: Any) -> Record:
+def record_of(work: SelectionWork, state: RunState) -> Record:
     """How a run stands."""
+    selector, params = work.selector, work.params
     standing = selector.standing(state.selector, params)
     selected = selected_from(standing.ranking, selector.top)
     done = selector.done(state.selector, params)
     return Record(state.selector.time, selected, standing.confidence, done, state.valid)
 
 
-def begin(plan: Plan, key: jax.Array, problem: Any, params: Any) -> RunState:
+def begin(work: SelectionWork, key: jax.Array, problem: Any) -> RunState:
     """The state after the warm-up."""
-    selector = plan.selector
-    own = selector.init(params)
+    selector = work.selector
+    own = selector.init(work.params)
     counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
     state = RunState(key, own, counts, jnp.ones((), bool))
     if not isinstance(selector, ScoreSelector):
@@ -218,7 +287,7 @@ def begin(plan: Plan, key: jax.Array, problem: Any, params: Any) -> RunState:
     first, second = jnp.triu_indices(selector.num_options, 1)
 
     def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
-        play = functools.partial(_score, plan.compare, state, problem, number)
+        play = functools.partial(_score, work.compare, state, problem, number)
         told = jax.vmap(play)(first, second).astype(scores.means.dtype)
         zeros = jnp.zeros_like(scores.means)
         told = zeros.at[first, second].set(told).at[second, first].set(-told)
@@ -252,25 +321,25 @@ def _score(
     return score
 
 
-def advance(plan: Plan, state: RunState, problem: Any, params: Any) -> RunState:
+def advance(work: SelectionWork, state: RunState, problem: Any) -> RunState:
     """Make the comparisons up to the next record, unless the selector needs no more."""
 
     def play(now: RunState, _: None) -> tuple[RunState, None]:
-        then = _played(plan, now, problem, params)
-        is_done = plan.selector.done(now.selector, params)
+        then = _played(work, now, problem)
+        is_done = work.selector.done(now.selector, work.params)
         # Without the key: JAX counts a choice between two keys as a use of both.
         states = (dataclasses.replace(state, key=None) for state in (now, then))
         stands = jax.tree.map(lambda a, b: jnp.where(is_done, a, b), *states)
         return dataclasses.replace(stands, key=now.key), None
 
-    return lax.scan(play, state, None, plan.interval // plan.batch)[0]
+    return lax.scan(play, state, None, work.interval // work.batch)[0]
 
 
-def _played(plan: Plan, state: RunState, problem: Any, params: Any) -> RunState:
+def _played(work: SelectionWork, state: RunState, problem: Any) -> RunState:
     """After the next choice."""
-    selector, own = plan.selector, state.selector
+    selector, params, own = work.selector, work.params, state.selector
     if isinstance(selector, ScoreSelector):
-        pairs = selector.choose_many(own, params, plan.batch)
+        pairs = selector.choose_many(own, params, work.batch)
     else:
         noise = selector.draw(choice_key(state.key, own.time))
         pairs = selector.choose(noise, own, params)[None]
@@ -279,7 +348,7 @@ def _played(plan: Plan, state: RunState, problem: Any, params: Any) -> RunState:
     is_equal = (low[:, None] == low) & (high[:, None] == high)
     earlier = jnp.tril(is_equal, -1).sum(1, dtype=jnp.int32)
     numbers = state.counts[low, high] + earlier
-    play = functools.partial(_score, plan.compare, state, problem)
+    play = functools.partial(_score, work.compare, state, problem)
     scores = jax.vmap(play)(numbers, low, high)
     scores = jnp.where(pairs[:, 0] == low, scores, -scores)
     valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()

@@ -2,15 +2,15 @@
 
 import dataclasses
 import math
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
-from jaxrace.protocol import verb
-from jaxrace.selection.base import Selector, Standing, ranked
-from jaxrace.selection.outcomes import OUTCOMES, Outcome, require_max_score, share_of, within
+from jaxrace.protocol import pytree, verb
+from jaxrace.selection.base import Standing
+from jaxrace.selection.rounds import RoundSelector, require_max_score
 from jaxrace.validation import require_choice, require_float32_probability, require_integer
 
 Ranking = Literal["copeland", "borda", "random_walk"]
@@ -23,8 +23,7 @@ WIDTHS: tuple[str, ...] = get_args(Width)
 _EQUAL = 1e-5
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class RaceParams:
     """The numbers of a race."""
 
@@ -35,8 +34,7 @@ class RaceParams:
     max_score: jax.Array  # float32 [], scores are from its negative to it
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class RaceState:
     """A race between two comparisons."""
 
@@ -51,7 +49,7 @@ class RaceState:
 
 
 @dataclasses.dataclass(frozen=True)
-class PairwiseRace(Selector):
+class PairwiseRace(RoundSelector):
     """In every round the pairs that matter are compared once; who is clear is decided.
 
     A pair is sampled once for both of its options. Intervals of y_ij = E Y_ij are Hoeffding's,
@@ -69,7 +67,6 @@ class PairwiseRace(Selector):
             of others with y_ij > 1/2; or "random_walk", see ``kernels.transition_matrix``.
         width: Of Borda's intervals: "options", of K - 1 independent means at once, or "pairs",
             the mean of the widths of all pairs, as published.
-        outcome: What counts: "wins", or "scores", which must be bounded.
 
     >>> from jaxrace.selection import run, win
     >>> race, chances = PairwiseRace(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
@@ -80,16 +77,13 @@ class PairwiseRace(Selector):
 
     ranking: Ranking = "borda"
     width: Width = "options"
-    outcome: Outcome = "wins"
 
-    is_guaranteed: ClassVar[bool] = True
     params_kind: ClassVar[type] = RaceParams
 
     def __post_init__(self) -> None:
         super().__post_init__()
         require_choice("ranking", self.ranking, RANKINGS)
         require_choice("width", self.width, WIDTHS)
-        require_choice("outcome", self.outcome, OUTCOMES)
 
     def params(
         self, delta: float = 0.05, max_rounds: int = 1000, max_score: float = 1.0
@@ -118,57 +112,32 @@ class PairwiseRace(Selector):
         counts, totals = jnp.zeros(shape, jnp.int32), jnp.zeros(shape, float)
         return RaceState(zero, zero, zero, counts, totals, self._apart(), nobody, nobody)
 
-    def accepts(self, score: jax.Array, params: RaceParams) -> jax.Array:
-        """See ``Selector``."""
-        return within(score, self.outcome, params.max_score)
-
     def choose(self, noise: None, state: RaceState, params: RaceParams) -> jax.Array:
-        """See ``ask``."""
-        return self._next(state)
+        return jnp.stack(jnp.divmod(self.turn(state), self.num_options)).astype(jnp.int32)
 
     def expects(self, state: RaceState, pair: jax.Array, params: RaceParams) -> jax.Array:
-        """Is it the pair whose turn it is?"""
-        return (pair == self._next(state)).all() & ~self.done(state, params)
+        return (pair == self.choose(None, state, params)).all() & ~self.done(state, params)
 
-    def _next(self, state: RaceState) -> jax.Array:
-        """The first pair of this round that waits, int32 [2]."""
-        place = kernels.first_best(self._waiting(state.active, state.place).astype(jnp.int32))
-        return jnp.stack(jnp.divmod(place, self.num_options)).astype(jnp.int32)
-
-    def _waiting(self, active: jax.Array, place: jax.Array) -> jax.Array:
+    def waiting(self, state: RaceState) -> jax.Array:
         """Of the pairs (i, j), i < j, row after row: bool [K K]."""
-        upper = jnp.triu(active, 1).reshape(-1)
-        return upper & (jnp.arange(upper.size, dtype=jnp.int32) >= place)
+        upper = jnp.triu(state.active, 1).reshape(-1)
+        return upper & (jnp.arange(upper.size, dtype=jnp.int32) >= state.place)
 
-    @verb
-    def tell(self, state: RaceState, pair: Any, score: Any, params: RaceParams) -> RaceState:
-        share = share_of(score, self.outcome, params.max_score).astype(state.totals.dtype)
+    def counted(self, state: RaceState, pair: jax.Array, share: jax.Array) -> RaceState:
         first, second = pair[0], pair[1]
-        place = first * self.num_options + second + 1
-        told = dataclasses.replace(
+        return dataclasses.replace(
             state,
-            time=state.time + 1,
-            place=place,
+            place=first * self.num_options + second + 1,
             counts=state.counts.at[first, second].add(1).at[second, first].add(1),
             totals=state.totals.at[first, second].add(share).at[second, first].add(1 - share),
         )
-        is_over = ~self._waiting(state.active, place).any()
-        decided = self._decided(told, params)
-        return jax.tree.map(lambda a, b: jnp.where(is_over, a, b), decided, told)
 
-    def _decided(self, state: RaceState, params: RaceParams) -> RaceState:
-        """After a round."""
+    def decided(self, state: RaceState, params: RaceParams) -> RaceState:
         rules = (self._settle_copeland, self._settle_borda, self._settle_walk)
         settle = dict(zip(RANKINGS, rules, strict=True))[self.ranking]
         selected, discarded, matters = settle(state, params)
-        return dataclasses.replace(
-            state,
-            rounds=state.rounds + 1,
-            place=jnp.zeros_like(state.place),
-            active=matters & (state.counts < params.max_rounds),
-            selected=selected,
-            discarded=discarded,
-        )
+        active = matters & (state.counts < params.max_rounds)
+        return dataclasses.replace(state, active=active, selected=selected, discarded=discarded)
 
     def _settle_copeland(self, state: RaceState, params: RaceParams) -> tuple[jax.Array, ...]:
         # y_ij - 1/2 > sqrt(L / 2n), with whole numbers on the left.
@@ -197,18 +166,13 @@ class PairwiseRace(Selector):
 
     def _settle_walk(self, state: RaceState, params: RaceParams) -> tuple[jax.Array, ...]:
         means = _means(state).astype(jnp.float32)
-        walk = kernels.long_run(kernels.transition_matrix(means))
         radii = self._radii(state, params).astype(jnp.float32)
-        error = kernels.walk_error(means, radii, "sharp")
-        order = ranked(kernels.visits_key(walk.visits))
-        gap = walk.visits[order[self.top - 1]] - walk.visits[order[self.top]]
-        certain = gap > 2 * error * jnp.abs(walk.group_inverse).max()
-        in_top = jnp.argsort(order) < self.top
+        selected, discarded = kernels.settle_walk(means, radii, self.top, "sharp")
         beaten = means.sum(-2)  # r_i
         width = radii / jnp.minimum(beaten[:, None], beaten[None, :])
         width = jnp.where(state.counts < params.max_rounds, width, 0)
         widest = (width > 0) & (width >= (1 - _EQUAL) * width.max())
-        return certain & in_top, certain & ~in_top, ~certain & widest
+        return selected, discarded, ~selected.any() & widest
 
     def _radii(self, state: RaceState, params: RaceParams) -> jax.Array:
         """c_ij = sqrt(L / 2n), [K, K], 0 on the diagonal."""
@@ -223,23 +187,17 @@ class PairwiseRace(Selector):
         return ~jnp.eye(self.num_options, dtype=bool)
 
     def standing(self, state: RaceState, params: RaceParams) -> Standing:
-        """See ``result``."""
         means = _means(state)
-        status = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
         scores, keys = self._borda(means), [self._borda(means)]
         if self.ranking == "copeland":
             scores = jnp.where(self._apart(), (1 + jnp.sign(means - 0.5)) / 2, 0).sum(-1)
             keys = [scores, *keys]
         elif self.ranking == "random_walk":
-            matrix = kernels.transition_matrix(means.astype(jnp.float32))
-            scores = kernels.long_run(matrix).visits
+            scores = kernels.walk_visits(means.astype(jnp.float32))
             keys = [kernels.visits_key(scores)]
-        is_decided = (state.selected | state.discarded).all()
-        confidence = jnp.where(is_decided, 1 - params.delta, 0)
-        return Standing(scores, ranked(status, *keys), confidence)
+        return self.standing_by(state, params, scores, *keys)
 
     def done(self, state: RaceState, params: RaceParams) -> jax.Array:
-        """See ``Selector``."""
         return (state.selected | state.discarded).all() | ~state.active.any()
 
 

@@ -9,6 +9,7 @@ from jax import lax
 
 from jaxrace import kernels
 from jaxrace.kernels import ThurstoneFit
+from jaxrace.protocol import pytree
 from jaxrace.selection.score_selector import ScoreParams, ScoreSelector, ScoreState
 from jaxrace.selection.scores import Moments, Scores, likely_variances, observed_moments
 from jaxrace.validation import require_choice, require_number
@@ -36,7 +37,6 @@ class Pocbam(ScoreSelector):
     """
 
     def value(self, moments: Moments) -> jax.Array:
-        """See ``ScoreSelector``."""
         return kernels.correct_selection_gains(
             moments.means, moments.variances, moments.reductions, self.top
         )
@@ -67,11 +67,9 @@ class MlPocbam(Pocbam):
         require_choice("fit", self.fit, FITS)
 
     def first_model(self) -> ThurstoneFit:
-        """See ``ScoreSelector``."""
         return kernels.thurstone_start(jnp.zeros((self.num_options,) * 2, float))
 
     def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> ThurstoneFit:
-        """See ``ScoreSelector``."""
         variances = likely_variances(new, self.pooled_samples)
         start = kernels.thurstone_start(new.means)
         if self.fit == "swept":
@@ -85,12 +83,10 @@ class MlPocbam(Pocbam):
         return kernels.fit_thurstone(new.counts, new.means, variances, start)
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
-        """See ``ScoreSelector``."""
         return fitted_moments(state.scores, state.model, self.pooled_samples)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class HybridParams(ScoreParams):
     """When to stop, and when to distrust the model."""
 
@@ -122,7 +118,6 @@ class HybridPocbam(MlPocbam):
         return HybridParams(stop, jnp.asarray(limit, jnp.float32))
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
-        """See ``ScoreSelector``."""
         observed = observed_moments(state.scores, self.pooled_samples)
         fitted = fitted_moments(state.scores, state.model, self.pooled_samples)
         index = intransitivity_index(observed, fitted)

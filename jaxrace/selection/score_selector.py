@@ -13,13 +13,12 @@ from numpy.typing import ArrayLike
 
 from jaxrace import kernels
 from jaxrace.compilation import is_traced
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.selection.base import (
     Selector,
     Standing,
     check_pairs,
     check_scores,
-    ranked,
     unless_done,
 )
 from jaxrace.selection.scores import (
@@ -41,8 +40,7 @@ from jaxrace.validation import (
 _ROUNDING = 4
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ScoreParams:
     """When to stop."""
 
@@ -60,8 +58,7 @@ def score_params(confidence: float) -> ScoreParams:
     return ScoreParams(jnp.asarray(confidence, jnp.float32))
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ScoreState:
     """Such a selector between two comparisons."""
 
@@ -107,7 +104,6 @@ class ScoreSelector(Selector):
 
     @property
     def opening(self) -> int:
-        """See ``Selector``."""
         return self.warm_up * self.num_options * (self.num_options - 1) // 2
 
     def params(self, confidence: float = 1.0) -> ScoreParams:
@@ -138,11 +134,10 @@ class ScoreSelector(Selector):
         return ScoreState(jnp.zeros((), jnp.int32), scores, self.first_model())
 
     def choose(self, noise: None, state: ScoreState, params: ScoreParams) -> jax.Array:
-        """See ``ask``."""
         return self.choose_many(state, params, 1)[0]
 
     def choose_many(self, state: ScoreState, params: ScoreParams, number: int) -> jax.Array:
-        """See ``ask_many``."""
+        """The pairs of ``ask_many``, done or not."""
         moments = dataclasses.replace(self.moments(state, params), counts=state.scores.counts)
         # What was expected of pairs without scores is no ground to choose by.
         early = self._is_early(state.scores.counts)
@@ -180,15 +175,13 @@ class ScoreSelector(Selector):
         return ScoreState(new.counts.sum(dtype=jnp.int32) // 2, new, model)
 
     def standing(self, state: ScoreState, params: ScoreParams) -> Standing:
-        """See ``result``."""
         early = self._is_early(state.scores.counts)
         moments = self.moments(state, params)
         means = jnp.where(early, state.scores.means.sum(-1), moments.means)
         confidence = jnp.where(early, 0, self._confidence(moments))
-        return Standing(means, ranked(means), confidence)
+        return Standing(means, kernels.ranking(means), confidence)
 
     def done(self, state: ScoreState, params: ScoreParams) -> jax.Array:
-        """See ``Selector``."""
         confidence = self._confidence(self.moments(state, params))
         return params.is_reached(confidence) & ~self._is_early(state.scores.counts)
 
@@ -262,7 +255,6 @@ class Uniform(ScoreSelector):
     """
 
     def value(self, moments: Moments) -> jax.Array:
-        """See ``ScoreSelector``."""
         return jnp.zeros(moments.counts.shape, float)
 
 
@@ -279,7 +271,6 @@ class KnowledgeGradient(ScoreSelector):
     """
 
     def value(self, moments: Moments) -> jax.Array:
-        """See ``ScoreSelector``."""
         return kernels.knowledge_gradient(moments.means, moments.deviations, self.top)
 
 

@@ -7,14 +7,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
+from jaxrace.protocol import pytree
 
 # Variances are at least this part of the pooled one: the choices do not depend on the scale of
 # the scores, and a pair whose scores were all equal so far is not taken to be certain.
 LEAST_VARIANCE = 1e-6
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class Scores:
     """Sufficient statistics of all pairs; floats have 64 bits under ``jax.enable_x64``."""
 
@@ -23,8 +23,7 @@ class Scores:
     variances: jax.Array  # float [K, K], v_ij = sum (x - m)^2 / n, symmetric
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class Moments:
     """Normal beliefs of the scores, S_i ~ N(means_i, sum_j pair_variances_ij / counts_ij).
 

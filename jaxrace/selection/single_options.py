@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
-from jaxrace.protocol import verb
-from jaxrace.selection.base import Selector, Standing, ranked
+from jaxrace.protocol import pytree, verb
+from jaxrace.selection.base import Selector, Standing
 from jaxrace.selection.score_selector import ScoreParams, score_params
 from jaxrace.selection.scores import LEAST_VARIANCE, first_of_fewest, or_square, welford
 from jaxrace.validation import require_integer
@@ -17,8 +17,7 @@ from jaxrace.validation import require_integer
 _ROUNDING = 1e-5
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class OcbaState:
     """OCBA-m between two comparisons."""
 
@@ -53,7 +52,6 @@ class Ocba(Selector):
 
     @property
     def opening(self) -> int:
-        """See ``Selector``."""
         return self.warm_up * self.num_options
 
     params_kind: ClassVar[type] = ScoreParams
@@ -73,7 +71,6 @@ class Ocba(Selector):
         return jax.random.uniform(key, (), jnp.float32)
 
     def choose(self, noise: jax.Array, state: OcbaState, params: ScoreParams) -> jax.Array:
-        """See ``ask``."""
         variances = self._variances(state)
         counts = jnp.maximum(state.counts, 1).astype(variances.dtype)
         deviations = jnp.sqrt(variances / counts)
@@ -97,13 +94,11 @@ class Ocba(Selector):
         return OcbaState(state.time + 1, counts, means, variances)
 
     def standing(self, state: OcbaState, params: ScoreParams) -> Standing:
-        """See ``result``."""
         early = state.counts.min() < self.warm_up
         confidence = jnp.where(early, 0, self._confidence(state))
-        return Standing(state.means, ranked(state.means), confidence)
+        return Standing(state.means, kernels.ranking(state.means), confidence)
 
     def done(self, state: OcbaState, params: ScoreParams) -> jax.Array:
-        """See ``Selector``."""
         return params.is_reached(self._confidence(state)) & (state.counts.min() >= self.warm_up)
 
     def _confidence(self, state: OcbaState) -> jax.Array:

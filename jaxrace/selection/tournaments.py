@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.protocol import verb
+from jaxrace.protocol import pytree, verb
 from jaxrace.selection.base import Selector, Standing
 from jaxrace.validation import require_integer, require_keys
 
@@ -21,8 +21,7 @@ _KNOCK_OUT, _RISE, _SINK, _DONE = range(4)
 _NOBODY = np.full(2, -1, np.int32)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class TopParams:
     """The numbers of TOP."""
 
@@ -30,8 +29,7 @@ class TopParams:
     order: jax.Array  # int32 [K]; option order[p] is in group p mod k
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class TopState:
     """TOP between two comparisons."""
 
@@ -135,12 +133,11 @@ class Top(Selector):
         return jax.random.uniform(key, (), jnp.float32)
 
     def choose(self, noise: jax.Array, state: TopState, params: TopParams) -> jax.Array:
-        """See ``ask``. Where the coin falls is said by the order of the pair."""
-        # The last comparison of a match decides draws for its first option.
+        # The order of the pair says how the coin fell: the last comparison of a match decides draws
+        # for its first option.
         return jnp.where(noise < 0.5, state.match, state.match[::-1])
 
     def expects(self, state: TopState, pair: jax.Array, params: TopParams) -> jax.Array:
-        """See ``Selector``."""
         return (pair == state.match).all() | (pair == state.match[::-1]).all()
 
     @verb
@@ -268,7 +265,7 @@ class Top(Selector):
         )
 
     def standing(self, state: TopState, params: TopParams) -> Standing:
-        """See ``result``: those found, then the heap, then everybody else."""
+        # Those found, then the heap, then everybody else.
         listed = jnp.concatenate([state.found, state.heap, params.order])
         options = jnp.arange(self.num_options, dtype=jnp.int32)
         places = jnp.argmax(listed[None, :] == options[:, None], axis=1)
@@ -277,7 +274,6 @@ class Top(Selector):
         return Standing(scores, ranking, jnp.zeros(()))
 
     def done(self, state: TopState, params: TopParams) -> jax.Array:
-        """See ``Selector``."""
         return state.phase == _DONE
 
 

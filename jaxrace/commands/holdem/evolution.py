@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from jaxrace import racing
 from jaxrace.protocol import pytree
-from jaxrace.selection import ScoreSelector
+from jaxrace.selection import ScoreSelector, SelectionWork
 from jaxrace.selection import driver as selection_driver
 from jaxrace.selection.driver import Compare
 from jaxrace.strategies import Strategy
@@ -42,9 +42,11 @@ class SelectorSelection:
         """Compare members: the population, leaves [K, ...], and what all generations share."""
         params = self.selector.params()
         rest = self.budget - self.selector.opening
-        plan = selection_driver.Plan(self.selector, self.compare, rest, self.batch)
-        run = selection_driver.begin(plan, key, problem, params)
-        run = selection_driver.advance(plan, run, problem, params)
+        interval = rest or self.batch
+        work = SelectionWork(self.selector, self.compare, self.budget, interval, params, self.batch)
+        run = selection_driver.begin(work, key, problem)
+        if rest:
+            run = selection_driver.advance(work, run, problem)
         ranking = self.selector.standing(run.selector, params).ranking
         return Ranked(ranking, run.selector.time, jnp.zeros((), bool), run.valid)
 

@@ -1,13 +1,15 @@
-"""Who leads a dominance race, is that certain, and who must be drawn next?
+"""Who leads a race by e-values, is that certain, and who must be drawn next?
 
-The pseudo-code is in docs/dominance_race.md, "The allocation". Axes: K options.
+For the dominance race, which counts in blocks, and the race on shared tasks. The pseudo-code is in
+docs/dominance_race.md, "The allocation". Axes: K options.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from jaxrace.judging.decision import Seen, behind, in_doubt
 from jaxrace.racing import base
 from jaxrace.racing.dominance.state import (
     COUNTS,
@@ -18,14 +20,6 @@ from jaxrace.racing.dominance.state import (
     Blocks,
     DominanceParams,
 )
-
-
-class Evidence(NamedTuple):
-    """What a decision is taken on."""
-
-    highest: jax.Array  # float32 [K, K], e_ij
-    margin: jax.Array  # int32 [K, K], see ``DominanceState``
-    complete: jax.Array  # int32 [K], m_i: blocks of each option
 
 
 class Standing(NamedTuple):
@@ -44,54 +38,85 @@ class Decision(NamedTuple):
 
 
 def decide(
-    evidence: Evidence, params: DominanceParams, most: jax.Array, top: int, blocks: Blocks
+    seen: Seen,
+    progress: jax.Array,
+    params: Any,
+    most: jax.Array,
+    top: int,
+    *,
+    by_counts: bool = True,
+    reach: jax.Array | None = None,
 ) -> Decision:
-    """Certify, or ask for more, or give up; ``most`` is M, int32 []: an option's blocks at most."""
-    num_options = evidence.complete.shape[0]
-    leads = first_of(standing(evidence, params.level, blocks), top)
-    cross = leads[:, None] & ~leads[None, :]
-    over = evidence.highest >= params.level
-    dominates = ~(cross & ~over).any()
-    strong = evidence.highest >= params.strong_level
-    wins = strong.sum(1, dtype=jnp.int32)  # z_i
-    losses = strong.sum(0, dtype=jnp.int32)  # o_j
-    # K - 1 and not K: a tie across the boundary is a top kappa, too.
-    lacking = cross & (wins[:, None] + losses[None, :] < num_options - 1)
-    otherwise = jnp.where(lacking.any(), jnp.int32(RUNNING), COUNTS)
-    certificate = jnp.where(dominates, DOMINANCE, otherwise)
-    running = certificate == RUNNING
-    # Within a tolerance each of two may be over the other.
-    against = over.T & (params.null == 0)
-    doubtful = cross & ~(over | against)
-    # Rare: all of T against the rest is decided, but not all of it for T.
-    lacking = lacking & running & ~doubtful.any()
-    doubtful |= stand_ins(lacking, evidence.highest, strong)
-    complete = evidence.complete
-    exhausted = doubtful & (shared_blocks(complete) >= most)
+    """Certify, or ask for more, or end.
+
+    A race ends where a pair in doubt has ``most`` blocks or tasks, int32 []; options have made
+    ``progress``, int32 [K]. It gives up where a pair lacks more than its ``reach`` [K, K]. Without
+    ``by_counts`` there is no certificate (b).
+    """
+    leads = first_of(standing(seen), top)
+    is_tolerant = params.tolerance > 0
+    found = in_doubt(
+        seen,
+        leads,
+        params.level,
+        params.slack,
+        is_tolerant=is_tolerant,
+        by_counts=by_counts,
+        xp=jnp,
+    )
+    doubtful = found.doubtful
+    exhausted = doubtful & (common(progress) >= most)
     ends = exhausted.any() | ~doubtful.any()
-    deficit = jnp.where(doubtful, params.level - evidence.highest, -jnp.inf)
-    hopeless = ~ends & (deficit > _reach(evidence, params, most, blocks)).any()
-    served = doubtful & (deficit >= deficit.max() - params.slack)
-    lags = complete[:, None] <= complete[None, :]  # i has no more blocks than j
-    asked = ((served | served.T) & lags).any(1)
-    certificate = jnp.where(running & ends, EXHAUSTED, certificate)
-    certificate = jnp.where(running & hopeless, GIVEN_UP, certificate)
-    return Decision(certificate, doubtful, asked & running & ~ends & ~hopeless)
+    otherwise = jnp.where(ends, EXHAUSTED, jnp.int32(RUNNING))
+    if reach is not None:
+        hopeless = ~ends & (doubtful & (params.level - seen.highest > reach)).any()
+        otherwise = jnp.where(hopeless, GIVEN_UP, otherwise)
+    otherwise = jnp.where(found.is_counted, COUNTS, otherwise)
+    certificate = jnp.where(found.dominates, DOMINANCE, otherwise)
+    asked = behind(found.served, progress) & (certificate == RUNNING)
+    return Decision(certificate, doubtful, asked)
 
 
-def _reach(
-    evidence: Evidence, params: DominanceParams, most: jax.Array, blocks: Blocks
-) -> jax.Array:
+def decide_blocks(
+    highest: jax.Array,
+    margin: jax.Array,
+    complete: jax.Array,
+    params: DominanceParams,
+    *,
+    top: int,
+    blocks: Blocks,
+) -> Decision:
+    """``decide`` of a dominance race; ``complete`` are the whole blocks of each option."""
+    most, shared = blocks.complete(params.max_rounds), common(complete)
+    seen = seen_of(highest, margin, complete, params, blocks)
+    reach = reach_of(seen.mean, shared, most, params.null, params.give_up, blocks)
+    return decide(seen, complete, params, most, top, reach=reach)
+
+
+def seen_of(
+    highest: jax.Array,
+    margin: jax.Array,
+    complete: jax.Array,
+    params: DominanceParams,
+    blocks: Blocks,
+) -> Seen:
+    """What a decision is taken on; arguments as fields of ``DominanceState``."""
+    mean = mean_margin(margin, common(complete), blocks)
+    return Seen(highest, highest >= params.level, highest >= params.strong_level, mean)
+
+
+def reach_of(
+    mean: Any, shared: Any, most: Any, null: Any, give_up: Any, blocks: Blocks, xp: Any = jnp
+) -> Any:
     """What the log e-values [K, K] may still grow by, if gaps are no larger than they look.
 
     A gap is taken to be its estimate and ``give_up`` standard errors, 1 / sqrt(6 n) for nearly
     equal continuous laws. No more than a forecast; no guarantee depends on it.
     """
-    shared, null, give_up = shared_blocks(evidence.complete), params.null, params.give_up
-    mean = mean_margin(evidence.margin, shared, blocks)
-    gap = (mean - null) / 2 + give_up / jnp.sqrt(6.0 * blocks.start(shared).astype(jnp.float32))
-    samples = ((most - shared) * blocks.later).astype(jnp.float32)
-    return samples * growth_by_gap(blocks) * jnp.maximum(gap, 0) ** 2
+    played = xp.where(shared > 0, blocks.first + (shared - 1) * blocks.later, 0)
+    gap = (mean - null) / 2 + give_up / xp.sqrt(6.0 * played.astype(mean.dtype))
+    samples = ((most - shared) * blocks.later).astype(mean.dtype)
+    return samples * growth_by_gap(blocks) * xp.maximum(gap, 0) ** 2
 
 
 def growth_by_gap(blocks: Blocks) -> float:
@@ -105,13 +130,10 @@ def mean_margin(margin: jax.Array, shared: jax.Array, blocks: Blocks) -> jax.Arr
     return margin.astype(jnp.float32) / (float(blocks.unit) * blocks_counted)
 
 
-def standing(evidence: Evidence, level: jax.Array, blocks: Blocks) -> Standing:
-    """The sort keys: verdicts, and S_ij > 1/2 where a pair has none; the sum of 2 S_ij - 1."""
-    num_options = evidence.complete.shape[0]
-    over = evidence.highest >= level
-    ahead = over | (~over.T & (evidence.margin > 0))
-    mean = mean_margin(evidence.margin, shared_blocks(evidence.complete), blocks)
-    total = base.fixed_point(mean, num_options).sum(1, dtype=jnp.int32)
+def standing(seen: Seen) -> Standing:
+    """The sort keys: verdicts, and a mean above 0 where a pair has none; the sum of the means."""
+    ahead = seen.over | (~seen.over.T & (seen.mean > 0))
+    total = base.fixed_point(seen.mean, len(ahead)).sum(1, dtype=jnp.int32)
     return Standing(ahead.sum(1, dtype=jnp.int32), total)
 
 
@@ -127,9 +149,9 @@ def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
     return pairs.any(1) | pairs.any(0)
 
 
-def shared_blocks(complete: jax.Array) -> jax.Array:
-    """Blocks that each two options have in common: int32 [K, K]."""
-    return jnp.minimum(complete[:, None], complete[None, :])
+def common(progress: jax.Array) -> jax.Array:
+    """Blocks or tasks that each two options have in common: int32 [K, K]."""
+    return jnp.minimum(progress[:, None], progress[None, :])
 
 
 def first_of(keys: Standing, top: int) -> jax.Array:
@@ -140,26 +162,3 @@ def first_of(keys: Standing, top: int) -> jax.Array:
     for key in (keys.total, keys.wins):
         before = (key[:, None] > key[None, :]) | ((key[:, None] == key[None, :]) & before)
     return before.sum(0, dtype=jnp.int32) < top
-
-
-def stand_ins(lacking: jax.Array, highest: jax.Array, strong: jax.Array) -> jax.Array:
-    """For each pair (i, j) that lacks counts: the likeliest of (i, p) and (p, j) to give one.
-
-    Likeliest is the largest e-value without a strong verdict either way; equals go by p.
-    """
-    num_options = highest.shape[0]
-    apart = ~jnp.eye(num_options, dtype=bool)
-    candidate = apart & ~strong & ~strong.T
-    value = jnp.where(candidate, highest, -jnp.inf)
-    partner, partner_value = value.argmax(1), value.max(1)  # p of (i, p)
-    rival, rival_value = value.argmax(0), value.max(0)  # p of (p, j)
-    more = partner_value[:, None] > rival_value[None, :]
-    same = partner_value[:, None] == rival_value[None, :]
-    by_row = more | (same & (partner[:, None] <= rival[None, :]))
-    rows = (lacking & by_row).any(1)  # i stands in as (i, p)
-    columns = (lacking & ~by_row).any(0)
-    index = jnp.arange(num_options)
-    chosen = (rows[:, None] & (index[None, :] == partner[:, None])) | (
-        columns[None, :] & (index[:, None] == rival[None, :])
-    )
-    return chosen & candidate

@@ -17,14 +17,13 @@ from jaxrace import kernels
 from jaxrace.racing.dominance.state import Blocks, DominanceParams, DominanceState
 
 
-def keep_samples(
-    states: DominanceState, outcomes: Any, asked: jax.Array, bad: jax.Array
-) -> DominanceState:
-    """Append the samples [B, K, r, ...] of the options that had asked, bool [B, K].
+def keep_samples(states: Any, outcomes: Any, lacking: jax.Array, bad: jax.Array) -> Any:
+    """Append samples [B, K, r, ...], of each option at most as many as it lacks, int32 [B, K].
 
-    Those that are ``bad``, bool [B, K, r], are none.
+    What is told beyond that is written, too, but never read: later samples take its place. Those
+    that are ``bad``, bool [B, K, r], are none.
     """
-    num_told = jax.tree.leaves(outcomes)[0].shape[2]
+    num_told = bad.shape[2]
     told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
     kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
     start = states.simulated.reshape(-1)
@@ -37,15 +36,17 @@ def keep_samples(
             lambda old, new: old.at[at].set(new[rows].astype(old.dtype), mode="drop"), kept, told
         )
 
-    kept = kernels.for_listed(asked, kernels.listing_block(asked.size, light=True), write, kept)
+    kept = kernels.for_listed(
+        lacking > 0, kernels.listing_block(lacking.size, light=True), write, kept
+    )
     numbers = states.simulated[..., None] + 1 + rounds
     none = jnp.iinfo(jnp.int32).max
-    first_bad = jnp.where(asked[..., None] & bad, numbers, none).min(-1)
+    first_bad = jnp.where(bad & (rounds < lacking[..., None]), numbers, none).min(-1)
     is_first = (states.first_bad == 0) & (first_bad < none)
     return dataclasses.replace(
         states,
         outcomes=jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.outcomes),
-        simulated=states.simulated + jnp.where(asked, num_told, 0),
+        simulated=states.simulated + jnp.minimum(lacking, num_told),
         first_bad=jnp.where(is_first, first_bad, states.first_bad),
     )
 

@@ -32,7 +32,6 @@ from jaxrace.racing.dominance.state import (
     DominanceState,
     require_bets,
 )
-from jaxrace.racing.scores import bad_scores, raise_if_bad, require_scale
 from jaxrace.validation import (
     require_choice,
     require_integer,
@@ -102,7 +101,7 @@ class DominanceRace(ComparingRace):
         for name in ("first_block", "block"):
             require_choice(name, getattr(self, name), kernels.BLOCK_SIZES)
         require_choice("by", self.by, ("wins", "mean"))
-        require_scale(self.by, self.low, self.high)
+        base.require_float32_scale(self.by, self.low, self.high)
         if self.by == "mean" and self.compare is not kernels.total_order:
             raise ValueError("compare: expected none for a race by mean")
 
@@ -229,7 +228,17 @@ class DominanceRace(ComparingRace):
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
         """``tell`` of B races, but for the last count."""
-        return self.look_lanes(self._keep_and_count(states, outcomes, params), params)
+        return self.decide_lanes(self._keep_and_count(states, outcomes, params), None, params)
+
+    def open_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams
+    ) -> DominanceState:
+        return self._keep_and_count(states, outcomes, params, goes_on=False)
+
+    def count_lanes(
+        self, states: DominanceState, outcomes: Any, params: DominanceParams, first_round: jax.Array
+    ) -> tuple[DominanceState, None]:
+        return self._keep_and_count(states, outcomes, params, opens=False), None
 
     def _keep_and_count(
         self,
@@ -239,38 +248,17 @@ class DominanceRace(ComparingRace):
         opens: bool = True,
         goes_on: bool = True,
     ) -> DominanceState:
-        """Keep the samples, and play the blocks that become complete.
+        """Keep the samples [B, K, r, ...], and play the blocks that become complete.
 
-        Only where first blocks (``opens``) or later ones (``goes_on``) may become complete, the
-        program for them is compiled.
+        Each option has its own number of samples. Only where first blocks (``opens``) or later ones
+        (``goes_on``) may become complete, the program for them is compiled.
         """
-        before = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
-        bad = jax.vmap(lambda x: bad_scores(x, self.low, self.high))(outcomes)
-        states = evidence.keep_samples(states, outcomes, states.asked, bad)
-        return self._count_kept(states, params, before, opens, goes_on)
-
-    def open_lanes(
-        self, states: DominanceState, outcomes: Any, params: DominanceParams
-    ) -> DominanceState:
-        """Play the first blocks."""
-        return self._keep_and_count(states, outcomes, params, goes_on=False)
-
-    def advance_lanes(
-        self, states: DominanceState, outcomes: Any, params: DominanceParams, first_round: jax.Array
-    ) -> DominanceState:
-        """Play samples [B, K, r, ...] that come after those; each option has its own number."""
-        return self._keep_and_count(states, outcomes, params, opens=False)
-
-    def _count_kept(
-        self,
-        states: DominanceState,
-        params: DominanceParams,
-        before: jax.Array,
-        opens: bool,
-        goes_on: bool,
-    ) -> DominanceState:
-        """Count what is kept and was not among ``before``, int32 [B, K] blocks."""
-        after = self._complete(states, self.blocks.complete(params.max_rounds)[:, None])
+        most = self.blocks.complete(params.max_rounds)[:, None]
+        before = self._complete(states, most)
+        bad = jax.vmap(lambda x: base.bad_outcomes(x, self.low, self.high))(outcomes)
+        lacking = jnp.where(states.asked, bad.shape[2], 0)
+        states = evidence.keep_samples(states, outcomes, lacking, bad)
+        after = self._complete(states, most)
         difference = self.compare if self.by == "wins" else self._difference
         count = functools.partial(evidence.count_blocks, blocks=self.blocks, difference=difference)
         states = count(states, params, before, after, opens=opens, goes_on=goes_on)
@@ -280,25 +268,23 @@ class DominanceRace(ComparingRace):
         samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
         return dataclasses.replace(states, samples=samples)
 
-    def look_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
+    def decide_lanes(
+        self, states: DominanceState, counts: None, params: DominanceParams
+    ) -> DominanceState:
         """Decide for B races who is asked next: nobody, once a race has ended."""
-        most = self.blocks.complete(params.max_rounds)
+        most = self.blocks.complete(params.max_rounds)[:, None]
         # An option without a whole block yet is asked again, if n_max leaves room for one.
         told = jnp.minimum(states.simulated.min(-1), params.max_rounds)
         opened = told >= jnp.minimum(params.max_rounds, self.first_block)
         looked_at = states.asked.any(-1) & opened
-        seen = self._seen(states, most[:, None])
-        decide = jax.vmap(functools.partial(decision.decide, top=self.top, blocks=self.blocks))
-        found = kernels.of_listed(decide, looked_at, (seen, params, most))
+        seen = states.highest, states.margin, self._complete(states, most)
+        decide = functools.partial(decision.decide_blocks, top=self.top, blocks=self.blocks)
+        found = kernels.of_listed(jax.vmap(decide), looked_at, (*seen, params))
         return dataclasses.replace(
             states,
             asked=jnp.where(looked_at[:, None], found.asked, states.asked),
             certificate=jnp.where(looked_at, found.certificate, states.certificate),
         )
-
-    def _seen(self, state: DominanceState, most: jax.Array) -> decision.Evidence:
-        """What a decision is taken on, at most ``most`` blocks of each option."""
-        return decision.Evidence(state.highest, state.margin, self._complete(state, most))
 
     def _complete(self, state: DominanceState, most: jax.Array) -> jax.Array:
         """m_i, int32 [..., K]: blocks of each option, at most ``most``."""
@@ -319,9 +305,9 @@ class DominanceRace(ComparingRace):
 
     @verb
     def result(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
-        most = self.blocks.complete(params.max_rounds)
-        seen = self._seen(state, most)
-        keys = decision.standing(seen, params.level, self.blocks)
+        complete = self._complete(state, self.blocks.complete(params.max_rounds))
+        seen = decision.seen_of(state.highest, state.margin, complete, params, self.blocks)
+        keys = decision.standing(seen)
         if self.by == "mean":
             above = state.net.astype(jnp.float32) / _MOST_UNITS
             margins = base.fixed_point(above, self.num_options)
@@ -333,13 +319,12 @@ class DominanceRace(ComparingRace):
         )
         guessed = state.certificate >= EXHAUSTED
         keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
-        ranking = base.ranking_from_keys(*keys)
+        ranking = kernels.ranking(*keys)
         certified = (state.certificate != RUNNING) & ~guessed
         in_top = jnp.argsort(ranking) < self.top
         # Strong verdicts hold all together, so that they may settle single options.
-        strong = state.highest >= params.strong_level
-        selected, discarded = kernels.select_and_discard(strong, self.top)
-        tied = decision.perhaps_tied(strong, in_top) & (state.certificate == COUNTS)
+        selected, discarded = kernels.select_and_discard(seen.strong, self.top)
+        tied = decision.perhaps_tied(seen.strong, in_top) & (state.certificate == COUNTS)
         return DominanceResult(
             ranking=ranking,
             selected=jnp.where(certified, in_top, selected),
@@ -387,4 +372,4 @@ class DominanceRace(ComparingRace):
 
     def raise_if_invalid(self, invalid: jax.Array) -> None:
         """Raise ValueError for the first outcome that is not finite or out of its range."""
-        raise_if_bad(invalid, self.low, self.high)
+        base.raise_if_invalid(invalid, low=self.low, high=self.high)

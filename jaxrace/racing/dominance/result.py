@@ -1,5 +1,6 @@
 """What a dominance race found, and how a person reads it. Axes: K options, L bets."""
 
+import abc
 import dataclasses
 import math
 from typing import Any
@@ -27,20 +28,57 @@ FloatArray = NDArray[np.float64]
 _MOST_PAIRS = 5
 
 
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class CertifiedResult(RaceResult):
+    """The result of a race by e-values; decided means that the first kappa are certified."""
+
+    certificate_number: jax.Array  # int32 [], see ``certificate``
+    wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none a mean above 0
+    total: jax.Array  # int32 [K], second sort key: sum of the mean differences, in fixed point
+    by: str = dataclasses.field(metadata={"static": True})
+
+    @property
+    def certificate(self) -> Any:
+        """How the first kappa are certified, or that they are not.
+
+        "dominance" (a): each of them is over (preferred to) each of the others. "counts" (b), by
+        wins: certain wins and losses settle who beats how many, the Copeland scores. "running",
+        "exhausted": they are not certified, and the race goes on, or has reached its last sample or
+        task. "given up": nor would they have been. "heuristic": one of the first two rules ended
+        the race, and certifies nothing (see ``heuristic``). A string, or an array of them for a
+        batch.
+        """
+        names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
+        if self.heuristic:
+            names = np.where(self.decided, "heuristic", names)
+        return str(names) if names.ndim == 0 else names
+
+    @property
+    @abc.abstractmethod
+    def log_highest(self) -> FloatArray:
+        """ln of the largest E_ij in the course of the race, float64 [..., K, K]."""
+
+    @property
+    def p_values(self) -> FloatArray:
+        """Of "i is not over j", float64 [..., K, K], at any time.
+
+        1 / max E_ij, at most 1: by Ville's inequality, which speaks of the highest value. By wins
+        i is over j if it is preferred more often than not; within a tolerance, if j is not better
+        by it.
+        """
+        return np.exp(-np.maximum(self.log_highest, 0))
+
+
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class DominanceResult(RaceResult):
-    """The result of a ``DominanceRace``; decided means that the first kappa are certified."""
+class DominanceResult(CertifiedResult):
+    """The result of a ``DominanceRace``."""
 
     tied: jax.Array  # bool [K], certified by counts, perhaps with scores equal across the boundary
-    certificate_number: jax.Array  # int32 [], see ``certificate``
-    wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none S_ij > 1/2
-    total: jax.Array  # int32 [K], second sort key: sum of 2 S_ij - 1, in fixed point
     log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
     highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
     margin: jax.Array  # int32 [K, K], see ``DominanceState``
     asked: jax.Array  # bool [K], who would be drawn next
-    by: str = dataclasses.field(metadata={"static": True})
     blocks: Blocks = dataclasses.field(metadata={"static": True})
     capacity: int = dataclasses.field(metadata={"static": True})
     names: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
@@ -53,19 +91,8 @@ class DominanceResult(RaceResult):
         return [self.names[option] for option in self.best]
 
     @property
-    def certificate(self) -> Any:
-        """How the first kappa are certified, or that they are not.
-
-        "dominance" (a): each of them is preferred to each of the others. "counts" (b): certain
-        wins and losses settle the Copeland scores. "running", "exhausted": they are not
-        certified, and the race goes on, or has reached its last sample. "given up": nor would they
-        have been. "heuristic": one of the first two rules ended the race, and certifies nothing
-        (see ``heuristic``). A string, or an array of them for a batch.
-        """
-        names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
-        if self.heuristic:
-            names = np.where(self.decided, "heuristic", names)
-        return str(names) if names.ndim == 0 else names
+    def log_highest(self) -> FloatArray:
+        return np.asarray(self.highest, np.float64)
 
     @property
     def doubtful(self) -> NDArray[np.bool_]:
@@ -92,14 +119,6 @@ class DominanceResult(RaceResult):
         return np.logaddexp.reduce(weighted, axis=-1)
 
     @property
-    def p_values(self) -> FloatArray:
-        """Of "i is not preferred to j more often than not", float64 [..., K, K], at any time.
-
-        1 / max E_ij, at most 1: by Ville's inequality, which speaks of the highest value.
-        """
-        return np.exp(-np.maximum(np.asarray(self.highest, np.float64), 0))
-
-    @property
     def e_values(self) -> FloatArray:
         """The same as e-values, which may be averaged or multiplied: float64 [..., K, K].
 
@@ -119,7 +138,7 @@ class DominanceResult(RaceResult):
         """
         blocks = self.blocks
         doubtful = np.asarray(self.doubtful)
-        shared = decision.shared_blocks(blocks.complete(self.samples))
+        shared = decision.common(blocks.complete(self.samples))
         margin = np.asarray(decision.mean_margin(self.margin, shared, blocks), np.float64)
         shared = np.asarray(shared)
         gap = (np.abs(margin) - float(self.params.null)) / 2
@@ -190,8 +209,7 @@ class DominanceResult(RaceResult):
             return {}
         level = float(self.params.level)
         # Of the two orders of a pair: the guess need not be the one that was drawn for.
-        highest = np.asarray(self.highest, np.float64)
-        highest = np.maximum(highest, highest.T)
+        highest = np.maximum(self.log_highest, self.log_highest.T)
         pairs = sorted(map(tuple, np.argwhere(self.doubtful)), key=lambda pair: highest[pair])
         shown = [
             f"{i} or {j} ({_share(float(highest[i, j]), level)})" for i, j in pairs[:_MOST_PAIRS]
@@ -219,14 +237,12 @@ def _doubtful(
     samples: jax.Array,
     params: DominanceParams,
 ) -> jax.Array:
-    def of_race(evidence: decision.Evidence, params: DominanceParams) -> jax.Array:
-        most = blocks.complete(params.max_rounds)
-        return decision.decide(evidence, params, most, top, blocks).doubtful
+    def of_race(*of_one: Any) -> jax.Array:
+        return decision.decide_blocks(*of_one, top=top, blocks=blocks).doubtful
 
-    evidence = decision.Evidence(highest, margin, blocks.complete(samples))
     for _ in range(samples.ndim - 1):
         of_race = jax.vmap(of_race)
-    return of_race(evidence, params)
+    return of_race(highest, margin, blocks.complete(samples), params)
 
 
 def _share(log_e: float, level: float) -> str:

@@ -23,7 +23,6 @@ from jaxrace.racing.preference.state import (
     RACE_AXES,
     PreferenceParams,
     PreferenceState,
-    SurrogateParams,
     Told,
     keep_samples,
 )
@@ -120,16 +119,18 @@ class PreferenceRace(ComparingRace):
         table = kernels.thresholds(bound, self.num_options, max_rounds, delta, epsilon)
         padding = (0, self.capacity - max_rounds)
         table = np.pad(table, padding, constant_values=kernels.NEVER)
-        params = PreferenceParams(
+        allowed = None
+        if self.ranking != "copeland":
+            about = self.bound, self.num_options, max_rounds, self.capacity, delta
+            allowed = jnp.asarray(surrogates.allowed_rounds(*about))
+        return PreferenceParams(
             delta=jnp.asarray(np.float32(delta)),
             max_rounds=jnp.asarray(np.int32(max_rounds)),
             epsilon=jnp.asarray(np.float32(epsilon)),
             thresholds=jax.device_put(table),
+            allowed=allowed,
             owner=self.owner,
         )
-        if self.ranking == "copeland":
-            return params
-        return surrogates.with_intervals(params, self.bound, self.num_options, delta)
 
     def table(self, delta: float, epsilon: float = 0.0, **others: Any) -> PreferenceParams:
         """Params with ``thresholds`` [N, N] that serve every n_max up to the capacity."""
@@ -137,7 +138,7 @@ class PreferenceRace(ComparingRace):
         bound = kernels.bound_named(self.bound)
         table = kernels.threshold_table(bound, self.num_options, self.capacity, delta, epsilon)
         params = dataclasses.replace(params, thresholds=jax.device_put(table))
-        if not isinstance(params, SurrogateParams):
+        if params.allowed is None:
             return params
         allowed = surrogates.allowed_table(self.bound, self.num_options, self.capacity, delta)
         return dataclasses.replace(params, allowed=jnp.asarray(allowed))
@@ -147,9 +148,9 @@ class PreferenceRace(ComparingRace):
         row = jnp.maximum(max_rounds, 1) - 1
         params = super().params_at(table, max_rounds)
         params = dataclasses.replace(params, thresholds=table.thresholds[row])
-        if isinstance(table, SurrogateParams):
-            return dataclasses.replace(params, allowed=table.allowed[row])
-        return params
+        if table.allowed is None:
+            return params
+        return dataclasses.replace(params, allowed=table.allowed[row])
 
     @verb
     def init(self, example_outcome: Any, params: PreferenceParams) -> PreferenceState:
@@ -179,39 +180,11 @@ class PreferenceRace(ComparingRace):
     def tell(
         self, state: PreferenceState, outcomes: Any, params: PreferenceParams
     ) -> PreferenceState:
-        tell = functools.partial(self.advance_lanes, first_round=state.round)
+        def tell(states: Any, outcomes: Any, params: Any) -> Any:
+            counted = self.count_lanes(states, outcomes, params, state.round)
+            return self.decide_lanes(*counted, params)
+
         return base.in_lane(tell, state, outcomes, params)
-
-    def advance_lanes(
-        self,
-        states: PreferenceState,
-        outcomes: Any,
-        params: PreferenceParams,
-        first_round: jax.Array,
-    ) -> PreferenceState:
-        """``tell`` of B races; many rounds go piece by piece, to bound the memory."""
-        num_told = jax.tree.leaves(outcomes)[0].shape[2]
-        asked = jax.vmap(self.ask)(states, params)
-        piece = min(_PIECE, num_told)
-
-        def play_piece(index: jax.Array | int, states: PreferenceState) -> PreferenceState:
-            start = index * piece
-            part = jax.tree.map(
-                lambda x: lax.dynamic_slice_in_dim(x, start, piece, axis=2), outcomes
-            )
-            return self._play_rounds(states, part, params, first_round + start)
-
-        num_pieces = num_told // piece
-        if num_pieces == 1:
-            states = play_piece(0, states)
-        else:
-            states = lax.fori_loop(0, num_pieces, play_piece, states)
-        if num_told % piece:
-            start = num_pieces * piece
-            rest = jax.tree.map(lambda x: x[:, :, start:], outcomes)
-            states = self._play_rounds(states, rest, params, first_round + start)
-        simulated = states.simulated + jnp.where(asked, num_told, 0)
-        return dataclasses.replace(states, simulated=simulated)
 
     def count_lanes(
         self,
@@ -219,15 +192,27 @@ class PreferenceRace(ComparingRace):
         outcomes: Any,
         params: PreferenceParams,
         first_round: jax.Array,
-    ) -> tuple[PreferenceState, Told | None]:
-        """Count the open pairs, of as many rounds as are counted at once."""
+    ) -> tuple[PreferenceState, Told]:
+        """Count the open pairs; of many rounds, piece by piece, all but the last are decided."""
         num_told = jax.tree.leaves(outcomes)[0].shape[2]
-        if num_told > _PIECE:
-            return self.advance_lanes(states, outcomes, params, first_round), None
         asked = jax.vmap(self.ask)(states, params)
+        last = (num_told - 1) // _PIECE
+
+        def play_piece(index: jax.Array, states: PreferenceState) -> PreferenceState:
+            start = index * _PIECE
+            part = jax.tree.map(
+                lambda x: lax.dynamic_slice_in_dim(x, start, _PIECE, axis=2), outcomes
+            )
+            return self.decide_lanes(
+                *self._count(states, part, params, first_round + start), params
+            )
+
+        if last:
+            states = lax.fori_loop(0, last, play_piece, states)
+            outcomes = jax.tree.map(lambda x: x[:, :, last * _PIECE :], outcomes)
+        states, told = self._count(states, outcomes, params, first_round + last * _PIECE)
         simulated = states.simulated + jnp.where(asked, num_told, 0)
-        states = dataclasses.replace(states, simulated=simulated)
-        return self._count(states, outcomes, params, first_round)
+        return dataclasses.replace(states, simulated=simulated), told
 
     def count_here(
         self, states: PreferenceState, outcomes: Any, params: PreferenceParams, first_round: int
@@ -236,21 +221,6 @@ class PreferenceRace(ComparingRace):
         if jax.tree.leaves(outcomes)[0].shape[2] <= _PIECE:
             return counting.count(self.compare, states, outcomes, params, first_round)
         return None
-
-    def decide_lanes(
-        self, states: PreferenceState, counts: Told | None, params: PreferenceParams
-    ) -> PreferenceState:
-        """Decide by the counts, if that is left to do."""
-        return states if counts is None else self._decide(states, counts, params)
-
-    def _play_rounds(
-        self,
-        states: PreferenceState,
-        outcomes: Any,
-        params: PreferenceParams,
-        first_round: jax.Array,
-    ) -> PreferenceState:
-        return self._decide(*self._count(states, outcomes, params, first_round), params)
 
     def _count(
         self,
@@ -270,12 +240,12 @@ class PreferenceRace(ComparingRace):
         )
         return states, Told(gains, jax.vmap(base.finite_rounds)(outcomes), first_round)
 
-    def _decide(
-        self, states: PreferenceState, told: Told, params: PreferenceParams
+    def decide_lanes(
+        self, states: PreferenceState, counts: Told, params: PreferenceParams
     ) -> PreferenceState:
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(states, outcomes=None)
-        is_surrogate = isinstance(params, SurrogateParams)
+        is_surrogate = self.ranking != "copeland"
         play: Any = rounds.play_dynamic_rounds if self.dynamic_delta else rounds.play_rounds
         if is_surrogate:
             divergence = kernels.bound_named(self.bound).divergence
@@ -285,12 +255,12 @@ class PreferenceRace(ComparingRace):
         play = functools.partial(play, top=self.top, rule=self.rule)
         if is_surrogate or self.dynamic_delta:
             play = jax.vmap(play, (0, 0, RACE_AXES))
-        played = play(counted, params, told)
+        played = play(counted, params, counts)
         return dataclasses.replace(played, outcomes=states.outcomes)
 
     @verb
     def result(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
-        conclude: Any = by_surrogate if isinstance(params, SurrogateParams) else by_copeland
+        conclude = by_copeland if self.ranking == "copeland" else by_surrogate
         return conclude(
             state,
             borda=base.fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32),
@@ -308,7 +278,7 @@ class PreferenceRace(ComparingRace):
     def check_params(self, params: PreferenceParams) -> None:
         """Raise ValueError unless ``params`` comes from such a race."""
         super().check_params(params)
-        if isinstance(params, SurrogateParams) == (self.ranking == "copeland"):
+        if (params.allowed is None) != (self.ranking == "copeland"):
             raise ValueError(f"params: expected those of ranking {self.ranking!r}, got another's")
         if jnp.shape(params.thresholds) != (self.capacity,):
             raise ValueError(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import kernels
-from jaxrace.racing import base
 from jaxrace.racing.preference import surrogates
 from jaxrace.racing.preference.state import PreferenceState
 from jaxrace.racing.result import RaceResult, span
@@ -34,6 +33,7 @@ class PreferenceResult(RaceResult):
     borda: jax.Array  # int32 [K], second sort key: sum of 2 S_ij - 1, in fixed point
     net: jax.Array  # int32 [K, K], wins minus losses over all pairs of samples
     rounds: jax.Array  # int32 [K, K], samples per option behind net
+    scores: jax.Array | None  # float32 [K], by which options are ranked; None by Copeland
     outcomes: Any  # leaves [K, N, ...] where the race intersects intervals, else None
     compare: Any = dataclasses.field(metadata={"static": True})  # the preference
     bound: str = dataclasses.field(metadata={"static": True})
@@ -75,6 +75,18 @@ class PreferenceResult(RaceResult):
         if self.outcomes is None:
             return np.zeros(np.shape(self.rounds), bool)
         return self._intersected()[2]
+
+    @property
+    def heuristic(self) -> str | None:
+        if self.ranked_by == "random_walk" and self.rule == "printed":
+            return "the printed bound of the random walk has no proof"
+        return super().heuristic
+
+    @property
+    def guarantee(self) -> str:
+        if self.ranked_by == "copeland":
+            return super().guarantee
+        return f"{super().guarantee}; options are ranked by {_TARGETS[self.ranked_by]}"
 
     def _promise(self) -> str:
         text = super()._promise()
@@ -127,12 +139,12 @@ class PreferenceResult(RaceResult):
         epsilon = span(self.params.epsilon)
         return title if epsilon == "0" else f"{title}, epsilon {epsilon}"
 
-    def _mean_share(self) -> FloatArray:
-        """The mean S_ij of each option, [K]."""
-        return (self.win_matrix.sum(-1) - 0.5) / (self.num_options - 1)
-
     def _columns(self) -> dict[str, NDArray[Any]]:
-        return {"beats": np.asarray(self.copeland), "mean S": self._mean_share()}
+        mean_share = {"mean S": (self.win_matrix.sum(-1) - 0.5) / (self.num_options - 1)}
+        if self.scores is None:
+            return {"beats": np.asarray(self.copeland), **mean_share}
+        columns = {"score": np.asarray(self.scores, np.float64)}
+        return columns | (mean_share if self.ranked_by == "random_walk" else {})
 
     def _is_certain(self) -> bool:
         return super()._is_certain() and span(self.params.epsilon) == "0"
@@ -141,37 +153,13 @@ class PreferenceResult(RaceResult):
         return np.asarray(self.tied)
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class SurrogateResult(PreferenceResult):
-    """The result of a race with another ranking: by standing, then by ``scores``."""
-
-    scores: jax.Array  # float32 [K], by which options are ranked
-
-    @property
-    def heuristic(self) -> str | None:
-        """See ``RaceResult``."""
-        if self.ranked_by == "random_walk" and self.rule == "printed":
-            return "the printed bound of the random walk has no proof"
-        return super().heuristic
-
-    @property
-    def guarantee(self) -> str:
-        """See ``RaceResult``."""
-        return f"{super().guarantee}; options are ranked by {_TARGETS[self.ranked_by]}"
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        columns = {"score": np.asarray(self.scores, np.float64)}
-        return columns | ({"mean S": self._mean_share()} if self.ranked_by == "random_walk" else {})
-
-
 def by_copeland(state: PreferenceState, borda: jax.Array, **held: Any) -> PreferenceResult:
     """The result by Copeland scores; ``held`` is what both kinds of results hold."""
     top = held["top"]
     undecided = ~(state.beats | state.beats.T)
     ahead = state.beats | (undecided & (state.net > 0))
     copeland = ahead.sum(-1, dtype=jnp.int32)  # #{j : S_ij > 1/2}
-    ranking = base.ranking_from_keys(copeland, borda)
+    ranking = kernels.ranking(copeland, borda)
     in_top = jnp.argsort(ranking) < top
     decided = ~state.active.any()
     # A decided race may leave a Copeland tie across the boundary; any kappa options by
@@ -187,12 +175,13 @@ def by_copeland(state: PreferenceState, borda: jax.Array, **held: Any) -> Prefer
         decided=decided,
         beats=state.beats,
         copeland=copeland,
+        scores=None,
         borda=borda,
         **held,
     )
 
 
-def by_surrogate(state: PreferenceState, borda: jax.Array, **held: Any) -> SurrogateResult:
+def by_surrogate(state: PreferenceState, borda: jax.Array, **held: Any) -> PreferenceResult:
     """The result by Borda's score or by the random walk."""
     if held["ranked_by"] == "borda":
         scores, key = surrogates.borda_scores(state.net, state.rounds), borda
@@ -203,8 +192,8 @@ def by_surrogate(state: PreferenceState, borda: jax.Array, **held: Any) -> Surro
     standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
     known = state.rounds > 0
     threshold = held["params"].thresholds[jnp.maximum(state.rounds, 1) - 1]
-    return SurrogateResult(
-        ranking=base.ranking_from_keys(standing, key),
+    return PreferenceResult(
+        ranking=kernels.ranking(standing, key),
         selected=state.selected,
         discarded=state.discarded,
         tied=jnp.zeros_like(state.selected),

@@ -20,14 +20,9 @@ class PreferenceParams:
     max_rounds: jax.Array  # int32 [], n_max
     epsilon: jax.Array  # float32 []
     thresholds: jax.Array  # int32 [N], net count that decides a pair in round 1 .. N
+    # float32 [N], L / n: the largest divergence of s_ij from S_ij per round; None by Copeland
+    allowed: jax.Array | None
     owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
-
-
-@pytree
-class SurrogateParams(PreferenceParams):
-    """The numbers of a ``PreferenceRace`` whose ranking is not "copeland"."""
-
-    allowed: jax.Array  # float32 [N], L / n: the largest divergence of s_ij from S_ij per round
 
 
 @pytree

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.racing import base
-from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, SurrogateParams, Told
+from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, Told
 
 Ranking = Literal["copeland", "borda", "random_walk"]
 RANKINGS: tuple[str, ...] = get_args(Ranking)
@@ -125,7 +125,7 @@ def borda_can_end(
     """
     num_options = scores.shape[0]
     standing = selected.astype(jnp.int32) - discarded.astype(jnp.int32)
-    order = base.ranking_from_keys(standing, scores)
+    order = kernels.ranking(standing, scores)
     beside = jnp.stack([order[top - 1], order[top]])
     half_width = (upper + upper.T) // 2
     apart = ~jnp.eye(num_options, dtype=bool)
@@ -139,52 +139,30 @@ def borda_can_end(
 def settle_walk(
     net: jax.Array, rounds: jax.Array, upper: jax.Array, top: int, rule: str
 ) -> tuple[jax.Array, jax.Array]:
-    """The top kappa by the walk's visits, once these are certain; nothing before: bool [K], [K].
-
-    Two chains S and T with stationary distributions v and w have v - w = v (S - T) T#, so that
-    no entry differs by more than B max |A#|, where B bounds the sums of |S - T| over a row and A#
-    is that of the estimate. The race stops when v_(kappa) - v_(kappa + 1) > 2 B max |A#|.
-    B is ``kernels.walk_error``, with c_ij the distance of s_ij's bounds from S_ij.
-    """
+    """By ``kernels.settle_walk``, with c_ij the distance of s_ij's bounds from S_ij."""
     num_options = net.shape[-1]
     margin = _margins(net, rounds)
     one = base.fixed_point(jnp.float32(1), num_options).astype(jnp.float32)
     above = upper.astype(jnp.float32) / one - margin  # 2 (u_ij - S_ij)
     radius = jnp.maximum(above, above.T) / 2  # c_ij; S_ij - l_ij = u_ji - S_ji
     radius = jnp.where(jnp.eye(num_options, dtype=bool), 0.0, radius)
-    estimate = (1 + margin) / 2
-    error = kernels.walk_error(estimate, radius, rule)
-    walk = kernels.long_run(kernels.transition_matrix(estimate))
-    order = base.ranking_from_keys(kernels.visits_key(walk.visits))
-    gap = walk.visits[order[top - 1]] - walk.visits[order[top]]
-    certain = gap > 2 * error * jnp.abs(walk.group_inverse).max()
-    in_top = jnp.argsort(order) < top
-    return certain & in_top, certain & ~in_top
+    return kernels.settle_walk((1 + margin) / 2, radius, top, rule)
 
 
 def walk_scores(net: jax.Array, rounds: jax.Array) -> jax.Array:
     """v, the share of its time that the walk spends at each option: float32 [K]."""
-    return kernels.long_run(kernels.transition_matrix((1 + _margins(net, rounds)) / 2)).visits
+    return kernels.walk_visits((1 + _margins(net, rounds)) / 2)
 
 
-def with_intervals(
-    params: PreferenceParams, race_bound: str, num_options: int, delta: float
-) -> SurrogateParams:
-    """The numbers of one race with those of its intervals; not under a trace."""
-    max_rounds = int(params.max_rounds)
-    allowed = np.full(params.thresholds.shape[0], np.inf, np.float32)
-    allowed[:max_rounds] = _allowed(race_bound, num_options, max_rounds, delta)
-    numbers = {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
-    return SurrogateParams(**numbers, allowed=jnp.asarray(allowed))
-
-
-def _allowed(
-    race_bound: str, num_options: int, max_rounds: int, delta: float
+def allowed_rounds(
+    race_bound: str, num_options: int, max_rounds: int, capacity: int, delta: float
 ) -> NDArray[np.float32]:
-    """L / n of each round, infinite where nothing is known: float32 [max_rounds]."""
+    """L / n of each round, infinite where nothing is known: float32 [N]."""
     bound = kernels.bound_named(race_bound)
     level, size = kernels.levels(bound, num_options, max_rounds, delta)
-    return np.where(size > 0, level / np.maximum(size, 1), np.inf).astype(np.float32)
+    allowed = np.full(capacity, np.inf, np.float32)
+    allowed[:max_rounds] = np.where(size > 0, level / np.maximum(size, 1), np.inf)
+    return allowed
 
 
 @functools.lru_cache(maxsize=64)
@@ -192,17 +170,15 @@ def allowed_table(
     race_bound: str, num_options: int, capacity: int, delta: float
 ) -> NDArray[np.float32]:
     """L / n for every n_max up to the capacity: row n_max - 1 of [N, N]."""
-    table = np.full((capacity, capacity), np.inf, np.float32)
-    for max_rounds in range(1, capacity + 1):
-        row = _allowed(race_bound, num_options, max_rounds, delta)
-        table[max_rounds - 1, :max_rounds] = row
+    rows = range(1, capacity + 1)
+    table = np.stack([allowed_rounds(race_bound, num_options, n, capacity, delta) for n in rows])
     table.flags.writeable = False
     return table
 
 
 def play_rounds(
     state: PreferenceState,
-    params: SurrogateParams,
+    params: PreferenceParams,
     told: Told,
     *,
     ranking: str,
@@ -267,7 +243,8 @@ def play_rounds(
     return state
 
 
-def _allowed_at(params: SurrogateParams, rounds: jax.Array) -> jax.Array:
+def _allowed_at(params: PreferenceParams, rounds: jax.Array) -> jax.Array:
     """L / n after so many rounds, infinite after none and beyond the capacity."""
+    assert params.allowed is not None
     allowed = jnp.take(params.allowed, rounds - 1, mode="fill", fill_value=jnp.inf)
     return jnp.where(rounds > 0, allowed, jnp.inf)

@@ -11,14 +11,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace import kernels
-from jaxrace.compilation import bounded_jit, is_traced
-from jaxrace.racing import base
+from jaxrace.compilation import bounded_jit
+from jaxrace.racing import base, driver
 from jaxrace.racing.drawing import map_rows
 from jaxrace.racing.shared.race import SharedRace
 from jaxrace.racing.shared.result import SharedResult
 from jaxrace.racing.shared.state import SharedParams
-from jaxrace.validation import require_function, require_integer, require_keys, require_kind
+from jaxrace.validation import require_kind
 
 Sample = Callable[[jax.Array, Any, Any], Any]
 
@@ -69,19 +68,12 @@ def run_shared(
     ([2], True, True)
     """
     require_kind("race", race, SharedRace)
-    require_keys("key", key, ndim=0)
-    require_function("sample", sample)
-    chunk = race.chunk if chunk is None else chunk
-    require_integer("chunk", chunk, 1)
-    race.check_params(params)
-    options = base.as_rows("options", options, race.num_options)
+    chunk, options = driver.checked(race, key, sample, options, params, chunk)
     if tasks is None:
         tasks = jnp.arange(race.capacity, dtype=jnp.int32)
     tasks = base.as_rows("tasks", tasks, race.capacity)
     result, first = _run(race, sample, chunk, key, options, params, tasks)
-    if not is_traced(result):
-        race.raise_if_invalid(result.invalid)
-        race.check_preferences(first, source=sample)
+    driver.check_found(race, sample, result, first)
     return result
 
 
@@ -99,14 +91,7 @@ def task_order(race: SharedRace, key: jax.Array) -> jax.Array:
 @bounded_jit(3)
 def _run(race: SharedRace, sample: Sample, chunk: int, *of_race: Any) -> tuple[SharedResult, Any]:
     """The result and ``first_outcomes``, of key, options, params and tasks of one race."""
-    play = functools.partial(_play_lanes, race, sample, chunk)
-    return base.in_lane(kernels.merge_vmaps(play), *of_race)
-
-
-def _play_lanes(race: SharedRace, sample: Sample, chunk: int, *of_races: Any) -> tuple[Any, Any]:
-    """The results of B races, one per lane, and their ``first_outcomes``."""
-    play = functools.partial(_play_in_step, race, sample, chunk)
-    return kernels.map_blocks(play, kernels.sizes().races)(*of_races)
+    return driver.in_lanes(functools.partial(_play_in_step, race, sample, chunk), *of_race)
 
 
 def _play_in_step(

@@ -24,6 +24,7 @@ from jax import lax
 from jaxrace import kernels
 from jaxrace.judging.levels import LEAST_FACTOR
 from jaxrace.kernels.sums import Total, plus
+from jaxrace.racing.comparing import require_sign
 from jaxrace.racing.shared.state import (
     BLOCK,
     SharedParams,
@@ -41,6 +42,7 @@ TIE = 2.0**-23
 _MOST = 1e30
 _ROOM = 1e-6
 
+Compare = Callable[[Any, Any], jax.Array]
 Differences = Callable[[Any, Any], jax.Array]  # of outcomes [BLOCK, R, ...] of each: [BLOCK, R]
 
 
@@ -50,54 +52,6 @@ class Numbers(NamedTuple):
     nulls: jax.Array  # float32 [Q, 1, R]
     bets: jax.Array  # float32 [L, 1, R]
     whole: jax.Array  # int32 [R]
-
-
-def keep_outcomes(states: SharedState, outcomes: Any, lacking: jax.Array) -> SharedState:
-    """Append outcomes [B, K, T, ...], of each option at most as many as it lacks, int32 [B, K].
-
-    What is told beyond that is written, too, but never read: later outcomes take its place.
-    """
-    num_told = jax.tree.leaves(outcomes)[0].shape[2]
-    start, room = states.simulated.reshape(-1), lacking.reshape(-1)
-
-    def write(begin: jax.Array, rows: jax.Array, kept: Any) -> Any:
-        own = jnp.minimum(rows, start.size - 1)
-        # A row that is nowhere is passed over.
-        rows = jnp.where(begin < room[own], rows, start.size)
-        at = jnp.stack([rows, start[own] + begin], 1)
-        part = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, begin, size, 1)[own], told)
-        return jax.tree.map(lambda old, new: _written(old, at, new.astype(old.dtype)), kept, part)
-
-    size = min(num_told, BLOCK)
-    pieces = -(-num_told // size)
-    lacks = pieces * size - num_told
-    told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
-    told = jax.tree.map(lambda x: jnp.pad(x, [(0, 0), (0, lacks)] + [(0, 0)] * (x.ndim - 2)), told)
-    kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
-    block = kernels.listing_block(start.size, light=True)
-
-    def write_piece(number: jax.Array, kept: Any) -> Any:
-        begin = number * size
-        return kernels.for_listed(lacking > begin, block, functools.partial(write, begin), kept)
-
-    # There is no need for a loop over one piece.
-    one = pieces == 1
-    kept = write_piece(jnp.int32(0), kept) if one else lax.fori_loop(0, pieces, write_piece, kept)
-    return dataclasses.replace(
-        states,
-        outcomes=jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.outcomes),
-        simulated=states.simulated + jnp.minimum(lacking, num_told),
-    )
-
-
-def _written(kept: jax.Array, at: jax.Array, new: jax.Array) -> jax.Array:
-    """``kept`` [rows, N, ...] with ``new`` [R, n, ...] at places int32 [R, 2]: row and first."""
-    numbers = lax.ScatterDimensionNumbers(
-        update_window_dims=tuple(range(1, new.ndim)),
-        inserted_window_dims=(0,),
-        scatter_dims_to_operand_dims=(0, 1),
-    )
-    return lax.scatter(kept, at, new, numbers, mode="drop")
 
 
 def count_tasks(
@@ -193,3 +147,39 @@ def _with_certain(
     is_certain = surplus > TIE * whole
     highest = jnp.where(is_certain, jnp.inf, highest)
     return jnp.where((left == 0) & ~is_certain, 0.0, highest)
+
+
+def require_outcome(example: Any, values: int, compare: Compare | None) -> None:
+    """Raise ValueError unless an outcome has R ``values`` that a race can compare.
+
+    ``example`` has leaves of shapes and dtypes; of single values where R is 1. Without a preference
+    they are scores.
+    """
+    leaves = jax.tree.leaves(example)
+    wanted = (values,) if values > 1 else ()
+    if compare is None and (len(leaves) != 1 or leaves[0].shape != wanted):
+        got = [list(leaf.shape) for leaf in leaves]
+        raise ValueError(f"example_outcome: expected one array {list(wanted)} of scores, got {got}")
+    for leaf in leaves:
+        if leaf.shape[: len(wanted)] != wanted:
+            raise ValueError(
+                f"example_outcome: expected {values} values first, got {list(leaf.shape)}"
+            )
+        if jnp.issubdtype(leaf.dtype, jnp.complexfloating):
+            raise ValueError(f"example_outcome: expected real numbers, got {leaf.dtype}")
+    if compare is not None:
+        one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[len(wanted) :], x.dtype), example)
+        require_sign(compare, one)
+
+
+def net_wins(compare: Compare, values: int, first: Any, second: Any) -> jax.Array:
+    """The sign of two outcomes, averaged over all pairs of their R values: float32 [].
+
+    >>> from jaxrace.kernels import total_order
+    >>> print(net_wins(total_order, 2, jnp.array([1.0, 3.0]), jnp.array([1.0, 2.0])))
+    0.25
+    """
+    if values == 1:
+        return compare(first, second).astype(jnp.float32)
+    signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(first, second)
+    return signs.sum(dtype=jnp.int32).astype(jnp.float32) / values**2

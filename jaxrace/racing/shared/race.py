@@ -16,22 +16,21 @@ import numpy as np
 
 from jaxrace import kernels, narrowing
 from jaxrace.judging import levels
-from jaxrace.judging.decision import SHARED_SLACK
+from jaxrace.judging.decision import SHARED_SLACK, Seen
 from jaxrace.kernels.sums import Total
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import check_once, first_few, require_outcomes
+from jaxrace.racing.dominance import decision
+from jaxrace.racing.dominance.evidence import keep_samples
 from jaxrace.racing.dominance.state import EXHAUSTED, RUNNING, require_bets
-from jaxrace.racing.scores import bad_scores, raise_if_bad, require_scale
-from jaxrace.racing.shared import decision, evidence
-from jaxrace.racing.shared.outcomes import net_wins, require_outcome
+from jaxrace.racing.shared import evidence
 from jaxrace.racing.shared.result import SharedResult
 from jaxrace.racing.shared.state import (
     BLOCK,
     SharedParams,
     SharedState,
     Tally,
-    common_tasks,
     packed,
     squared,
     unpacked,
@@ -101,7 +100,7 @@ class SharedRace(base.Race):
         require_integer("capacity", self.capacity, 1, _MOST_TASKS)
         require_integer("values", self.values, 1)
         require_choice("by", self.by, ("mean", "wins"))
-        require_scale(self.by, self.low, self.high)
+        base.require_float32_scale(self.by, self.low, self.high)
         if self.by == "wins":
             require_function("compare", self.compare)
         elif self.compare is not None:
@@ -191,7 +190,7 @@ class SharedRace(base.Race):
 
     @verb
     def init(self, example_outcome: Any, params: SharedParams) -> SharedState:
-        require_outcome(example_outcome, self.values, self.compare)
+        evidence.require_outcome(example_outcome, self.values, self.compare)
         num_options = self.num_options
         room = num_options, self.capacity + BLOCK
         counts = jnp.zeros(num_options, jnp.int32)
@@ -232,12 +231,9 @@ class SharedRace(base.Race):
         """``tell`` of B races, leaves [B, ...], which share the work."""
         before, lacking = states.simulated, states.wanted - states.simulated
         num_told = jax.tree.leaves(outcomes)[0].shape[2]
-        found_bad = jax.vmap(self._first_bad)(outcomes, lacking)
-        is_first = (states.first_bad == 0) & (found_bad > 0)
-        first_bad = jnp.where(is_first, before + found_bad, states.first_bad)
-        states = evidence.keep_outcomes(states, outcomes, lacking)
+        bad = jax.vmap(lambda x: base.bad_outcomes(x, self.low, self.high))(outcomes)
         states = evidence.count_tasks(
-            dataclasses.replace(states, first_bad=first_bad),
+            keep_samples(states, outcomes, lacking, bad),
             params,
             before,
             differences=self._differences,
@@ -248,7 +244,7 @@ class SharedRace(base.Race):
         looks = (lacking > 0).any(1) & (states.simulated >= states.wanted).all(1)
         found = kernels.of_listed(jax.vmap(self._decide), looks, (states, params))
         asked = found.asked & looks[:, None]
-        further = jax.vmap(decision.next_batch)(states.simulated, params)
+        further = jax.vmap(_next_batch)(states.simulated, params)
         return dataclasses.replace(
             states,
             wanted=jnp.where(asked, further, states.wanted),
@@ -258,22 +254,15 @@ class SharedRace(base.Race):
     def _decide(self, state: SharedState, params: SharedParams) -> decision.Decision:
         # By mean, and with a tolerance, there is no certificate (b).
         by_counts = self.by == "wins" and params.nulls.size == 1
-        return decision.decide(self._seen(state, params), params, self.top, by_counts)
-
-    def _first_bad(self, outcomes: Any, lacking: jax.Array) -> jax.Array:
-        """The number, from 1, of the first of the outcomes [K, T, ...] that counts and is none."""
-        bad = bad_scores(outcomes, self.low, self.high)
-        number = 1 + jnp.arange(bad.shape[1], dtype=jnp.int32)
-        none = jnp.iinfo(jnp.int32).max
-        found = jnp.where(bad & (number <= lacking[:, None]), number, none).min(1)
-        return jnp.where(found < none, found, 0)
+        of_race = self._seen(state, params), state.simulated, params, params.max_rounds
+        return decision.decide(*of_race, self.top, by_counts=by_counts)
 
     def _differences(self, first: Any, second: Any) -> jax.Array:
         """d of outcomes, leaves [BLOCK, R, ...]: float32 [BLOCK, R]."""
         if self.compare is None:
             x, y = (self._scores(jax.tree.leaves(x)[0]) for x in (first, second))
             return x - y
-        signs = functools.partial(net_wins, self.compare, self.values)
+        signs = functools.partial(evidence.net_wins, self.compare, self.values)
         return jax.vmap(jax.vmap(signs))(first, second)
 
     def _scores(self, outcomes: jax.Array) -> jax.Array:
@@ -286,7 +275,7 @@ class SharedRace(base.Race):
     def _tally(self, state: SharedState, params: SharedParams) -> Tally:
         return unpacked(state.pairs, params.nulls.shape[-1], params.bets.shape[-1])
 
-    def _seen(self, state: SharedState, params: SharedParams) -> decision.Seen:
+    def _seen(self, state: SharedState, params: SharedParams) -> Seen:
         tally, told = self._tally(state, params), state.simulated
         highest = jnp.log(squared(tally.highest[0], self.num_options))
         total = tally.total.value + tally.total.missing
@@ -297,11 +286,11 @@ class SharedRace(base.Race):
         over = highest >= params.level
         if self.finite:
             # Of two that are equal on all tasks the first stands before the second.
-            whole = common_tasks(told) >= params.max_rounds
+            whole = decision.common(told) >= params.max_rounds
             is_tied = jnp.abs(total) <= evidence.TIE * params.max_rounds.astype(jnp.float32)
             over |= jnp.triu(whole & is_tied, 1)
-        shared = jnp.maximum(common_tasks(told), 1).astype(jnp.float32)
-        return decision.Seen(highest, over, total / shared, told)
+        shared = jnp.maximum(decision.common(told), 1).astype(jnp.float32)
+        return Seen(highest, over, highest >= params.strong_level, total / shared)
 
     @verb
     def result(self, state: SharedState, params: SharedParams) -> SharedResult:
@@ -309,7 +298,7 @@ class SharedRace(base.Race):
         highest = squared(self._tally(state, params).highest, self.num_options)
         highest = jnp.where(jnp.eye(self.num_options, dtype=bool), -jnp.inf, jnp.log(highest))
         keys = decision.standing(seen)
-        ranking = base.ranking_from_keys(*keys)
+        ranking = kernels.ranking(*keys)
         certified = (state.certificate != RUNNING) & (state.certificate != EXHAUSTED)
         in_top = jnp.argsort(ranking) < self.top
         # Without a tolerance: who may be best, and who is over all but kappa - 1 of the others.
@@ -350,14 +339,9 @@ class SharedRace(base.Race):
             elif not narrowing.are_kept(values, old.dtype):
                 narrowing.require_told_apart("outcomes", values[counts], old.dtype)
 
-    def after_tell(self, state: SharedState) -> None:
-        """Raise ValueError for an outcome that is no score, or a preference that is none."""
-        self.raise_if_invalid(state.first_bad)
-        self.check_preferences(self.first_outcomes(state))
-
     def raise_if_invalid(self, invalid: jax.Array) -> None:
         """Raise ValueError for the first outcome that is not finite or out of its range."""
-        raise_if_bad(invalid, self.low, self.high, "on task")
+        base.raise_if_invalid(invalid, low=self.low, high=self.high, place="on task")
 
     def first_outcomes(self, state: SharedState) -> Any:
         """Leaves [K, few, ...], and the number of tasks told."""
@@ -371,3 +355,9 @@ class SharedRace(base.Race):
         if self.values > 1:  # of each task the first value
             few = jax.tree.map(lambda x: x[:, :, 0], few)
         check_once(self.compare, source, few, num_tasks)
+
+
+def _next_batch(told: jax.Array, params: SharedParams) -> jax.Array:
+    """How many tasks, int32 [K], options that ask are to have at the next look."""
+    share = jnp.floor(told.astype(jnp.float32) * params.growth).astype(jnp.int32)
+    return jnp.minimum(told + jnp.maximum(params.least, share), params.max_rounds)

@@ -8,25 +8,20 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.racing.dominance.state import CERTIFICATES, COUNTS, DOMINANCE, EXHAUSTED
-from jaxrace.racing.result import MAX_LISTED, RaceResult, span
-
-FloatArray = NDArray[np.float64]
+from jaxrace.racing.dominance.result import CertifiedResult, FloatArray
+from jaxrace.racing.dominance.state import COUNTS, DOMINANCE, EXHAUSTED
+from jaxrace.racing.result import MAX_LISTED, span
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class SharedResult(RaceResult):
-    """The result of a ``SharedRace``; decided means that the first kappa are certified."""
+class SharedResult(CertifiedResult):
+    """The result of a ``SharedRace``."""
 
     possible: jax.Array  # bool [K], who may still be among the best
-    certificate_number: jax.Array  # int32 [], see ``certificate``
-    wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none a mean above 0
-    total: jax.Array  # int32 [K], second sort key: sum of the mean differences, in fixed point
     highest: jax.Array  # float32 [Q, K, K], ln of the largest E_ij in the course of the race
     mean_difference: jax.Array  # float32 [K, K], over the common tasks, in [-1, 1]
     asked: jax.Array  # int32 [K], how many further tasks each would run next
-    by: str = dataclasses.field(metadata={"static": True})
     finite: bool = dataclasses.field(metadata={"static": True})
 
     @property
@@ -35,23 +30,8 @@ class SharedResult(RaceResult):
         return np.asarray(self.samples, np.int64).sum(-1)
 
     @property
-    def certificate(self) -> Any:
-        """How the first kappa are certified, or that they are not.
-
-        "dominance" (a): each of them is over each of the others. "counts" (b), by wins: certain
-        wins and losses settle who beats how many. "running", "exhausted": they are not certified,
-        and the race goes on, or has no tasks left. A string, or an array of them for a batch.
-        """
-        names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
-        return str(names) if names.ndim == 0 else names
-
-    @property
-    def p_values(self) -> FloatArray:
-        """Of "i is not over j", float64 [..., K, K], at any time: 1 / max E_ij, at most 1.
-
-        With a tolerance "i over j" is that j is not better by it.
-        """
-        return np.exp(-np.maximum(np.asarray(self.highest, np.float64)[..., 0, :, :], 0))
+    def log_highest(self) -> FloatArray:
+        return np.asarray(self.highest, np.float64)[..., 0, :, :]
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
@@ -94,9 +74,8 @@ class SharedResult(RaceResult):
             return {}
         ranking, possible = np.asarray(self.ranking), np.asarray(self.possible)
         names = [str(option) for option in ranking if possible[option]][:MAX_LISTED]
-        highest = np.asarray(self.highest, np.float64)[0]
         inside, outside = ranking[: self.top], ranking[self.top :]
-        worst = float(highest[np.ix_(inside, outside)].min())
+        worst = float(self.log_highest[np.ix_(inside, outside)].min())
         share = math.floor(100 * max(worst, 0) / float(self.params.level))
         asked = np.asarray(self.asked)
         wanted = [f"{asked[i]} of {i}" for i in ranking if asked[i]][:MAX_LISTED]

@@ -104,8 +104,3 @@ def squared(numbers: jax.Array, num_options: int) -> jax.Array:
     place[first, second] = np.arange(first.size)
     place[second, first] = np.arange(first.size, 2 * first.size)
     return numbers.reshape(*numbers.shape[:-2], -1)[..., place]
-
-
-def common_tasks(told: jax.Array) -> jax.Array:
-    """Tasks that each two options have in common: int32 [K, K]."""
-    return jnp.minimum(told[:, None], told[None, :])

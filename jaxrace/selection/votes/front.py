@@ -7,14 +7,14 @@ from typing import Any, Literal
 import numpy as np
 
 from jaxrace.selection.votes.judgement import LEAST_OF_A_PAIR, MAKERS, Judgement, judgement_of
-from jaxrace.selection.votes.result import SelectionOfVotes
-from jaxrace.selection.votes.rows import Gap, Proposal, Ranked
+from jaxrace.selection.votes.result import Gap, Proposal, Ranked, SelectionOfVotes
 from jaxrace.selection.votes.table import Table, counts_and_means, read_comparisons
 from jaxrace.validation import (
     require_choice,
     require_integer,
     require_number,
     require_probability,
+    require_top,
 )
 
 _MOST_PROPOSED = 10_000
@@ -71,8 +71,7 @@ def select(
     require_number("pooled_samples", pooled_samples, 0)
     require_integer("seed", seed, 0, _MOST_SEED)
     table = read_comparisons(data, score, argument, **columns)
-    if top >= len(table.names):
-        raise ValueError(f"top: expected less than the {len(table.names)} options, got {top}")
+    require_top(top, len(table.names))
     judged = judgement_of(table, top, method, next, pooled_samples, seed)
     return _answer(table, judged, top, delta)
 

@@ -13,8 +13,13 @@ from jaxrace import kernels
 from jaxrace.selection.pocbam import HybridPocbam, MlPocbam, Pocbam
 from jaxrace.selection.score_selector import KnowledgeGradient, ScoreSelector, ScoreState, Uniform
 from jaxrace.selection.scores import Scores
-from jaxrace.selection.votes.intervals import Intervals, intervals_of_linked, intervals_of_pairs
-from jaxrace.selection.votes.linked import fit_linked, linked_advice, linked_confidence
+from jaxrace.selection.votes.linked import (
+    Intervals,
+    fit_linked,
+    intervals_of_linked,
+    linked_advice,
+    linked_confidence,
+)
 from jaxrace.selection.votes.table import Table, scores_of
 
 LEAST_OF_A_PAIR = 2  # comparisons of a pair from which its variance can be estimated, as these need
@@ -84,6 +89,31 @@ def _judged_by_pairs(selector: ScoreSelector, scores: Scores, number: int, seed:
     around = intervals_of_pairs(*spread, ranking, selector.top)
     rest = pairs, float(chosen.max()), True
     return Judgement("pairs", ranking, own_scores, confidence, *rest, around)
+
+
+def intervals_of_pairs(
+    variances: np.ndarray, counts: np.ndarray, ranking: np.ndarray, top: int
+) -> Intervals:
+    """Of scores that are sums over pairs, each compared by itself.
+
+    Args:
+        variances: Of one comparison of a pair, float [K, K], symmetric.
+        counts: Of comparisons, [K, K], symmetric.
+        ranking: The options from the best, [K].
+        top: How many are selected, k < K.
+
+    >>> four, zero = np.full((2, 2), 4.0), np.eye(2)
+    >>> found = intervals_of_pairs(1 - zero, four, np.array([1, 0]), 1)
+    >>> found.scores.round(2).tolist(), round(found.gap, 2)
+    ([0.98, 0.98], 1.96)
+    """
+    apart = ~np.eye(len(counts), dtype=bool)
+    of_means = np.where(apart, variances / np.where(apart, counts, 1), 0)
+    total = of_means.sum(1)
+    last, first = ranking[top - 1], ranking[top]
+    # The mean of their own pair is in both scores, with another sign.
+    of_gap = total[last] + total[first] + 2 * of_means[last, first]
+    return Intervals.of(total, of_gap, math.inf)
 
 
 @functools.partial(jax.jit, static_argnums=0)

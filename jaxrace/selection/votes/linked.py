@@ -12,8 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 from scipy.special import erfcx, log_ndtr
+from scipy.stats import t as student
 
 from jaxrace.selection.votes.table import Table, counts_and_means
+
+LEVEL = 0.95  # of intervals, each by itself
 
 # Draws of the qualities, as many as there is room and time for.
 _MOST_DRAWS, _FEWEST_DRAWS = 10_000, 1_000
@@ -50,6 +53,19 @@ class Advice(NamedTuple):
 
     pairs: np.ndarray  # int64 [B, 2], one after the other
     log_chance: float  # ln of the largest chance that one of them alone changes the selection
+
+
+class Intervals(NamedTuple):
+    """Half the widths of intervals around scores; NaN where nothing is known."""
+
+    scores: np.ndarray  # float64 [K], of S_i
+    gap: float  # of S_i - S_j, i the last option that is selected, j the first that is not
+
+    @classmethod
+    def of(cls, variances: np.ndarray, of_gap: float, degrees: float) -> "Intervals":
+        """Of variances of the scores [K] and of the gap; infinite degrees where they are known."""
+        wide = float(student.ppf((1 + LEVEL) / 2, degrees))
+        return cls(wide * np.sqrt(variances), wide * float(np.sqrt(of_gap)))
 
 
 def fit_linked(table: Table, pooled_samples: float) -> LinkedFit:
@@ -98,6 +114,18 @@ def linked_confidence(fit: LinkedFit, top: int, rng: np.random.Generator) -> flo
     order = np.argsort(-fit.qualities, kind="stable")
     best, others = drawn[:, order[:top]], drawn[:, order[top:]]
     return float((best.min(1) > others.max(1)).mean())
+
+
+def intervals_of_linked(fit: LinkedFit, ranking: np.ndarray, top: int) -> Intervals:
+    """Of scores that one model of all comparisons gives."""
+    size = len(fit.qualities)
+    if not fit.is_connected or fit.degrees < 1:
+        return Intervals(np.full(size, np.nan), np.nan)
+    against = size * np.eye(size) - 1
+    covariance = fit.variance * against @ fit.covariance @ against
+    last, first = ranking[top - 1], ranking[top]
+    of_gap = covariance[last, last] + covariance[first, first] - 2 * covariance[last, first]
+    return Intervals.of(np.diagonal(covariance), float(of_gap), fit.degrees)
 
 
 def linked_advice(fit: LinkedFit, top: int, number: int, rng: np.random.Generator) -> Advice:

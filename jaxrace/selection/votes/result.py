@@ -1,13 +1,15 @@
-"""What comparisons say, by name, and how a person reads it."""
+"""What comparisons say, by name, and how a person reads it.
+
+Scores are means over all other options: of votes the share of wins (a tie is half a win), else the
+margin. Intervals are approximate, of 95 %, each by itself.
+"""
 
 import dataclasses
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed
-from jaxrace.selection.votes import picture
-from jaxrace.selection.votes.rows import Gap, Proposal, Ranked
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,6 +18,39 @@ if TYPE_CHECKING:
 _UNLIKELY, _SURE = 0.01, 0.9995
 _LEAST = 10  # comparisons of an option, before anything is called likely
 _LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked:
+    """One option."""
+
+    name: str
+    comparisons: int  # that it was in
+    score: float
+    low: float | None  # None: not known
+    high: float | None
+    selected: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Gap:
+    """How far the last of the best is ahead."""
+
+    last: str  # of the best
+    first: str  # of the others
+    score: float
+    low: float | None
+    high: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Proposal:
+    """Two options to compare next."""
+
+    better: str  # that is so far
+    worse: str
+    compared: int  # so far
+    times: int  # to compare them
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,8 +98,29 @@ class SelectionOfVotes(Ranking):
 
     def plot(self) -> "Figure":
         """A matplotlib figure: the ranking with its intervals, and what to compare next."""
-        shown = self.options[:MOST_SHOWN], self.next[:MOST_SHOWN]
-        return picture.draw(self.headline(), *shown, self.top, self._unit())
+        options, pairs = self.options[:MOST_SHOWN], self.next[:MOST_SHOWN]
+        rows = max(len(options), len(pairs))
+        figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2))
+        for place, one in enumerate(options):
+            colour = "C0" if one.selected else "0.65"
+            if one.low is not None and one.high is not None:
+                ranking.plot((one.low, one.high), (place, place), color=colour, lw=2)
+            ranking.plot(one.score, place, "o", ms=6, color=colour)
+        ranking.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
+        ranking.set_yticks(range(len(options)), [one.name for one in options])
+        what = "share of wins" if self.reading == "win" else "margin"
+        ranking.set(
+            title="ranking: above the line is selected",
+            xlabel=f"{what}, mean over the others\n(approximate 95 % intervals)",
+        )
+        ahead.barh(range(len(pairs)), [one.times for one in pairs], color="C0")
+        names = [f"{one.better} - {one.worse}" for one in pairs]
+        ahead.set_yticks(range(len(pairs)), names)
+        ahead.set_ylim(max(len(pairs), 4) - 0.4, -0.6)
+        most = max((one.times for one in pairs), default=0)
+        ahead.set_xticks(range(0, most + 1, -(-(most + 1) // 10)))
+        ahead.set(title="compare next", xlabel="comparisons")
+        return figure
 
     def asked(self) -> str:
         """The question in a line."""
