@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import itertools
 from argparse import ArgumentTypeError
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -41,9 +42,8 @@ def spelt(name: str) -> str:
 
 def with_local_cluster(argv: list[str]) -> list[str]:
     """The words of a command; of ``--ray`` and a word that is no address, the two are apart."""
-    after = [*argv[1:], ""]
     is_alone = [
-        one == "--ray" and not is_address(other) for one, other in zip(argv, after, strict=True)
+        word == "--ray" and not is_address(after) for word, after in itertools.pairwise([*argv, ""])
     ]
     return [f"--ray={LOCAL}" if alone else word for word, alone in zip(argv, is_alone, strict=True)]
 
