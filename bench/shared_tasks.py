@@ -11,6 +11,7 @@ Markdown and draws docs/figures/shared_tasks.png.
 
 import argparse
 import concurrent.futures
+import functools
 import itertools
 import math
 import time
@@ -45,38 +46,20 @@ def lookup(key, option, task):
     return option[task]
 
 
-def shared_races(lists, top, finite):
-    """Ours: evaluations, whether certified, and the first kappa, of each list."""
-    length = lists[0].shape[0]
-    race = racing.SharedRace(OPTIONS, top, length, finite=finite, low=0, high=1)
-    params = race.params(DELTA)
-
-    @jax.jit
-    @jax.vmap
-    def play(key, table):
-        found = racing.run_shared(race, key, lookup, table, params)
-        return found.samples.sum(), found.decided, found.ranking[:top]
-
-    keys = jax.random.split(jax.random.key(0), len(lists))
-    found = play(keys, jnp.asarray(np.stack([x.T for x in lists])))
-    return list(zip(*map(np.asarray, found), strict=True))
-
-
 def draw_answer(key, answers):
     """The answer of an option, a row of a table, to a question drawn for it alone."""
     return answers[jax.random.randint(key, (), 0, len(answers))]
 
 
-def independent_races(lists, top):
-    """The dominance race by mean, as if options had nothing in common: as ``shared_races``."""
-    race = racing.DominanceRace(OPTIONS, top, len(lists[0]), by="mean", low=0, high=1)
+def our_races(lists, race, run, sample):
+    """Evaluations, whether certified, and the first kappa, of each list."""
     params = race.params(DELTA)
 
     @jax.jit
     @jax.vmap
     def play(key, table):
-        found = racing.run(race, key, draw_answer, table, params)
-        return found.samples.sum(), found.decided, found.ranking[:top]
+        found = run(race, key, sample, table, params)
+        return found.samples.sum(), found.decided, found.ranking[: race.top]
 
     keys = jax.random.split(jax.random.key(0), len(lists))
     found = play(keys, jnp.asarray(np.stack([x.T for x in lists])))
@@ -217,10 +200,15 @@ def compare(number, top, spread, length):
     """By method, rows of evaluations, whether there is an answer, and whether it is wrong."""
     rngs = [np.random.default_rng([seed, length, int(10 * spread)]) for seed in range(number)]
     lists = [answers_of(rng, length, spread) for rng in rngs]
+    sizes = OPTIONS, top, length
+    shared, independent = (
+        functools.partial(kind, *sizes, low=0, high=1)
+        for kind in (racing.SharedRace, racing.DominanceRace)
+    )
     found = {
-        "shared, list": shared_races(lists, top, finite=True),
-        "shared, stream": shared_races(lists, top, finite=False),
-        "independent": independent_races(lists, top),
+        "shared, list": our_races(lists, shared(finite=True), racing.run_shared, lookup),
+        "shared, stream": our_races(lists, shared(finite=False), racing.run_shared, lookup),
+        "independent": our_races(lists, independent(by="mean"), racing.run, draw_answer),
         "KL-LUCB": [kl_lucb(rng, x, top) for rng, x in zip(rngs, lists, strict=True)],
     }
     if top == 1:

@@ -119,6 +119,11 @@ def bounded_jit(
     return decorate
 
 
+def brief(*_: Any) -> float:
+    """The ``work`` of a program that never runs for long, whatever it is given."""
+    return 0.0
+
+
 def _is_alone(work: Callable[..., float] | None, args: tuple[Any, ...]) -> bool:
     """Is it plain Python that calls, for little work?"""
     if work is None or work(*args) > MOST_BRIEF:

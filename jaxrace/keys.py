@@ -1,9 +1,18 @@
-"""Typed keys as plain numbers and back: no file format knows them."""
+"""Typed keys: two of a seed; and as plain numbers and back, as no file format knows them."""
 
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+
+from jaxrace.compilation import bounded_jit, brief
+
+
+@bounded_jit(0, work=brief)
+def two_keys(seed: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Two random keys from a seed, uint32 [], by one program."""
+    first, second = jax.random.split(jax.random.key(seed))
+    return first, second
 
 
 def is_key(x: Any) -> bool:

@@ -15,7 +15,7 @@ from jaxrace.commands.cli import main
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluator
 from jaxrace.commands.train.tasks import medical_task
-from jaxrace.commands.workbench import two_keys
+from jaxrace.keys import two_keys
 
 REPEATS, EPISODES, PATIENTS = 3, 300, 20
 SMALL = [

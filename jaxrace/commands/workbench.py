@@ -13,18 +13,10 @@ import numpy as np
 
 from jaxrace import files, plots, runs, sweep, tables
 from jaxrace.commands.job import Job
-from jaxrace.compilation import bounded_jit
 
 REPORT, CHECKPOINT = "report.md", "checkpoint"
 Columns = Mapping[str, Any]  # of a table: see ``tables.write_table``
 NO_JOB = Job(None)
-
-
-@bounded_jit(0, work=lambda _: 0.0)
-def two_keys(seed: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Two random keys from a seed, uint32 [], by one program."""
-    first, second = jax.random.split(jax.random.key(seed))
-    return first, second
 
 
 @dataclasses.dataclass

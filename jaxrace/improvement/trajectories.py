@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import bounded_jit, brief
 from jaxrace.improvement.arrays import (
     MOST,
     SMALLEST,
@@ -95,7 +95,7 @@ class ReturnRange:
         return _returns(self, data.taken, data.rewards)
 
 
-@bounded_jit(1, work=lambda *_: 0.0)
+@bounded_jit(1, work=brief)
 def _returns(by: ReturnRange, taken: jax.Array, rewards: jax.Array) -> jax.Array:
     earned = jnp.where(taken, rewards, 0) * by.discounts(rewards.shape[-1])
     return by.normalised(earned.sum(-1))

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import bounded_jit, brief
 
 Sample = Callable[[jax.Array, Any], Any]
 # Keys and options, leaves [B, K, ...], and the samples that each has drawn so far.
@@ -78,7 +78,7 @@ def draw_rows(sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray) ->
     return jax.tree.map(together, *found)
 
 
-@bounded_jit(4, work=lambda *_: 0.0, level=lambda sample, *_: getattr(sample, "level", 1))
+@bounded_jit(4, work=brief, level=lambda sample, *_: getattr(sample, "level", 1))
 def _draw_block(
     sample: Sample, num_rounds: int, kind: Any, structure: Any, leaves: list[jax.Array]
 ) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace.compilation import MOST_BRIEF, bounded_jit, is_outermost, is_traced
+from jaxrace.compilation import MOST_BRIEF, bounded_jit, brief, is_outermost, is_traced
 from jaxrace.racing import base, drawing
 
 _DRAW_LEVEL = 1  # what a user's simulator takes is not known: it runs half as fast at most
@@ -33,10 +33,6 @@ def _level(race: base.Race, *of_race: Any) -> int:
 
 def _num_lanes(of_race: Any) -> int:
     return len(jax.tree.leaves(of_race)[0])
-
-
-def _little(*_: Any) -> float:
-    return 0.0
 
 
 def run(
@@ -111,14 +107,14 @@ def _draw_next(
     return outcomes
 
 
-@bounded_jit(3, work=_little, level=_DRAW_LEVEL)
+@bounded_jit(3, work=brief, level=_DRAW_LEVEL)
 def _draw(
     sample: drawing.Sample, num_rounds: int, unequal: bool, rows: drawing.Rows, asked: jax.Array
 ) -> Any:
     return drawing.draw_next(sample, num_rounds, unequal, rows, asked)
 
 
-@bounded_jit(2, work=_little, level=_DRAW_LEVEL)
+@bounded_jit(2, work=brief, level=_DRAW_LEVEL)
 def _draw_one(
     sample: drawing.Sample, num_rounds: int, rows: drawing.Rows, number: jax.Array, outcomes: Any
 ) -> Any:
@@ -139,7 +135,7 @@ def begin(
     return option_keys, states, jax.vmap(race.ask)(states, params)
 
 
-_begin = bounded_jit(2, work=_little)(begin)
+_begin = bounded_jit(2, work=brief)(begin)
 
 
 @bounded_jit(1, work=_work, level=_level, donated=(0,))

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import bounded_jit, brief
 from jaxrace.racing import drawing, single
 from jaxrace.rollout import Rollout
 from jaxrace.search.final_race import FinalRace, FinalRaceState
@@ -61,16 +61,12 @@ def step_lanes(
     return _tell(learner, axis, is_final, states, params, asked, ended, of_race[1])
 
 
-def _little(*_: Any) -> float:
-    return 0.0
-
-
-@bounded_jit(2, work=_little)
+@bounded_jit(2, work=brief)
 def _is_done(search: PolicySearch, axis: Axis, states: SearchState, params: Any) -> jax.Array:
     return jax.vmap(search.done, (0, axis))(states, params)
 
 
-@bounded_jit(3, work=_little)
+@bounded_jit(3, work=brief)
 def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> Any:
     """What a search asks, races that have begun, and their options and params.
 
@@ -100,7 +96,7 @@ def _outcome(rollout: Rollout, key: jax.Array, option: Any) -> Any:
     return rollout(key, option)
 
 
-@bounded_jit(3, work=_little)
+@bounded_jit(3, work=brief)
 def _tell(
     learner: Any,
     axis: Axis,

@@ -15,7 +15,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxrace.compilation import bounded_jit, compile_ahead
+from jaxrace.compilation import bounded_jit, brief, compile_ahead
 from jaxrace.keys import is_key, with_keys, without_keys
 from jaxrace.sweep.work import Jobs, Work
 
@@ -203,7 +203,7 @@ def is_small(work: Work, jobs: Jobs, width: int) -> bool:
     return jobs.brief and has_steps and is_on_cpu and width == jobs.count <= _MOST_SMALL_JOBS
 
 
-_in_haste = bounded_jit(0, work=lambda *_: 0.0)
+_in_haste = bounded_jit(0, work=brief)
 _begin_small = _in_haste(_begin)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
-from jaxrace.compilation import bounded_jit, compile_ahead
+from jaxrace.compilation import bounded_jit, brief, compile_ahead
 from jaxrace.outcomes import Both, Return
 from jaxrace.policies import Policy, UniformChoice
 from jaxrace.racing import drawing
@@ -161,7 +161,7 @@ def evaluate_lanes(
     return _measure_lanes(measure, episodes, drawn)
 
 
-@bounded_jit(1, work=lambda *_: 0.0)
+@bounded_jit(1, work=brief)
 def _piece_keys(
     pieces: int, key: jax.Array, generations: jax.Array, numbers: jax.Array
 ) -> jax.Array:
@@ -174,7 +174,7 @@ def _piece_keys(
     return jax.vmap(of_policy)(generations, numbers)
 
 
-@bounded_jit(2, work=lambda *_: 0.0)
+@bounded_jit(2, work=brief)
 def _measure_lanes(
     measure: Callable[..., dict[str, jax.Array]], episodes: int, drawn: Any
 ) -> dict[str, jax.Array]:

@@ -19,7 +19,8 @@ from jaxrace.commands.train.evaluation import Seconds, evaluate_fixed, fixed_nam
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
-from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_width, two_keys
+from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_width
+from jaxrace.keys import two_keys
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
 CURVE, HEAT_MAP = "learning_curve.png", "settings.png"

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.bases import Affine, Fourier
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import bounded_jit, brief
 from jaxrace.improvement.bounds import bound_called
 from jaxrace.improvement.candidates import CandidateSearch
 from jaxrace.improvement.loading import Loaded, Parts, divide, load
@@ -25,6 +25,7 @@ from jaxrace.improvement.policy_improvement import (
 from jaxrace.improvement.saved import SavedPolicy
 from jaxrace.improvement.trajectories import ReturnRange, Trajectories
 from jaxrace.improvement.weights import evidence, log_weights
+from jaxrace.keys import two_keys
 from jaxrace.strategies import Strategy
 from jaxrace.validation import (
     require_choice,
@@ -143,7 +144,7 @@ def prepared(
     )
     # All that is learnt from the log but the verdict is learnt from its training part, so that the
     # candidate is independent of what it is tested on.
-    split_key, key = jax.random.split(jax.random.key(np.uint32(seed)))
+    split_key, key = two_keys(np.uint32(seed))
     parts = divide(found, np.asarray(in_training(split_key, found.data)))
     softmax = LinearSoftmax(_basis(order, len(parts.names)), max(parts.num_actions, 2))
     name = "CMA_ES" if softmax.example().size <= _MOST_FOR_FULL else "Sep_CMA_ES"
@@ -239,7 +240,7 @@ def tested(log: Log) -> ImprovementOfLog:
     return ImprovementOfLog(summary, policy)
 
 
-@bounded_jit(1, work=lambda *_: 0.0)
+@bounded_jit(1, work=brief)
 def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
     """Importance weights of the candidate, float32 [n]."""
     return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import bounded_jit, brief
 from jaxrace.racing import base
 from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, Told
 
@@ -88,7 +88,7 @@ def _of_both(samples: Any, pair: tuple[np.ndarray, np.ndarray], rounds: slice) -
     return first, second
 
 
-@bounded_jit(1, work=lambda *_: 0.0, level=1)
+@bounded_jit(1, work=brief, level=1)
 def _compare(
     compare: Callable[[Any, Any], jax.Array],
     forth: jax.Array,
