@@ -289,8 +289,8 @@ def test_what_is_no_table_of_scores_is_refused(source, message):
 
 
 def test_sheets_are_read(tmp_path):
-    import openpyxl
     import polars as pl
+    import xlsxwriter
 
     frame = pl.DataFrame({"seed": [3, 4], "a": [1, 0.5], "b": [2.0, 3.0]}, strict=False)
     frame.write_parquet(tmp_path / "s.parquet")
@@ -303,10 +303,10 @@ def test_sheets_are_read(tmp_path):
     # A title, and the heads of a pivot of pandas.
     for above in (["June", "", ""], [None]), (["", "acc", ""], ["model", "a", "b"]):
         heads = ["seed", "a", "b"] if above[0][0] else ["seed", None, None]
-        book = openpyxl.Workbook()
-        for row in (*above, heads, [3, 1, 2], [4, 0.5, 3]):
-            book.worksheets[0].append([None if cell == "" else cell for cell in row])
-        book.save(tmp_path / "t.xlsx")
+        with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+            sheet = book.add_worksheet()
+            for number, row in enumerate((*above, heads, [3, 1, 2], [4, 0.5, 3])):
+                sheet.write_row(number, 0, [None if cell == "" else cell for cell in row])
         found = read_scores(tmp_path / "t.xlsx")
         assert dict(zip(found.names, map(list, found.values), strict=True)) == AB
         assert found.task_names == ("3", "4")
