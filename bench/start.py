@@ -58,7 +58,8 @@ class Cost(NamedTuple):
 
 
 def _command(name: str, *arguments: str) -> Line:
-    own = () if name in ("--help", "list") else ("--out", "{run}")
+    # These leave no folder.
+    own = () if name in ("--help", "list", "race") else ("--out", "{run}")
     shown = " ".join((name, *arguments))
     return Line(f"jaxrace {shown}", ("-m", "jaxrace", name, *arguments, *own), bool(own))
 

@@ -1,6 +1,7 @@
 """What a person waits for: what is compiled in haste, what again, and seconds beside the floor."""
 
 import importlib.util
+import statistics
 from pathlib import Path
 
 import jax
@@ -107,7 +108,7 @@ def test_programs_are_kept_in_a_folder(tmp_path):
 
 @pytest.mark.slow
 def test_seconds_beside_the_floor():
-    """Processor seconds; medians are those of bench/start.py."""
+    """Processor seconds, medians of three rounds as bench/start.py has them."""
     path = Path(__file__).parents[1] / "bench" / "start.py"
     spec = importlib.util.spec_from_file_location("start", path)
     assert spec is not None
@@ -125,8 +126,8 @@ def test_seconds_beside_the_floor():
     }
     names = {start.FLOOR, *(name.removesuffix(", cold") for name in most)}
     lines = [line for line in start.LINES if line.name in names]
-    costs = start.measure_all(lines, 1)
-    floor = costs[start.FLOOR][0].seconds
-    found = {name: costs[name][0].seconds / floor for name in most}
+    costs = start.measure_all(lines, 3)
+    seconds = {name: statistics.median(one.seconds for one in costs[name]) for name in costs}
+    found = {name: seconds[name] / seconds[start.FLOOR] for name in most}
     assert all(found[name] <= most[name] for name in most), found
-    assert all(costs[name][0].megabytes < 1_000 for name in most)
+    assert all(one.megabytes < 1_000 for name in most for one in costs[name])
