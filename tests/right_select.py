@@ -1,5 +1,6 @@
 """Right answers of `select`: files, scores, advice."""
 
+import functools
 import itertools
 import tempfile
 from pathlib import Path
@@ -9,8 +10,11 @@ import numpy as np
 
 from jaxrace import selection
 from jaxrace.commands.cli import main
+from jaxrace.data import Votes
+from jaxrace.selection.votes.front import read_comparisons
 from jaxrace.selection.votes.judgement import judgement_of
-from jaxrace.selection.votes.table import Table, read_comparisons
+
+Table = functools.partial(Votes, kind="margin", lines=np.zeros(0))
 
 rng = np.random.default_rng(0)
 
@@ -32,7 +36,7 @@ def read(rows, score="auto", head="first,second,score"):
 
 def scores(*arguments, **more):
     table = read(*arguments, **more)
-    return table.score.tolist(), table.reading
+    return table.margins.tolist(), table.kind
 
 
 def judged(rows, top=1, **settings):
