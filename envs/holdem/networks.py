@@ -68,12 +68,9 @@ NUM_WEIGHTS = NUM_SHOWDOWN_WEIGHTS + NUM_FOLD_WEIGHTS
 
 
 def split(weights: ArrayLike) -> Networks:
-    """Return the parts of a weight vector, float32 [1449].
+    """The parts of a weight vector, float32 [1449].
 
     ValueError for another shape, or, as far as they are not traced, numbers that are not finite.
-
-    >>> split(jnp.zeros(NUM_WEIGHTS)).fold.recurrent.kernel.shape
-    (14, 36)
     """
     if jnp.shape(weights) != (NUM_WEIGHTS,):
         raise ValueError(f"weights: expected shape ({NUM_WEIGHTS},), got {jnp.shape(weights)}")
@@ -97,13 +94,7 @@ def _split_network(flat: jax.Array, shapes: list[tuple[int, ...]]) -> Network:
 
 
 def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
-    """Return the state of a recurrent layer after one more entry of a sequence, float32 [I].
-
-    >>> recurrent = split(jnp.zeros(NUM_WEIGHTS)).showdown.recurrent  # every gate is half open
-    >>> state = step(recurrent, State(jnp.ones(10), jnp.ones(10)), jnp.zeros(6))
-    >>> f"{state.cells[0]:.2f} {state.outputs[0]:.2f}"
-    '0.50 0.25'
-    """
+    """The state of a recurrent layer after one more entry of a sequence, float32 [I]."""
     num_inputs = inputs.shape[0]
     kernel, peepholes = recurrent.kernel, recurrent.peepholes
     # What comes from the state first: it is the same for all that may follow.
@@ -117,14 +108,9 @@ def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
 
 
 def exponent(network: Network, features: jax.Array) -> jax.Array:
-    """Return (1 + output) / 2 of the perceptron, float32 [], in [0, 1].
+    """(1 + output) / 2 of the perceptron, float32 [], in [0, 1].
 
     Its features are the outputs of the recurrent layer, and the odds where they are seen.
-
-    >>> network = split(jnp.zeros(NUM_WEIGHTS)).showdown
-    >>> biased = network._replace(output=network.output.at[-1].set(1))
-    >>> f"{exponent(biased, jnp.zeros(10)):.2f}"  # (1 + tanh(1)) / 2
-    '0.88'
     """
     hidden = jnp.tanh(network.hidden[-1] + _weighted(network.hidden[:-1], features))
     summed = network.output[-1] + jnp.sum(network.output[:-1] * hidden)
@@ -133,10 +119,7 @@ def exponent(network: Network, features: jax.Array) -> jax.Array:
 
 
 def showdown_inputs(statistics: jax.Array) -> jax.Array:
-    """Return what SWRE sees of a node with statistics [F], float32 [6].
-
-    What has never been reached has no shares: they are 0.
-    """
+    """What SWRE sees of a node with statistics [F], float32 [6]; shares are 0 without visits."""
     frequency, showdowns = statistics[pattern_tree.FREQUENCY], statistics[pattern_tree.SHOWDOWNS]
     reached = jnp.maximum(frequency, 1)
     # Of a number in [0, 1] it is at most 0.5. One showdown alone leaves 0.
@@ -149,13 +132,13 @@ def showdown_inputs(statistics: jax.Array) -> jax.Array:
         jnp.tanh(0.1 * frequency),
         jnp.tanh(0.2 * showdowns),
     ]
-    return _centered(jnp.stack(inputs))
+    return centered(jnp.stack(inputs))
 
 
 def fold_inputs(
     statistics: jax.Array, influence: jax.Array | float, opponent_raises: jax.Array
 ) -> jax.Array:
-    """Return what OFRE sees of a node with statistics [F], float32 [4].
+    """What OFRE sees of a node with statistics [F], float32 [4].
 
     The influence is in [0, 1]; the raises are those from the root of its tree to the node.
     """
@@ -166,15 +149,10 @@ def fold_inputs(
         jnp.asarray(influence, jnp.float32),
         jnp.tanh(opponent_raises),
     ]
-    return _centered(jnp.stack(inputs))
+    return centered(jnp.stack(inputs))
 
 
-def with_odds(outputs: jax.Array, odds: jax.Array) -> jax.Array:
-    """Return what the perceptron of OFRE sees, float32 [D + 1]: outputs [D] and odds in [0, 1]."""
-    return jnp.append(outputs, _centered(odds))
-
-
-def _centered(numbers: jax.Array) -> jax.Array:
+def centered(numbers: jax.Array) -> jax.Array:
     """From [0, 1] to [-1, 1]."""
     return 2 * numbers - 1
 

@@ -29,7 +29,7 @@ _BOARD_SIZES = 0, 3, 4, 5  # on each street
 
 
 def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.Array:
-    """Return the strength of both hands of every deck on all streets: float32 [4, 2, N].
+    """The strength of both hands of every deck on all streets: float32 [4, 2, N].
 
     What `jaxrace.envs.holdem.prepare` takes, to be computed once for all that play the decks, int32
     [9, N] (ValueError unless nine different cards each). With S samples before the turn, drawn with
@@ -70,27 +70,19 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
 
 
 def exact(hole: ArrayLike, board: ArrayLike) -> jax.Array:
-    """Return the strength of a hand on the turn or on the river, float32 [].
+    """The strength of a hand on the turn or on the river, float32 [].
 
     Of `hole` int32 [2] and `board` int32 [4] or [5]; ValueError for other numbers of cards, or, as
     far as they are not traced, no cards or a card twice.
-
-    >>> from jaxrace.envs.holdem.cards import parse
-    >>> float(exact(parse("2c 3c"), parse("Ts Js Qs Ks As")))
-    1.0
     """
     hole, board = _as_hand(hole, board, _BOARD_SIZES[2:])
     return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
 
 
 def sampled(key: jax.Array, hole: ArrayLike, board: ArrayLike, samples: int) -> jax.Array:
-    """Return an unbiased estimate of the strength of a hand on any street, float32 [].
+    """An unbiased estimate of the strength of a hand on any street, float32 [].
 
     From S samples; cards and errors are those of `exact`, with 0, 3, 4 or 5 on the board.
-
-    >>> from jaxrace.envs.holdem.cards import parse
-    >>> f"{sampled(jax.random.key(0), parse('As Ah'), parse(''), 4_000):.2f}"  # it is 0.855
-    '0.85'
     """
     return _sampled(key, *_as_hand(hole, board, _BOARD_SIZES), samples)
 

@@ -39,7 +39,7 @@ class ClickModel(NamedTuple):
 
 @functools.cache
 def load_click_model() -> ClickModel:
-    """Return the stored model."""
+    """The stored model."""
     path = resources.files("jaxrace.envs.open_bandit") / FILE_NAME
     stored = json.loads(path.read_text("utf-8"))
 

@@ -32,37 +32,21 @@ _MOST_STEPS = 10**6
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Log:
-    """Decisions, those of a trajectory one after the other.
+    """Decisions, those of a trajectory one after the other."""
 
-    Attributes:
-        names: Of the d numbers observed; "device=phone" is 1 where the word was that one.
-        observations: float64 [s, d].
-        kinds: bool [d]: is a number made of a word?
-        actions: int64 [s].
-        action_names: What each number stands for; None if they are numbers in the source.
-        probabilities: float64 [s], of the action, by the policy that took it.
-        rewards: float64 [s].
-        starts: int64 [n], the first decision of each trajectory.
-        labels: Of the n trajectories.
-        behaviour: int64 [n], which policy made each; None if the source does not say.
-        lines: int64 [s], the line of the source in which each decision is.
-        where: The source, for messages.
-        said: What was guessed, in words.
-    """
-
-    names: tuple[str, ...]
-    observations: np.ndarray
-    kinds: np.ndarray
-    actions: np.ndarray
-    action_names: tuple[str, ...] | None
-    probabilities: np.ndarray
-    rewards: np.ndarray
-    starts: np.ndarray
-    labels: tuple[str, ...]
-    behaviour: np.ndarray | None
-    lines: np.ndarray
-    where: str
-    said: tuple[str, ...] = ()
+    names: tuple[str, ...]  # of the d numbers observed; "device=phone" is 1 where it was that word
+    observations: np.ndarray  # float64 [s, d]
+    kinds: np.ndarray  # bool [d]: is a number made of a word?
+    actions: np.ndarray  # int64 [s]
+    action_names: tuple[str, ...] | None  # what they stand for; None: numbers in the source
+    probabilities: np.ndarray  # float64 [s], of the action, by the policy that took it
+    rewards: np.ndarray  # float64 [s]
+    starts: np.ndarray  # int64 [n], the first decision of each trajectory
+    labels: tuple[str, ...]  # of the n trajectories
+    behaviour: np.ndarray | None  # int64 [n], which policy made each; None: nothing says so
+    lines: np.ndarray  # int64 [s], of the source
+    where: str  # the source, for messages
+    said: tuple[str, ...] = ()  # what was guessed, in words
 
 
 def read_log(

@@ -12,31 +12,21 @@ _LONGEST = 200  # characters of a cell in a message
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Columns of cells by their heads, and where each row came from.
+    """Columns of cells by their heads, and where each row came from."""
 
-    Attributes:
-        argument: What messages begin with: the argument that gave the table.
-        where: The file in quotes, or what else it was.
-        heads: Names of the columns.
-        columns: The cells of each column, one for each row.
-        lines: The number of each row, as its reader counts them.
-        unit: What ``lines`` count: lines of a text, rows of a frame.
-        said: What was guessed on the way, in words.
-        separator: Between the cells of a text.
-
-    >>> table = Table("scores", "'s.csv'", ("a", "b"), ([1, 2], [3, "x"]), (2, 3))
-    >>> str(table.wrong("a number", "'x'", row=1, head="b"))
-    "scores: expected a number in 's.csv', line 3, column 'b', got 'x'"
-    """
-
-    argument: str
-    where: str
+    argument: str  # what messages begin with: the argument that gave the table
+    where: str  # the file in quotes, or what else it was
     heads: tuple[str, ...]
-    columns: tuple[Sequence[Cell], ...]
-    lines: Sequence[int]
-    unit: str = "line"
-    said: tuple[str, ...] = ()
-    separator: str = ""
+    columns: tuple[Sequence[Cell], ...]  # a cell for each row
+    lines: Sequence[int]  # the number of each row, as its reader counts them
+    unit: str = "line"  # what ``lines`` count: lines of a text, rows of a frame
+    said: tuple[str, ...] = ()  # what was guessed on the way, in words
+    separator: str = ""  # between the cells of a text
+
+    def __post_init__(self) -> None:
+        if len(set(self.heads)) < len(self.heads):
+            again = min(head for head in self.heads if self.heads.count(head) > 1)
+            raise self.wrong("different names of columns", f"{again!r} twice")
 
     def column(self, head: str) -> Sequence[Cell]:
         """The cells below a head."""
@@ -78,10 +68,6 @@ def wrong(argument: str, expected: str, place: str, got: str, hint: str = "") ->
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:
-    """Some names for a message.
-
-    >>> listed(["a", "b", "c"], most=2)
-    "'a', 'b', ..."
-    """
+    """Some names for a message."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return shown + (", ..." if len(names) > most else "")

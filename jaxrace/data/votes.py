@@ -1,16 +1,13 @@
 """Comparisons of two options: votes, games and margins."""
 
 import dataclasses
-import os
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, kind_of, label_of, numbers_of
-from jaxrace.data.crosstable import crosstable_in, games_of
-from jaxrace.data.delimited import read_text
-from jaxrace.data.pgn import games_in
+from jaxrace.data.matrix import crosstable_in, games_of
 from jaxrace.data.sides import Sides, shares_of, sides_of
 from jaxrace.data.sources import read_table
 from jaxrace.data.table import Table, listed
@@ -28,26 +25,17 @@ _MOST = 10_000_000  # comparisons that counts may stand for
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Votes:
-    """Comparisons of two options each.
+    """Comparisons of two options each."""
 
-    Attributes:
-        names: Of the K options, as they come.
-        first: int32 [n], a place in ``names``.
-        second: int32 [n], another one.
-        scores: float64 [n]: of kind "win" the share of a win that the first has, 1, .5 or 0 (or
-            between); of kind "margin" by how much it was better.
-        kind: What the scores are.
-        lines: int64 [n], the line of the source in which each is.
-        said: What was guessed, in words.
-    """
-
-    names: tuple[str, ...]
-    first: np.ndarray
-    second: np.ndarray
+    names: tuple[str, ...]  # of the K options, as they come
+    first: np.ndarray  # int32 [n], a place in ``names``
+    second: np.ndarray  # int32 [n], another one
+    # float64 [n]: of kind "win" the share of a win that the first has, 1, .5 or 0 (or between); of
+    # kind "margin" by how much it was better
     scores: np.ndarray
     kind: Kind
-    lines: np.ndarray
-    said: tuple[str, ...] = ()
+    lines: np.ndarray  # int64 [n], of the source
+    said: tuple[str, ...] = ()  # what was guessed, in words
 
     @property
     def margins(self) -> np.ndarray:
@@ -89,6 +77,7 @@ def read_votes(
     Raises:
         ValueError: A row cannot be used, or may be read in more than one way.
 
+    >>> from pathlib import Path
     >>> text = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\nz,x,model_b\n"
     >>> _ = Path("votes.csv").write_text(text)
     >>> votes = read_votes("votes.csv")
@@ -99,10 +88,7 @@ def read_votes(
     """
     if score not in ("auto", "win", "margin"):
         raise ValueError(f"score: expected auto, win or margin, got {score!r}")
-    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".pgn":
-        table = games_in(argument, repr(str(source)), read_text(argument, source))
-    else:
-        table = read_table(argument, source, delimiter=delimiter)
+    table = read_table(argument, source, delimiter=delimiter)
     square = crosstable_in(table) if first_column is None else None
     if square is not None:
         return _of_crosstable(square, decimal_called(decimal))
@@ -198,13 +184,25 @@ def _counted(
             got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
             raise table.wrong("a whole number of games", got, row)
         counts = games_of(counts)
-    counts = counts.astype(np.int64)
+    said = [*said, f"counts from columns {listed(sides.counts)}", *more]
+    return _one_by_one(table, names, first, second, counts.astype(np.int64), lines, said)
+
+
+def _one_by_one(
+    table: Table,
+    names: tuple[str, ...],
+    first: np.ndarray,
+    second: np.ndarray,
+    counts: np.ndarray,
+    lines: np.ndarray,
+    said: Sequence[str],
+) -> Votes:
+    """Of how many each pair has of wins of the first, of the second, and perhaps ties: [n, 2|3]."""
     if not 0 < counts.sum() <= _MOST:
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
     rows = np.repeat(np.arange(len(first)), counts.sum(1))
     shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(first)), counts.reshape(-1))
-    said.append(f"counts from columns {listed(sides.counts)}")
-    return Votes(names, first[rows], second[rows], shares, "win", lines[rows], (*said, *more))
+    return Votes(names, first[rows], second[rows], shares, "win", lines[rows], tuple(said))
 
 
 def _of_crosstable(table: Table, sign: str | None) -> Votes:
@@ -228,19 +226,11 @@ def _of_crosstable(table: Table, sign: str | None) -> Votes:
     if (both[met].sum(1) == 100).all():
         got = "100 for both together in every pair, as of percents"
         raise table.wrong("points", got, hint=f"{_NO_SHARES}; columns a, b, wins_a, wins_b do")
-    counts = games_of(both[met])
-    if not 0 < counts.sum() <= _MOST:
-        raise table.wrong(f"1 to {_MOST:,} games", f"{counts.sum():,}")
     first, second = (side[met].astype(np.int32) for side in upper)
-    rows = np.repeat(np.arange(len(first)), counts.sum(1))
-    shares = np.repeat(np.tile([1.0, 0.0, 0.5], len(first)), counts.reshape(-1))
-    said = (
-        *table.said,
-        *said,
-        "points of the row against the column; draws that make whole points count as won and lost",
-    )
-    lines = np.array(table.lines, np.int64)[first[rows]]
-    return Votes(table.heads, first[rows], second[rows], shares, "win", lines, said)
+    lines = np.array(table.lines, np.int64)[first]
+    how = "points of the row against the column; draws that make whole points count as won and lost"
+    said = [*table.said, *said, how]
+    return _one_by_one(table, table.heads, first, second, games_of(both[met]), lines, said)
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:

@@ -108,10 +108,7 @@ class Algorithm(abc.ABC):
         """Count the outcome of a choice, integers [d]; usually what ``ask`` said.
 
         The outcome is 1 or True if the first arm has won (the arm has paid), else 0 or False.
-
-        Raises:
-            ValueError: ``choice`` names no arms, or a pair that the algorithm has no use for, or
-                ``outcome`` is neither 0 nor 1.
+        ValueError if the choice names no arms, or a pair that the algorithm has no use for.
         """
 
     @abc.abstractmethod

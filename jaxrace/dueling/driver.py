@@ -73,10 +73,8 @@ def play(
 
     Raises:
         ValueError: The problem is not for this algorithm, or the horizon is no multiple of
-            ``records`` or ends before everything has been tried once.
-
-    Warns:
-        UserWarning: The algorithm needs a Condorcet winner, and there is none (not under a trace).
+            ``records`` or ends before everything has been tried once. A missing Condorcet winner is
+            warned of where one is needed (not under a trace).
 
     >>> from jaxrace.dueling import Rucb, duels, matrices
     >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
@@ -158,9 +156,7 @@ def _play_one_by_one(
 
 
 def block_sizes(count: int) -> tuple[int, int]:
-    """In how many blocks of which size choices are played.
-
-    Blocks of equal sizes if there are some not too small; else the last block is shorter.
+    """In how many blocks of which size choices are played: of equal ones if not too small.
 
     >>> block_sizes(100), block_sizes(101), block_sizes(10_000), block_sizes(7)
     ((2, 50), (2, 51), (200, 50), (1, 7))
@@ -233,12 +229,9 @@ class DuelJob:
 class DuelWork:
     """What ``sweep.run`` does with a ``DuelJob``; a row of its log is a ``Record``.
 
-    Every run of duels has the arms in another random order.
-
-    Raises:
-        ValueError: When the sweep begins: the problems are not for this algorithm, or the horizon
-            is no multiple of the interval or ends before everything has been tried once. A missing
-            Condorcet winner is not warned of; ``warn_without_winner`` does it for a matrix.
+    Every run of duels has the arms in another random order. When the sweep begins, ValueError
+    if the problems are not for this algorithm, or the horizon is no multiple of the interval or
+    ends before everything has been tried once. ``warn_without_winner`` warns of a missing winner.
 
     >>> import numpy as np
     >>> from jaxrace import sweep

@@ -44,12 +44,6 @@ class SupKlucb(Algorithm):
     Attributes:
         score: Sup_i: "copeland", the share of the others that i seems to beat, or "borda", its
             mean rate of winning.
-
-    >>> from jaxrace.dueling import duels, matrices, play
-    >>> algorithm, problem = SupKlucb(num_arms=3), duels(matrices.flat(3, 0.9))
-    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
-    >>> log.recommended.tolist()
-    [0]
     """
 
     score: str = "copeland"

@@ -41,9 +41,6 @@ class CandidateSearch:
         fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
         strategy: Looks for the best theta; ``jaxrace.strategies``.
         fold_strategy: The same in cross-validation, where to learn variances only is as good.
-
-    >>> CandidateSearch("k-fold").generations
-    125
     """
 
     kind: str = "none"

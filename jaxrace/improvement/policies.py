@@ -85,11 +85,7 @@ class Mixed(NamedTuple):
 
 
 def unmixed(theta: ArrayLike) -> Mixed:
-    """The policy pi alone, given theta, float32 [A, p].
-
-    >>> print(unmixed(jnp.zeros((2, 1))).alpha)
-    1.0
-    """
+    """The policy pi alone, given theta, float32 [A, p]."""
     return Mixed(jnp.asarray(theta), jnp.ones((), jnp.float32))
 
 
@@ -102,15 +98,7 @@ class MixedWith(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MixedPolicy:
-    """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts.
-
-    >>> from jaxrace.bases import Fourier
-    >>> policy = MixedPolicy(LinearSoftmax(Fourier(1, 1), num_actions=2))
-    >>> theta = jnp.array([[9.0, 0.0], [0.0, 0.0]])
-    >>> half = MixedWith(Mixed(theta, jnp.float32(0.5)), jnp.zeros((2, 2)))
-    >>> print(policy.probabilities(half, jnp.zeros(1)).round(2))
-    [0.75 0.25]
-    """
+    """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts."""
 
     softmax: LinearSoftmax
 

@@ -31,16 +31,8 @@ Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]
 class ByNumber:
     """A comparison without chance, which goes by how often the pair was compared before.
 
-    Scores that were played in an order come out in that order, as in a match that goes on.
-
-    Attributes:
-        function: ``function(number, problem, first, second)``, the number an int32 [] from 0.
-
-    >>> from jaxrace.selection import Uniform
-    >>> compare = ByNumber(lambda number, scores, first, second: scores[number])
-    >>> log = run(Uniform(2, 1), jax.random.key(0), compare, jnp.ones(9), 9, Uniform(2, 1).params())
-    >>> log.selected[-1].tolist()
-    [True, False]
+    Scores that were played in an order come out in that order, as in a match that goes on:
+    ``function(number, problem, first, second)``, the number an int32 [] from 0.
     """
 
     function: Compare
@@ -210,13 +202,7 @@ def run(
 
 
 def require_budget(selector: Selector, budget: int, interval: int, batch: int = 1) -> int:
-    """The number of records of a run; ValueError where it cannot be.
-
-    >>> from jaxrace.selection import Pocbam
-    >>> require_budget(Pocbam(num_options=10, top=4), 100, 5)
-    Traceback (most recent call last):
-    ValueError: budget: expected at least 135, the warm-up of Pocbam with 10 options, got 100
-    """
+    """The number of records of a run; ValueError where it cannot be."""
     for name, value in (("budget", budget), ("batch", batch), ("interval", interval)):
         require_integer(name, value, 1)
     if budget < selector.opening:
@@ -362,19 +348,10 @@ def _played(work: SelectionWork, state: RunState, problem: Any) -> RunState:
 def pair_key(
     key: jax.Array, num_options: int, low: ArrayLike, high: ArrayLike, number: ArrayLike
 ) -> jax.Array:
-    """The key of comparison ``number``, from 0, of a pair low < high.
-
-    >>> bool(pair_key(jax.random.key(0), 3, 0, 1, 0) == pair_key(jax.random.key(0), 3, 0, 1, 1))
-    False
-    """
+    """The key of comparison ``number``, from 0, of a pair low < high."""
     return jax.random.fold_in(jax.random.fold_in(key, low * num_options + high), number)
 
 
 def choice_key(key: jax.Array, time: jax.Array) -> jax.Array:
-    """The key of choice number ``time``, from 0, which no pair has.
-
-    >>> key = jax.random.key(0)
-    >>> bool(choice_key(key, jnp.int32(1)) == pair_key(key, 3, 0, 1, 1))
-    False
-    """
+    """The key of choice number ``time``, from 0, which no pair has."""
     return jax.random.fold_in(jax.random.fold_in(key, jnp.uint32(_CHOICES)), time)
