@@ -3,12 +3,11 @@
 At a decision, it looks at the nodes of this hand in the trees of its opponent (`pattern_tree`), and
 at the node that each action would lead to. Two networks (`networks`) turn them into exponents,
 which bend the strength of its hand and the share of folds; the action of the largest expected
-utility (`utility`) is played. There is no chance in it. Sources: Xun Li and Risto Miikkulainen,
-"Evolving adaptive poker players for effective opponent exploitation" (AAAI workshops 2017) and
-"Opponent modeling and exploitation in poker using evolved recurrent neural networks" (GECCO 2018).
-The details are those of the first author's code of 2017; docs/holdem.md tells what is from where.
-
-Axes: F = 6 statistics, C = 6 children of a node, A = 7 actions, T steps of a hand.
+utility (`utility`) is played. Sources: Li and Miikkulainen, "Evolving adaptive poker players for
+effective opponent exploitation" (AAAI workshops 2017) and "Opponent modeling and exploitation in
+poker using evolved recurrent neural networks" (GECCO 2018), and the first author's code of 2017;
+docs/holdem.md tells what is from where. Axes: F = 6 statistics, C = 6 children of a node, A = 7
+actions, T steps of a hand.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Hands between two players with memory, one after the other; batch over lanes with `jax.vmap`.
 
-A lane is one run of hands in which two players get to know each other: a pair, a pass over the
-decks, a replication. The methods of a player are called like this:
+A lane is one run of hands in which two players get to know each other. The methods of a player
+are called like this:
 
     memory = begin(weights)                              once per player
     for each hand:

@@ -1,11 +1,11 @@
 """The two networks of the evolved player: showdown win rate and opponent fold rate.
 
 Either one is a recurrent layer with peepholes (LSTM) that reads a sequence of nodes of the pattern
-trees, and a small perceptron. What the recurrent layer starts from are weights as well. Its output
-is the cell times the output gate, without another tanh. The perceptron has seven hidden units and
-one output, all with tanh; that of the fold rate also sees the pot odds of the opponent. All inputs
-are mapped from [0, 1] to [-1, 1]. docs/holdem.md has the layout of the 1,449 weights. Axes: I
-inputs, D cells, F = 6 statistics of a node.
+trees, and a small perceptron: seven hidden units and one output, all with tanh; that of the fold
+rate also sees the pot odds of the opponent. What the recurrent layer starts from are weights, too;
+its output is the cell times the output gate, without another tanh. All inputs are mapped from [0,
+1] to [-1, 1]. docs/holdem.md has the layout of the weights. Axes: I inputs, D cells, F = 6
+statistics.
 """
 
 import math
@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.envs.holdem import pattern_tree
@@ -68,16 +67,10 @@ NUM_WEIGHTS = NUM_SHOWDOWN_WEIGHTS + NUM_FOLD_WEIGHTS
 
 
 def split(weights: ArrayLike) -> Networks:
-    """The parts of a weight vector, float32 [1449].
-
-    ValueError for another shape, or, as far as they are not traced, numbers that are not finite.
-    """
+    """The parts of a weight vector, float32 [1449]; ValueError for another shape."""
     if jnp.shape(weights) != (NUM_WEIGHTS,):
         raise ValueError(f"weights: expected shape ({NUM_WEIGHTS},), got {jnp.shape(weights)}")
     flat = jnp.asarray(weights, jnp.float32)
-    if not isinstance(flat, Tracer) and not np.isfinite(np.asarray(flat)).all():
-        # With NaN no action would be better than any other, and the player would always call.
-        raise ValueError("weights: expected finite numbers, got others")
     return Networks(
         _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], _shapes(*_SHOWDOWN_SIZES)),
         _split_network(flat[NUM_SHOWDOWN_WEIGHTS:], _shapes(*_FOLD_SIZES)),

@@ -1,14 +1,11 @@
 """Pattern recognition trees: how an opponent has played after each betting sequence.
 
 A player keeps eight of them, one for each seat of its own and each street. The children of a node
-are what can be done next on that street, by whoever is to act; a fold leads to no node. The seven
-sizes of raises of Li and Miikkulainen hold one action of `abstraction` each, so an edge is an
-action. All trees have one shape, known from the rules.
-
-The statistics of a player are one table, tree after tree. The children of a node lie side by side,
-in the order call, all-in, raises from the smallest one. The table is read during a hand, and
-written once, at its end. Axes: B = 8 trees, N nodes of a tree, F = 6 statistics, C = 6 children, P
-places of a hand's nodes.
+are what can be done next on that street, by whoever is to act, one for each action of
+`abstraction` but a fold; their order is call, all-in, raises from the smallest one. All trees have
+one shape, known from the rules. The statistics of a player are one table, tree after tree, which
+is read during a hand, and written once, at its end. Axes: B = 8 trees, N nodes of a tree, F = 6
+statistics, C = 6 children, P places of a hand's nodes.
 """
 
 import functools

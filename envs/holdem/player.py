@@ -1,12 +1,10 @@
-"""What a player with memory is, and how a policy becomes one.
+"""What a player with memory is, and how a policy becomes one. Axes: T steps of a hand.
 
-A player is an object that holds what is static (sizes, kinds), frozen and hashable, with pure
-methods; its weights, a pytree, are passed in. Its *memory*, any pytree, lasts from hand to hand;
-its *notes*, any small pytree, are of the hand that is being played: say, places in the memory. The
-memory is written once, in `end_hand`: what is written in every step is copied in every step. `look`
-gathers from the memory what a decision needs, and `decide` sees nothing else of it: its inputs stay
-small, and it can be run for whoever is to act. Everything is written for one hand of one lane;
-`jax.vmap` makes batches of it. Axes: T steps of a hand.
+A player is a frozen, hashable object of what is static, with pure methods for one hand of one
+lane; its weights, a pytree, are passed in. Its *memory*, any pytree, lasts from hand to hand, and
+is written once, in `end_hand`: what is written in every step is copied in every step. Its *notes*
+are of the hand that is being played. `look` gathers from both what a decision needs, and `decide`
+sees nothing else of them: its inputs stay small, and it can be run for whoever is to act.
 """
 
 import dataclasses

@@ -1,10 +1,9 @@
-"""Loads the logged recommendations, and turns them into a bandit's task of one step.
+"""Logged recommendations as arrays, and as a bandit's task of one step.
 
 The small Open Bandit Dataset of Saito et al. 2020: on each visit, a shop's page showed three items
 side by side, chosen by a logger, and each row tells of one of them. For each of three campaigns
-there are 10,000 rows of each of two loggers, uniform choice and a Thompson sampler, with the exact
-probabilities of their choices. User-item affinities and timestamps are left out. Axes: N rows, I
-items, D inputs.
+there are 10,000 rows of each of two loggers with the exact probabilities of their choices. Axes: N
+rows, I items, D inputs.
 """
 
 import functools

@@ -71,9 +71,8 @@ def read_log(
             pscore).
         columns: The column of a role: trajectory, action, probability, reward, behaviour; and of
             "context" those that were observed, if not all others.
-        decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
-            for what the lines allow.
+        decimal: As of ``read_scores``.
+        delimiter: The same.
         argument: What messages begin with.
 
     Raises:
@@ -101,10 +100,10 @@ def read_log(
     heads = [roles["probability"], roles["reward"], *numbers]
     found, more = numbers_of(table, heads, sign)
     for head in heads:
-        _require(table, head, np.abs(found[head]) <= _LARGEST, "a finite number")
+        table.require(head, np.abs(found[head]) <= _LARGEST, "a finite number")
     chances = found[roles["probability"]]
     is_chance = (chances >= _SMALLEST) & (chances <= 1)
-    _require(table, roles["probability"], is_chance, "a number in (0, 1]")
+    table.require(roles["probability"], is_chance, "a number in (0, 1]")
     names, observations, kinds = _observed(table, context, found)
     labels, starts = _trajectories(table, roles.get("trajectory"), said)
     behaviour = _behaviour(table, roles.get("behaviour"), labels, starts, sign)
@@ -212,12 +211,6 @@ def _is_row_number(table: Table, head: str) -> bool:
     return any(cells == [str(row + begin) for row in range(len(cells))] for begin in (0, 1))
 
 
-def _require(table: Table, head: str, is_good: np.ndarray, expected: str, hint: str = "") -> None:
-    if not is_good.all():
-        row = int(np.argmin(is_good))
-        raise table.wrong(expected, repr(table.column(head)[row]), row, head, hint)
-
-
 def _actions(
     table: Table, head: str, sign: str | None
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -225,19 +218,19 @@ def _actions(
     kind = kind_of(cells)
     if kind == "mixed":
         is_word = np.array([kind_of([cell]) not in ("number", "blank") for cell in cells])
-        _require(table, head, ~is_word, "0, 1, 2, ... in all rows, or names in all")
+        table.require(head, ~is_word, "0, 1, 2, ... in all rows, or names in all")
     if kind in ("text", "flag"):
         blank = np.array([not is_blank(cell) for cell in cells])
-        _require(table, head, blank, "an action")
+        table.require(head, blank, "an action")
         names = sorted({label_of(cell) for cell in cells})
         place = {name: number for number, name in enumerate(names)}
         return np.array([place[label_of(cell)] for cell in cells], np.int64), tuple(names)
     found = numbers_of(table, [head], sign)[0][head]
     hint = "actions are kinds: an amount, such as a dose or a price, has to be put into classes"
     is_whole = np.isfinite(found) & (found == np.floor(found))
-    _require(table, head, is_whole | ~np.isfinite(found), "0, 1, 2, ... or names", hint)
-    _require(table, head, is_whole & (found >= 0), "0, 1, 2, ... or names")
-    _require(table, head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    table.require(head, is_whole | ~np.isfinite(found), "0, 1, 2, ... or names", hint)
+    table.require(head, is_whole & (found >= 0), "0, 1, 2, ... or names")
+    table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
     return found.astype(np.int64), None
 
 
@@ -254,7 +247,7 @@ def _observed(
             kinds.append(False)
             continue
         cells = [label_of(cell) for cell in table.column(head)]
-        _require(table, head, np.array([not is_blank(cell) for cell in cells]), "a word")
+        table.require(head, np.array([not is_blank(cell) for cell in cells]), "a word")
         words = sorted(set(cells))
         if len(words) > _MOST_KINDS:
             hint = "--columns context=NAME,context=NAME names what is to be used"
@@ -289,17 +282,13 @@ def _trajectories(
 
 
 def _behaviour(
-    table: Table,
-    head: str | None,
-    labels: Sequence[str],
-    starts: np.ndarray,
-    sign: str | None,
+    table: Table, head: str | None, labels: Sequence[str], starts: np.ndarray, sign: str | None
 ) -> np.ndarray | None:
     if head is None:
         return None
     found = numbers_of(table, [head], sign)[0][head]
-    _require(table, head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
-    _require(table, head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    table.require(head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
+    table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
     lengths = np.diff([*starts.tolist(), len(found)])
     own = np.repeat(found[starts], lengths)
     if (own != found).any():

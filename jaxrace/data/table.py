@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 # Text, a number, a truth value, None where there is nothing, or what JSON may nest.
 Cell = Any
 
@@ -47,6 +49,12 @@ class Table:
         if head is not None:
             place += f", column {head!r}"
         return wrong(self.argument, expected, place, got, hint)
+
+    def require(self, head: str, is_good: Any, expected: str, hint: str = "") -> None:
+        """Raise unless all cells below a head are good, bool [rows]; it names the first bad one."""
+        if not np.all(is_good):
+            row = int(np.argmin(is_good))
+            raise self.wrong(expected, repr(self.column(head)[row]), row, head, hint)
 
     def without(self, heads: Sequence[str], said: Sequence[str] = ()) -> "Table":
         """The table without some columns."""

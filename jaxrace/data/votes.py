@@ -69,9 +69,8 @@ def read_votes(
         first_column: The column of the first option, which a score above .5, or above 0, is for.
         second_column: That of the second one.
         score_column: The column that says how it ended.
-        decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
-            for what the lines allow.
+        decimal: As of ``read_scores``.
+        delimiter: The same.
         argument: What messages begin with.
 
     Raises:
@@ -96,36 +95,48 @@ def read_votes(
     if not table.lines:
         raise table.wrong("at least one row", "none")
     names, first, second = _places(table, sides)
-    lines, said = np.array(table.lines, np.int64), [*table.said]
+    lines = np.array(table.lines, np.int64)
+    votes = Votes(names, first, second, np.ones(len(first)), "win", lines, table.said)
     if sides.counts is not None:
-        return _counted(table, sides, names, first, second, lines, said)
+        return _counted(table, sides.counts, votes)
     if sides.outcome is None:
-        said.append(f"{sides.first!r} has won in each row")
-        return Votes(names, first, second, np.ones(len(first)), "win", lines, tuple(said))
-    if sides.scores is not None:
-        found, more = numbers_of(table, sides.scores, decimal_called(decimal))
-        _require_numbers(table, found)
-        one, other = (found[head] for head in sides.scores)
-        said.append(f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}")
-        return Votes(names, first, second, one - other, "margin", lines, (*said, *more))
-    if kind_of(table.column(sides.outcome)) in ("number", "blank", "flag") and not sides.is_named:
-        found, more = numbers_of(table, [sides.outcome], decimal_called(decimal))
-        _require_no_flags(table, sides.outcome)
-        _require_numbers(table, found)
+        return _told(votes, f"{sides.first!r} has won in each row")
+    heads = sides.scores or ()
+    if not (heads or sides.is_named):
+        is_number = kind_of(table.column(sides.outcome)) in ("number", "blank", "flag")
+        heads = (sides.outcome,) if is_number else ()
+    if heads:
+        found, more = numbers_of(table, heads, decimal_called(decimal))
+        if sides.scores is None:
+            is_flag = [str(cell).lower() in ("true", "false") for cell in table.column(heads[0])]
+            hint = "1, 0 or .5 for a first that has won, lost or tied"
+            table.require(heads[0], np.logical_not(is_flag), "a number", hint)
+        for head, numbers in found.items():
+            table.require(head, np.isfinite(numbers), "a finite number")
+        if sides.scores is not None:
+            one, other = found.values()
+            how = f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}"
+            return _told(votes, how, *more, scores=one - other, kind="margin")
         scores = found[sides.outcome]
         kind = _kind_of(table, sides.outcome, scores, score)
-        if kind == "win" and score == "auto":
-            said.append(_READ_AS_WINS)
-        return Votes(names, first, second, scores, kind, lines, (*said, *more))
+        guessed = [_READ_AS_WINS] if kind == "win" and score == "auto" else []
+        return _told(votes, *guessed, *more, scores=scores, kind=kind)
     if score == "margin":
         raise table.wrong("margins", f"words, in column {sides.outcome!r}")
     shares, more = shares_of(table, sides)
     if np.isnan(shares).all():
         raise table.wrong("at least one comparison that has ended", "none")
-    kept = ~np.isnan(shares)
-    said.append(f"votes from column {sides.outcome!r}")
-    first, second, shares, lines = (column[kept] for column in (first, second, shares, lines))
-    return Votes(names, first, second, shares, "win", lines, (*said, *more))
+    rows = np.flatnonzero(~np.isnan(shares))
+    return _told(
+        votes, f"votes from column {sides.outcome!r}", *more, rows=rows, scores=shares[rows]
+    )
+
+
+def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> Votes:
+    """Some rows of comparisons, with other scores, and with what more was guessed."""
+    first, second, lines = (x[rows] for x in (votes.first, votes.second, votes.lines))
+    changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
+    return dataclasses.replace(votes, **changes)
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
@@ -142,67 +153,33 @@ def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np
     return tuple(number), found[0], found[1]
 
 
-def _require_numbers(table: Table, found: dict[str, np.ndarray]) -> None:
-    for head, numbers in found.items():
-        for row in np.flatnonzero(~np.isfinite(numbers)).tolist():
-            got = repr(table.column(head)[row])
-            raise table.wrong("a finite number", got, row, head)
-
-
-def _require_no_flags(table: Table, head: str) -> None:
-    cells = table.column(head)
-    for row, cell in enumerate(cells):
-        if isinstance(cell, bool) or str(cell).lower() in ("true", "false"):
-            hint = "1, 0 or .5 for a first that has won, lost or tied"
-            raise table.wrong("a number", repr(cell), row, head, hint)
-
-
-def _counted(
-    table: Table,
-    sides: Sides,
-    names: tuple[str, ...],
-    first: np.ndarray,
-    second: np.ndarray,
-    lines: np.ndarray,
-    said: list[str],
-) -> Votes:
+def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
     """Votes one by one, of how many there are of each kind in a row."""
-    assert sides.counts is not None
-    found, more = numbers_of(table, sides.counts)
+    found, more = numbers_of(table, heads)
     for head, numbers in found.items():
         # Points, in which a draw is a half, leave no room for a column of draws.
-        halves = 2 if len(sides.counts) == 2 else 1
+        halves = 2 if len(heads) == 2 else 1
         whole = halves * numbers == np.floor(halves * numbers)
-        bad = ~((numbers >= 0) & whole & (numbers <= _MOST))
-        for row in np.flatnonzero(bad).tolist():
-            got = repr(table.column(head)[row])
-            raise table.wrong(f"a count from 0 to {_MOST:,}", got, row, head)
-    counts = np.stack([found[head] for head in sides.counts], 1)  # [rows, 2 or 3]
+        is_count = (numbers >= 0) & whole & (numbers <= _MOST)
+        table.require(head, is_count, f"a count from 0 to {_MOST:,}")
+    counts = np.stack([found[head] for head in heads], 1)  # [rows, 2 or 3]
     if counts.shape[1] == 2:
         odd = counts.sum(1) != np.floor(counts.sum(1))
         for row in np.flatnonzero(odd).tolist():
             got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
             raise table.wrong("a whole number of games", got, row)
         counts = games_of(counts)
-    said = [*said, f"counts from columns {listed(sides.counts)}", *more]
-    return _one_by_one(table, names, first, second, counts.astype(np.int64), lines, said)
+    return _one_by_one(table, votes, counts, f"counts from columns {listed(heads)}", *more)
 
 
-def _one_by_one(
-    table: Table,
-    names: tuple[str, ...],
-    first: np.ndarray,
-    second: np.ndarray,
-    counts: np.ndarray,
-    lines: np.ndarray,
-    said: Sequence[str],
-) -> Votes:
+def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> Votes:
     """Of how many each pair has of wins of the first, of the second, and perhaps ties: [n, 2|3]."""
+    counts = counts.astype(np.int64)
     if not 0 < counts.sum() <= _MOST:
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
-    rows = np.repeat(np.arange(len(first)), counts.sum(1))
-    shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(first)), counts.reshape(-1))
-    return Votes(names, first[rows], second[rows], shares, "win", lines[rows], tuple(said))
+    rows = np.repeat(np.arange(len(counts)), counts.sum(1))
+    shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(counts)), counts.reshape(-1))
+    return _told(votes, *said, rows=rows, scores=shares)
 
 
 def _of_crosstable(table: Table, sign: str | None) -> Votes:
@@ -228,9 +205,9 @@ def _of_crosstable(table: Table, sign: str | None) -> Votes:
         raise table.wrong("points", got, hint=f"{_NO_SHARES}; columns a, b, wins_a, wins_b do")
     first, second = (side[met].astype(np.int32) for side in upper)
     lines = np.array(table.lines, np.int64)[first]
+    votes = Votes(table.heads, first, second, np.ones(len(first)), "win", lines, table.said)
     how = "points of the row against the column; draws that make whole points count as won and lost"
-    said = [*table.said, *said, how]
-    return _one_by_one(table, table.heads, first, second, games_of(both[met]), lines, said)
+    return _one_by_one(table, votes, games_of(both[met]), *said, how)
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:

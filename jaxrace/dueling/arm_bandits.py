@@ -33,13 +33,9 @@ class ArmState:
 
 @dataclasses.dataclass(frozen=True)
 class ArmBandit(DecisionAlgorithm):
-    """A bandit that recommends by a decision about arms, whatever it pulls.
+    """A bandit that recommends by a decision about arms, whatever it pulls."""
 
-    Attributes:
-        wrapped: Plays for the utilities of the decision instead of the payments.
-    """
-
-    wrapped: bool = False
+    wrapped: bool = False  # plays for the utilities of the decision instead of the payments
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -151,13 +151,9 @@ class Algorithm(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class DecisionAlgorithm(Algorithm):
-    """An algorithm that recommends by a decision, and plays what the decision is about.
+    """An algorithm that recommends by a decision, and plays what the decision is about."""
 
-    Attributes:
-        decision: What is wanted: a function f of the estimates, with as many arms.
-    """
-
-    decision: Decision
+    decision: Decision  # what is wanted: a function f of the estimates, with as many arms
 
     @property
     def choice_size(self) -> int:

@@ -38,12 +38,10 @@ class DoubleThompson(CountedDuels):
     The rival is the one that, by a second sample, beats it most, among those that may be better.
     The first stage asks of a sample theta_ij ~ Beta(w_ij + 1, w_ji + 1) only whether it exceeds
     1/2: a coin whose probability changes with the duels of the pair alone.
-
-    Attributes:
-        plus: DTS+: ties of the first stage are broken by the smallest expected regret,
-            sum over j != i of r_ij / kl(theta_ij, 1/2), which needs the values of all theta.
     """
 
+    # DTS+: ties of the first stage are broken by the smallest expected regret, sum over j != i of
+    # r_ij / kl(theta_ij, 1/2), which needs the values of all theta.
     plus: bool = False
 
     @verb
@@ -72,9 +70,7 @@ class DoubleThompson(CountedDuels):
         wins, duels = state.wins[first], state.duels[first]
         # theta_{i, first}: posterior of "i beats the first arm".
         theta = kernels.sample_beta(
-            noise.second_key,
-            (duels - wins + 1).astype(jnp.float32),
-            (wins + 1).astype(jnp.float32),
+            noise.second_key, (duels - wins + 1).astype(jnp.float32), (wins + 1).astype(jnp.float32)
         )
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         theta = jnp.where(arms == first, 0.5, theta)

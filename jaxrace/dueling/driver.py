@@ -41,14 +41,6 @@ class Record(NamedTuple):
     settled_at: jax.Array  # int32 [], choices until it stopped exploring; 0 if it has not
 
 
-@pytree
-class PlayState:
-    """A run between two records."""
-
-    key: jax.Array
-    algorithm: Any
-
-
 def play(
     algorithm: Algorithm,
     key: jax.Array,
@@ -96,30 +88,24 @@ def play(
 def _play(
     algorithm: Algorithm, records: int, interval: int, key: jax.Array, problem: Problem, params: Any
 ) -> Record:
-    def go_on(state: PlayState, _: None) -> tuple[PlayState, Record]:
-        return advance(algorithm, interval, state, problem, params)
+    def go_on(own: Any, _: None) -> tuple[Any, Record]:
+        return advance(algorithm, interval, key, own, problem, params)
 
-    return lax.scan(go_on, begin(algorithm, key, params), None, records)[1]
-
-
-def begin(algorithm: Algorithm, key: jax.Array, params: Any) -> PlayState:
-    """The state of the run with this key before the first choice."""
-    return PlayState(key, algorithm.init(algorithm.of_run(params, key)))
+    return lax.scan(go_on, algorithm.init(algorithm.of_run(params, key)), None, records)[1]
 
 
 def advance(
-    algorithm: Algorithm, interval: int, state: PlayState, problem: Problem, params: Any
-) -> tuple[PlayState, Record]:
+    algorithm: Algorithm, interval: int, key: jax.Array, own: Any, problem: Problem, params: Any
+) -> tuple[Any, Record]:
     """Make ``interval`` more choices: intervals of any lengths are one run."""
-    params = algorithm.of_run(params, state.key)
-    rest = interval, state.key, state.algorithm, problem, params
+    params = algorithm.of_run(params, key)
+    rest = interval, key, own, problem, params
     if isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs:
         own, regret = savage_rounds.play(algorithm, *rest)
     else:
         own, regret = _play_one_by_one(algorithm, *rest)
     recommended = problem.named(algorithm.recommend(own, params))
-    record = Record(own.time, regret, recommended, algorithm.settled_at(own, params))
-    return PlayState(state.key, own), record
+    return own, Record(own.time, regret, recommended, algorithm.settled_at(own, params))
 
 
 def _play_one_by_one(
@@ -253,7 +239,7 @@ class DuelWork:
     # Does a run also end when the algorithm stops exploring, and plays what it recommends?
     ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
 
-    def init(self, job: DuelJob) -> tuple[PlayState, DuelJob]:
+    def init(self, job: DuelJob) -> tuple[Any, DuelJob]:
         """The state before the first choice; checks the work, too."""
         require_horizon(self.algorithm, self.horizon)
         require_integer("interval", self.interval, 1)
@@ -262,21 +248,21 @@ class DuelWork:
                 f"interval: expected a divisor of horizon = {self.horizon}, got {self.interval}"
             )
         require_fit(self.algorithm, self._problem(job))
-        return begin(self.algorithm, job.key, self._params(job)), job
+        return self.algorithm.init(self.algorithm.of_run(self._params(job), job.key)), job
 
-    def step(self, state: tuple[PlayState, DuelJob]) -> tuple[tuple[PlayState, DuelJob], Record]:
+    def step(self, state: tuple[Any, DuelJob]) -> tuple[tuple[Any, DuelJob], Record]:
         """The choices up to the next record."""
-        play, job = state
-        problem = self._problem(job)
+        own, job = state
+        problem, params = self._problem(job), self._params(job)
         if problem.has_costs:
             order_key = jax.random.fold_in(job.key, jnp.uint32(_ORDER_NUMBER))
             problem = shuffled(order_key, problem)
-        play, record = advance(self.algorithm, self.interval, play, problem, self._params(job))
-        return (play, job), record
+        own, record = advance(self.algorithm, self.interval, job.key, own, problem, params)
+        return (own, job), record
 
-    def done(self, state: tuple[PlayState, DuelJob]) -> jax.Array:
+    def done(self, state: tuple[Any, DuelJob]) -> jax.Array:
         """Has the horizon been reached, or the decision, if that ends the run?"""
-        own, job = state[0].algorithm, state[1]
+        own, job = state
         reached = own.time >= self.horizon
         if self.ends_when_settled:
             reached |= self.algorithm.settled_at(own, self._params(job)) > 0

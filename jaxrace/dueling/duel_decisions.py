@@ -91,13 +91,9 @@ class DuelDecision(Decision):
 
 @dataclasses.dataclass(frozen=True)
 class CopelandWinner(DuelDecision):
-    """The arm that beats most others (eq. 9).
+    """The arm that beats most others (eq. 9)."""
 
-    Attributes:
-        max_defeats: Stop as soon as some arm can be beaten by at most so many others (eq. 13);
-            None: go on until it is certain who beats most.
-    """
-
+    # Stop as soon as some arm can be beaten by at most so many others (eq. 13), or never.
     max_defeats: int | None = None
 
     by_verdicts = True

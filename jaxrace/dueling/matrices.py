@@ -19,10 +19,8 @@ from jaxrace.validation import require_integer, require_number, require_preferen
 def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
     """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly.
 
-    Everything is computed from these numbers, so that all agree on which pairs are tied.
-
-    Raises:
-        ValueError: It is not square, has fewer than two arms, or an entry that cannot be right.
+    Everything is computed from these numbers, so that all agree on which pairs are tied. ValueError
+    if it is not square, has fewer than two arms, or an entry that cannot be right.
 
     >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
     Traceback (most recent call last):
@@ -40,10 +38,6 @@ def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
     """A preference matrix from a file: .npy, or what ``jaxrace.data.read_matrix`` takes.
 
     ValueError if there is none.
-
-    >>> np.savetxt("matrix.csv", [[0.5, 0.75], [0.25, 0.5]], delimiter=",")
-    >>> read_matrix("matrix.csv").tolist()
-    [[0.5, 0.75], [0.25, 0.5]]
     """
     path = Path(path)
     if path.suffix != ".npy":

@@ -89,15 +89,10 @@ class StudentT(LowerBound):
 
 @dataclasses.dataclass(frozen=True)
 class Bootstrap(LowerBound):
-    """The bootstrap: as if the values seen were all that there are. Semi-safe.
+    """The bootstrap: as if the values seen were all that there are. Semi-safe."""
 
-    Attributes:
-        corrected: BCa, corrected for bias and skewness; else the plain percentile.
-        resamples: B, at least 2.
-    """
-
-    corrected: bool = True
-    resamples: int = 2000
+    corrected: bool = True  # BCa, corrected for bias and skewness; else the plain percentile
+    resamples: int = 2000  # B, at least 2
 
     is_safe = False
 

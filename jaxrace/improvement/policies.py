@@ -21,10 +21,6 @@ from jaxrace.validation import require_function, require_integer
 class LinearSoftmax:
     """P(a | s) proportional to exp(theta_a . phi(s)), a policy as ``jaxrace.policies`` has them.
 
-    Attributes:
-        basis: Features of observations; see ``jaxrace.bases``.
-        num_actions: A; actions are int32 [] from 0 on.
-
     >>> from jaxrace.bases import Fourier
     >>> policy = LinearSoftmax(Fourier(1, 2), num_actions=3)
     >>> theta = policy.example()
@@ -33,8 +29,8 @@ class LinearSoftmax:
     ['0.79', '0.11', '0.11']
     """
 
-    basis: Basis
-    num_actions: int
+    basis: Basis  # features of observations; see ``jaxrace.bases``
+    num_actions: int  # A; actions are int32 [] from 0 on
 
     def __post_init__(self) -> None:
         require_function("basis", self.basis)

@@ -48,17 +48,11 @@ class Trajectories:
 
 @dataclasses.dataclass(frozen=True)
 class ReturnRange:
-    """The returns that are possible, which makes R(tau) a number in [0, 1].
+    """The returns that are possible, which makes R(tau) a number in [0, 1]."""
 
-    Attributes:
-        low: R_-, the least discounted sum of rewards.
-        high: R_+, the largest; not so close to ``low`` that float32 cannot tell returns apart.
-        discount: gamma, in (0, 1].
-    """
-
-    low: float
-    high: float
-    discount: float = 1.0
+    low: float  # R_-, the least discounted sum of rewards
+    high: float  # R_+, the largest; not so close that float32 cannot tell returns apart
+    discount: float = 1.0  # gamma, in (0, 1]
 
     def __post_init__(self) -> None:
         require_number("low", self.low, least=-_HUGE)

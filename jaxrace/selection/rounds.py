@@ -24,12 +24,9 @@ class RoundSelector(Selector):
     Bounds hold for numbers Y in [0, 1]: a state has their ``counts`` and ``totals``. It has
     ``rounds``, complete ones; ``place``, up to which those who wait had their turn of this round;
     ``selected`` and ``discarded``, bool [K]. The params have ``delta`` and ``max_score``.
-
-    Attributes:
-        outcome: What counts: "wins", or "scores", which must be bounded.
     """
 
-    outcome: Outcome = "wins"
+    outcome: Outcome = "wins"  # what counts; scores must be bounded
 
     is_guaranteed: ClassVar[bool] = True
 

@@ -14,13 +14,7 @@ from numpy.typing import ArrayLike
 from jaxrace import kernels
 from jaxrace.compilation import is_traced
 from jaxrace.protocol import pytree, verb
-from jaxrace.selection.base import (
-    Selector,
-    Standing,
-    check_pairs,
-    check_scores,
-    unless_done,
-)
+from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, unless_done
 from jaxrace.selection.scores import (
     Moments,
     Scores,

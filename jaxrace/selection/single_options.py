@@ -34,12 +34,9 @@ class Ocba(Selector):
     The second option of a pair is drawn from all others, and a score counts for the first alone,
     whose mean score then estimates S_i / (K - 1). Half of what a comparison says is given away:
     what allocation by single options costs, to compare with allocation by pairs.
-
-    Attributes:
-        warm_up: Comparisons of each option that come first.
     """
 
-    warm_up: int = 3
+    warm_up: int = 3  # comparisons of each option that come first
 
     def __post_init__(self) -> None:
         super().__post_init__()

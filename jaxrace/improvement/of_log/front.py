@@ -19,11 +19,7 @@ from jaxrace.improvement.of_log.result import ImprovementOfLog
 from jaxrace.improvement.of_log.words import policy_in_words
 from jaxrace.improvement.plausibility import WEIGHT_LEVEL, check_weights, require_possible
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
-from jaxrace.improvement.policy_improvement import (
-    PolicyImprovement,
-    in_training,
-    require_enough,
-)
+from jaxrace.improvement.policy_improvement import PolicyImprovement, in_training, require_enough
 from jaxrace.improvement.saved import SavedPolicy
 from jaxrace.improvement.trajectories import ReturnRange, Trajectories
 from jaxrace.improvement.weights import evidence, log_weights
@@ -249,11 +245,7 @@ def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) ->
 
 
 def _estimates_of(
-    method: PolicyImprovement,
-    policy: Mixed,
-    parts: Parts,
-    weights: np.ndarray,
-    delta: float,
+    method: PolicyImprovement, policy: Mixed, parts: Parts, weights: np.ndarray, delta: float
 ) -> dict[str, Any]:
     """Two more estimates, of the part that tests the policy, and a bound where one holds.
 
