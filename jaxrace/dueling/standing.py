@@ -7,15 +7,8 @@ import numpy as np
 
 from jaxrace.answers import MOST_SHOWN, Ranking, Shown, draw_heat, finite, listed, panels
 from jaxrace.data import Matrix, read_matrix
+from jaxrace.dueling import winners
 from jaxrace.dueling.matrices import check_matrix
-from jaxrace.dueling.winners import (
-    borda_scores,
-    borda_winners,
-    condorcet_winner,
-    copeland_winners,
-    smith_set,
-    von_neumann_winner,
-)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -167,10 +160,14 @@ def standing(data: Any, **columns: Any) -> Standing:
     """
     found = data if isinstance(data, Matrix) else read_matrix(data, argument="data", **columns)
     matrix = check_matrix(found.probabilities)
-    beats, wins = (matrix > 0.5).sum(1), np.asarray(borda_scores(matrix), float)
+    beats, wins = (matrix > 0.5).sum(1), np.asarray(winners.borda_scores(matrix), float)
     order = np.lexsort((-wins, -beats))
-    played = von_neumann_winner(matrix)
-    sets = copeland_winners(matrix), borda_winners(matrix), smith_set(matrix)
+    played = winners.von_neumann_winner(matrix)
+    sets = (
+        winners.copeland_winners(matrix),
+        winners.borda_winners(matrix),
+        winners.smith_set(matrix),
+    )
     arms = tuple(
         Arm(
             found.names[arm],
@@ -185,7 +182,7 @@ def standing(data: Any, **columns: Any) -> Standing:
     return Standing(
         top=int(sets[0].sum()),
         options=arms,
-        condorcet=condorcet_winner(matrix) is not None,
+        condorcet=winners.condorcet_winner(matrix) is not None,
         shares=matrix[np.ix_(first, first)].astype(float).round(6).tolist(),
         notes=found.said,
     )

@@ -10,8 +10,7 @@ import jax
 import numpy as np
 
 from jaxrace import data
-from jaxrace.improvement.arrays import as_numbers
-from jaxrace.improvement.trajectories import ReturnRange, Trajectories, trajectories
+from jaxrace.improvement.trajectories import ReturnRange, Trajectories, as_numbers, trajectories
 
 _BEHAVIOUR = "behaviour"
 _NPZ, _ZIP = "expected arrays of numbers in an NPZ file", b"PK"  # with which it begins
