@@ -151,7 +151,17 @@ def run(bench: Workbench) -> None:
     bench.write_table("repetitions.csv", repetitions)
     bench.write_table("generations.csv", generations)
     bench.write_figure("curves.png", _figure(learned, found))
-    bench.write_report(_paragraphs(found, generations))
+    comparisons = [(f"## Hazard {one}", _comparison(found, one)) for one in medical.HAZARDS]
+    bench.write_report(
+        f"{len(found['A', PUBLISHED]['episodes']):,} searches per variant and hazard, each with "
+        "the last policy found within the budget. ± is one standard error; differences are paired, "
+        "since a repetition has the same random numbers in all variants.",
+        "![Curves](curves.png)",
+        *itertools.chain(*comparisons),
+        "## What the races decide",
+        _decisions(generations),
+        *(_answer(found, hazard) for hazard in medical.HAZARDS),
+    )
 
 
 def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
@@ -207,20 +217,6 @@ def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
     figure.suptitle("PB-EDPS while it learns: the rank 1 of the last race")
     plots.legend_below(figure, 3)
     return figure
-
-
-def _paragraphs(found: Findings, generations: list[Columns]) -> list[str]:
-    comparisons = [(f"## Hazard {one}", _comparison(found, one)) for one in medical.HAZARDS]
-    return [
-        f"{len(found['A', PUBLISHED]['episodes']):,} searches per variant and hazard, each with "
-        "the last policy found within the budget. ± is one standard error; differences are paired, "
-        "since a repetition has the same random numbers in all variants.",
-        "![Curves](curves.png)",
-        *itertools.chain(*comparisons),
-        "## What the races decide",
-        _decisions(generations),
-        *(_answer(found, hazard) for hazard in medical.HAZARDS),
-    ]
 
 
 def _difference(found: Findings, hazard: str, name: str, metric: str) -> tuple[float, float]:
