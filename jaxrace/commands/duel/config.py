@@ -38,7 +38,16 @@ _MOST_REPEATS = 10**6  # rows of some repeats are kept in memory
 
 @dataclasses.dataclass(frozen=True)
 class DuelConfig:
-    """Runs of one or several dueling bandits on one preference matrix.
+    """Run dueling bandits on a preference matrix.
+
+    Many repeats run side by side. Prints who beats how many and a table of regrets, and leaves a
+    folder with config.json, log.csv, summary.json, regret.png and, of a file, matrix.png. What is
+    interrupted is saved, and goes on with --resume.
+
+    For example:
+      jaxrace duel random
+      jaxrace duel mine.csv --algorithm rucb,dts --horizon 100000 --repeats 50
+      jaxrace duel hard-condorcet --algorithm savage --arms 20 --out runs/savage
 
     Attributes:
         algorithm: What to run, or several with commas between them; ``jaxrace list`` explains.

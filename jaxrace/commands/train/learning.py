@@ -62,7 +62,7 @@ class TrainWork:
 
     searches: SearchWork  # with the settings
     train_key: jax.Array  # of all searches
-    test_key: jax.Array  # of all evaluations; see ``evaluator``
+    test_key: jax.Array  # of all evaluations; see ``evaluate_lanes``
     env_params: Any  # the simulator's
     rollout: Rollout = dataclasses.field(metadata={"static": True})  # of what is evaluated
     # As in ``Task``.

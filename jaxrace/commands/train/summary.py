@@ -23,7 +23,7 @@ _MOST_THETAS = 32
 POLICIES = "policies.npz"
 
 # What may be known of a sweep, and how it is written.
-_RATES = {
+RATES = {
     "episodes_per_second": "{:,.0f} episodes/s",
     "searches_per_second": "{:,.0f} searches/s",
     "lane_utilisation": "{:.0%} of the lanes busy",
@@ -34,13 +34,6 @@ _CERTIFIED = {
     "dominance": "certified to beat every other setting",
     "counts": "certified to beat the most other settings",
 }
-
-
-def fixed_columns(metrics: Metrics) -> Columns:
-    """The log of a method that learns nothing: a row per repeat, after no training."""
-    repeats = np.arange(len(next(iter(metrics.values()))))
-    nothing = np.zeros_like(repeats)
-    return {"repeat": repeats, "generation": nothing, "episodes": nothing, **metrics}
 
 
 def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Path) -> Columns:
@@ -217,7 +210,7 @@ def print_results(console: Console, folder: Path) -> None:
         else f"compile {compiling:.1f} s, {times}"
     )
     # Of a job that was resumed, or that compiles as it runs, the episodes per second are not known.
-    for name, text in _RATES.items():
+    for name, text in RATES.items():
         if (rate := timing[name]) is not None:
             times += f", {text.format(rate)}"
     say(console, f"{times}; {folder}")
