@@ -42,10 +42,9 @@ from jaxrace.commands.options import (
     with_local_cluster,
 )
 from jaxrace.commands.race.config import ScoresConfig
-from jaxrace.commands.reproduce.config import ReproduceConfig
+from jaxrace.commands.reproduce.config import EXPERIMENTS, ReproduceConfig
 from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
-from jaxrace.papers.figures import FIGURES, IN_ALL
 from jaxrace.validation import require_address, require_choice, require_integer
 
 _NEW_OBJECTS = 50_000  # after which garbage is looked for
@@ -179,8 +178,7 @@ def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
     if verb.config is not ScoresConfig:
         add_run_options(parser, f"runs/{verb.folder}")
     if verb.config is ReproduceConfig:
-        names = (f"  {one:20} {FIGURES[one]}{' *' * (one not in IN_ALL)}" for one in FIGURES)
-        parser.epilog = "\n".join(("experiments:", *names))
+        parser.epilog = EXPERIMENTS
     return parser
 
 

@@ -2,10 +2,12 @@
 
 import dataclasses
 
-from jaxrace.papers.figures import FIGURES
+from jaxrace.papers.figures import FIGURES, IN_ALL
 from jaxrace.validation import require_choice, require_integer
 
 ALL = "all"
+_LISTED = (f"  {name:20} {FIGURES[name]}{'' if name in IN_ALL else ' *'}" for name in FIGURES)
+EXPERIMENTS = "\n".join(("experiments:", *_LISTED))
 
 
 @dataclasses.dataclass(frozen=True)

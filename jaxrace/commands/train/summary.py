@@ -118,8 +118,7 @@ def _ranked(
     """The settings, the best first; without a search that did not fail they come last."""
     found = []
     for number, setting in enumerate(config.settings):
-        chosen = last["setting"] == number
-        own = {name: column[chosen] for name, column in last.items()}
+        own = {name: column[last["setting"] == number] for name, column in last.items()}
         found.append({**setting._asdict(), **_found(task, own)})
     if raced is not None:  # its order: means of a few repeats may be lucky ones
         return [found[number] for number in raced["ranking"]]
@@ -151,12 +150,11 @@ def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
 
 def describe_failures(config: TrainConfig, found: dict[str, Any], folder: Path) -> str:
     """One line on what failed, by the summary."""
-    failed, errors = found["failed"], found.get("errors")
+    failed, errors = found["failed"], found.get("errors", {})
     first = ", ".join(f"{name} {value}" for name, value in failed[0].items())
     total = len(config.settings) * config.repeats
-    why = "NaN or infinite outcomes"
-    if errors:
-        why = "; ".join(f"{shard}: {error}" for shard, error in errors.items())
+    why = "; ".join(f"{shard}: {error}" for shard, error in errors.items())
+    why = why or "NaN or infinite outcomes"
     return (
         f"{len(failed)} of {total} searches failed ({why}), first {first}; "
         f"{folder.as_posix()} has the others"
@@ -204,11 +202,8 @@ def print_results(console: Console, folder: Path) -> None:
     if "race" in summary:
         say(console, race_line(summary["race"], timing))
     compiling, times = timing["compile_seconds"], f"run {timing['run_seconds']:.1f} s"
-    times = (
-        f"{times}, compiling included"
-        if compiling is None
-        else f"compile {compiling:.1f} s, {times}"
-    )
+    is_apart = compiling is not None
+    times = f"compile {compiling:.1f} s, {times}" if is_apart else f"{times}, compiling included"
     # Of a job that was resumed, or that compiles as it runs, the episodes per second are not known.
     for name, text in RATES.items():
         if (rate := timing[name]) is not None:

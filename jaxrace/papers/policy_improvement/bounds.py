@@ -94,7 +94,6 @@ def _figure(table: Columns) -> "plots.Figure":
     errors.set(ylabel="share of bounds above the mean", title="Errors (grey line: delta)")
     means.set(ylabel="mean lower bound", title="Tightness (grey line: the mean)", ylim=(-20, 105))
     for panel in (errors, means):
-        panel.set(xlabel="n, values of a sample", xscale="log")
-        plots.tidy(panel)
+        plots.tidy(panel, xlabel="n, values of a sample", xscale="log")
     figure.legend(loc="outside lower center", ncols=4, frameon=False)
     return figure

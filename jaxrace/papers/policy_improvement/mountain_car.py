@@ -96,7 +96,6 @@ def _figure(table: Columns, floor: float) -> "plots.Figure":
     panel.axhline(floor, color="0.5", lw=0.8)
     panel.set_xticks(np.arange(len(sizes)), [f"{n:,}" for n in sizes])
     panel.set(xlabel="trajectories", ylabel="performance", ylim=(0, 1.05))
-    panel.set_title("Mountain car: the policy that is returned (line: the initial one)")
-    plots.tidy(panel)
+    plots.tidy(panel, title="Mountain car: the policy that is returned (line: the initial one)")
     panel.legend(frameon=False, ncols=2, loc="upper left")
     return figure

@@ -90,8 +90,11 @@ def _figure(found: medical.Fixed) -> "plots.Figure":
     labels = medical.labels()
     for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
         _draw(panel, methods)
-        panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
-        panel.set(xlabel=labels[TUMOUR], ylabel=labels[TOXICITY])
+        panel.set(
+            title=f"hazard {hazard} (figure {number} of the paper)",
+            xlabel=labels[TUMOUR],
+            ylabel=labels[TOXICITY],
+        )
     figure.suptitle(
         "Means of the repetitions, with 95 % regions of a repetition (pale) and of the mean (dark)"
     )

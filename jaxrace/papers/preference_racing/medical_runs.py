@@ -121,8 +121,7 @@ def panels_by_hazard(
     found = {}
     for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
         for panel, metric in zip(row, metrics, strict=True):
-            panel.set(title=title.format(hazard, number), ylabel=labels()[metric])
-            plots.tidy(panel)
+            plots.tidy(panel, title=title.format(hazard, number), ylabel=labels()[metric])
             found[hazard, metric] = panel
     for panel in panels[-1]:
         panel.set_xlabel("training episodes")

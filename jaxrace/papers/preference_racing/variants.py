@@ -62,8 +62,7 @@ def _figure(curves: races.Curves) -> "plots.Figure":
                 means = curve.draws.mean(-1), curve.accuracies.mean(-1)
                 label, style = f"{algorithm}, {rule} rule, {bound}", {"ms": 4, "lw": 0.8}
                 panel.plot(*means, marker=marker, color=f"C{number}", label=label, **style)
-        panel.set(title=task, xlabel="draws of a race", ylabel="accuracy")
-        plots.tidy(panel)
+        plots.tidy(panel, title=task, xlabel="draws of a race", ylabel="accuracy")
     figure.suptitle("Accuracy and cost by three rankings, k = 1 to 10")
     plots.legend_below(figure, 3)
     return figure

@@ -113,9 +113,8 @@ def _regret_figure(curves: list[Columns]) -> "plots.Figure":
         panel.plot(piece["duels"], piece["regret"], color=f"C{number}", label=piece["algorithm"])
         band = piece["lower_quartile"], piece["upper_quartile"]
         panel.fill_between(piece["duels"], *band, color=f"C{number}", alpha=0.15, lw=0)
-    panel.set(xlabel="duels", ylabel="Copeland regret so far")
-    panel.set_title("Random matrices, 3 to 36 arms: mean, and the middle half of the runs")
-    plots.tidy(panel, "x")
+    title = "Random matrices, 3 to 36 arms: mean, and the middle half of the runs"
+    plots.tidy(panel, "x", title=title, xlabel="duels", ylabel="Copeland regret so far")
     panel.legend(frameon=False)
     return figure
 
@@ -130,7 +129,6 @@ def _arms_figure(drawn: list[np.ndarray], found: Found) -> "plots.Figure":
         means = [final[sizes == size].mean() for size in each]
         panel.plot(each, means, color=f"C{number}", label=name)
     panel.set(xlabel="arms", ylabel="Copeland regret in the end", yscale="log")
-    panel.set_title("A dot for each matrix, mean of its runs; lines: means by size")
-    plots.tidy(panel)
+    plots.tidy(panel, title="A dot for each matrix, mean of its runs; lines: means by size")
     panel.legend(frameon=False)
     return figure
