@@ -108,5 +108,5 @@ def test_runs_of_slow_algorithms(tmp_path):
     rows = tables.read_table(tmp_path / "duels.csv")
     assert rows["runs"].tolist() == [4, 2]
     report = (tmp_path / "report.md").read_text()
-    assert "600 duels a run. More there." in report
+    assert "600 duels a run, copeland regret. More there." in report
     assert "| uniform | 2 |" in report

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
+from jaxrace.commands.table_options import Decimal, Delimiter
 from jaxrace.validation import require_default, require_integer, require_names, require_probability
 
 ALGORITHMS: dict[str, str] = {
@@ -76,7 +76,6 @@ class DuelConfig:
 
     def __post_init__(self) -> None:
         require_names("algorithm", self.algorithms, ALGORITHMS)
-        require_signs(self.decimal, self.delimiter)
         if self.matrix in MATRICES:
             for name in ("decimal", "delimiter"):
                 require_default(name, self, f"with matrix {self.matrix}, as it is of a file")

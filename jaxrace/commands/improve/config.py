@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, Literal
 
-from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
+from jaxrace.commands.table_options import Decimal, Delimiter
 from jaxrace.validation import (
     require_choice,
     require_default,
@@ -130,7 +130,6 @@ class ImproveConfig:
         require_probability("delta", self.delta)
         if self.floor is not None:
             require_number("floor", self.floor, least=0, below=1)
-        require_signs(self.decimal, self.delimiter)
         if self.is_file:
             self._check_file()
         self._check_unused()

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal
 
-from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
+from jaxrace.commands.table_options import Decimal, Delimiter
 
 # How a file is read, and arguments of ``jaxrace.race``.
 OF_COLUMNS = ("option_column", "score_column", "task_column", "decimal", "delimiter")
@@ -82,6 +82,3 @@ class ScoresConfig:
     next: str | None = None
     report: str | None = None
     json: bool = False
-
-    def __post_init__(self) -> None:
-        require_signs(self.decimal, self.delimiter)

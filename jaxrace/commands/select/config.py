@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal, get_args
 
-from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
+from jaxrace.commands.table_options import Decimal, Delimiter
 from jaxrace.validation import (
     require_choice,
     require_default,
@@ -126,7 +126,6 @@ class SelectConfig:
             require_integer(name, getattr(self, name), 1, _MOST)
         require_integer("next", self.next, 1, _MOST_PROPOSED)
         require_choice("score", self.score, get_args(Score))
-        require_signs(self.decimal, self.delimiter)
         require_integer("seed", self.seed, 0, _MOST)
         require_number("noise", self.noise, 0)
         require_number("pooled_samples", self.pooled_samples, 0)

@@ -10,11 +10,11 @@ import numpy as np
 
 from jaxrace import plots, racing
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.learning import CANDIDATES, search_budget, with_final_race
+from jaxrace.commands.train.learning import CANDIDATES, searches_of
 from jaxrace.commands.train.tasks import TASKS, Task
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_in_words
 from jaxrace.papers.preference_racing import medical_runs as medical
-from jaxrace.search import PolicySearch, SearchWork, SplitRaceSearch, stack_params
+from jaxrace.search import PolicySearch, SearchWork, SplitRaceSearch
 from jaxrace.strategies import Strategy
 from jaxrace.tables import markdown_table
 
@@ -42,18 +42,13 @@ class Variant:
         """The learner and its numbers."""
         size, parents = self.population, self.population // 2
         race = self.race(size, parents, compare=task.compare)
-        strategy = Strategy("CMA_ES", size)
-        parts = (task.env, task.policy, task.fold, race, strategy)
+        parts = task.env, task.policy, task.fold, race, Strategy("CMA_ES", size)
         search = PolicySearch(*parts, common_random_numbers=self.shares_patients)
         if self.agreement is not None:
             search = SplitRaceSearch(*parts, agreement=self.agreement)
-        generation = size * self.rounds[1]
-        budget = search_budget(config.episodes, generation) if self.is_final else config.episodes
-        sizes, numbers = (_SIGMA, self.deltas, budget, *self.rounds), dict(self.race_numbers)
-        params = search.params(*sizes, env_params=task.env_params, **numbers)
-        if self.is_final:
-            return with_final_race(task, search, [params], config.episodes, generation)
-        return SearchWork(search, stack_params([params]))
+        settings, numbers = [(_SIGMA, self.deltas)], dict(self.race_numbers)
+        rest = self.rounds, config.episodes, self.is_final, numbers
+        return searches_of(task, search, settings, *rest)
 
 
 _published = functools.partial(racing.PreferenceRace, capacity=_MAX_ROUNDS, bound="published")

@@ -1,6 +1,7 @@
 """Bandits that recommend: Urvoy et al. 2013, section 5.1 (figure 3) and supplement B.5."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import numpy as np
@@ -89,7 +90,7 @@ def run(bench: Workbench) -> None:
             ends.append({**own, "runs": len(log.settled_at), **end})
         rows += ends
         published = PUBLISHED if task == "rigged" else {}
-        shown = [row | {"published": published.get(row["algorithm"])} for row in ends]
+        shown = [without_end(row) | {"published": published.get(row["algorithm"])} for row in ends]
         table = report_table(shown, "algorithm regret published ended settled_at")
         sections += [f"## {task[0].upper()}{task[1:]}", table]
     bench.write_table("bandits.csv", rows)
@@ -110,6 +111,11 @@ def ended_columns(log: Runs) -> Columns:
     settled = log.settled_at[log.settled_at > 0]
     after = float(settled.mean()) if settled.size else 0.0
     return {"ended": settled.size / log.settled_at.size, "settled_at": after}
+
+
+def without_end(row: Columns) -> dict[str, Any]:
+    """A row for people, who are not told of an end that there was not."""
+    return {**row, "settled_at": row["settled_at"] or None}
 
 
 def _figure(found: Found) -> "plots.Figure":

@@ -11,7 +11,7 @@ from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.workbench import Workbench, mean_columns, report_table
 from jaxrace.dueling import matrices
-from jaxrace.papers.savage.bandits import ended_columns
+from jaxrace.papers.savage.bandits import ended_columns, without_end
 
 _RECORDS = 100
 
@@ -111,7 +111,7 @@ def run(bench: Workbench, settings: dict[str, Setting] = SETTINGS) -> None:
         sections += [
             f"## {setting.title}",
             f"{setting.horizon:,} duels a run, {setting.measure} regret. {setting.paper}",
-            report_table(ends, "algorithm runs regret accuracy ended settled_at"),
+            report_table(map(without_end, ends), "algorithm runs regret accuracy ended settled_at"),
             f"![{setting.title}]({name}.png)",
         ]
     bench.write_table("duels.csv", rows)
