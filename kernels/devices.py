@@ -25,7 +25,6 @@ class Sizes:
     decided: int  # races that are looked at together
     rows: int  # options that are sampled together
     row_blocks: int  # at least so many blocks of them in a batch
-    tiles: int  # of comparisons
     keeps_operands: bool  # a conditional keeps operands that many loops read in memory
 
 
@@ -39,7 +38,6 @@ _CPU = Sizes(
     decided=256,
     rows=256,
     row_blocks=32,
-    tiles=256,
     keeps_operands=True,
 )
 # For a few races, whose programs run briefly: all places of a small mask are taken, without a list,
@@ -56,7 +54,6 @@ _GPU = Sizes(
     decided=2**14,
     rows=2**17,
     row_blocks=4,
-    tiles=2**13,
     keeps_operands=False,
 )
 
