@@ -22,7 +22,6 @@ class Sizes:
     takes_all: bool  # all places that fit into one call, marked or not, without a list or loop
     rounds: int  # earlier rounds of a pair that are gathered at once
     races: int  # of a batch, which wait for each other
-    decided: int  # races that are looked at together
     rows: int  # options that are sampled together
     row_blocks: int  # at least so many blocks of them in a batch
     keeps_operands: bool  # a conditional keeps operands that many loops read in memory
@@ -35,7 +34,6 @@ _CPU = Sizes(
     takes_all=False,
     rounds=32,
     races=1024,
-    decided=256,
     rows=256,
     row_blocks=32,
     keeps_operands=True,
@@ -51,7 +49,6 @@ _GPU = Sizes(
     takes_all=True,
     rounds=128,
     races=2**14,
-    decided=2**14,
     rows=2**17,
     row_blocks=4,
     keeps_operands=False,
