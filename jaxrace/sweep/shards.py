@@ -29,14 +29,13 @@ from jaxrace.sweep.checkpoint import (
     surroundings,
 )
 from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
-from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
-from jaxrace.sweep.lanes import is_small, traced
-from jaxrace.sweep.places import LanePlan, default_devices, default_width
-from jaxrace.sweep.rows import Rows, RowStore
+from jaxrace.sweep.engine import OnRows, Sweep
+from jaxrace.sweep.lanes import default_devices, default_width, is_small, traced
+from jaxrace.sweep.log import Rows, SweepLog
 from jaxrace.sweep.shard_checkpoint import DAMAGED, ShardCheckpoint
 from jaxrace.sweep.shared_folder import SharedFolder
 from jaxrace.sweep.stopping import Interrupted
-from jaxrace.sweep.work import Jobs, Work
+from jaxrace.sweep.work import Jobs, LanePlan, Work
 
 _MOST_FAILURES = 3  # of a shard
 
@@ -90,8 +89,7 @@ def run_shards(
         remote = functools.partial(remote_function, ray, cluster.cpus_per_task, num_gpus)
         here, own_width = ray.get(remote(_describe).remote(work, jobs))
         width = width or int(own_width)
-        config = {"config": dict(checkpoints.config)}
-        identity = json.loads(json.dumps(here | identity_of(work, jobs, width) | config))
+        identity = here | identity_of(work, jobs, width, checkpoints.config)
         if cut is None:
             size = shard_size(ray, cluster, num_gpus, jobs, width)
             new = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
@@ -102,8 +100,8 @@ def run_shards(
         plan = LanePlan.of(jobs, width)
         task = _Task(work, jobs, plan, size, folder, checkpoints.every, here)
         shards = range(math.ceil(jobs.count / size))
-        store = RowStore(row, folder.read)
-        log = SweepLog(store, np.zeros(0, np.int64), width, 1, jobs.count, 0, 0, cut is not None, 0)
+        counts = width, 1, jobs.count, 0, 0, cut is not None, 0
+        log = SweepLog(lambda: row, [], np.zeros(0, np.int64), *counts, read=folder.read)
         before = [shard for shard in shards if _done(shard) in names]
         for shard in before:
             _add(log, task, shard)
@@ -133,8 +131,8 @@ def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
 
 def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
     """To what the shards have left, one that is done; its rows, which are not kept in memory."""
-    rows, arrays = log.store.load(_done(shard))
-    log.store.add_file(_done(shard))
+    rows, arrays = log.load(_done(shard))
+    log.parts.append(_done(shard))
     log.failed = np.union1d(log.failed, arrays["failed"])
     log.num_rows += len(rows.job)
     log.num_ended += len(task.numbers(shard))
@@ -239,8 +237,9 @@ def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: boo
         # A part of a sweep runs that one's program, however few its jobs are.
         small = jobs.count == task.jobs.count and is_small(task.work, jobs, plan.width)
         # That the whole sweep is the same has been compared.
-        with opened(local, lambda: task.surroundings) as saver:
-            log = Sweep(task.work, jobs, plan, default_devices(), saver, is_small=small).run()
+        with opened(local) as kept:
+            what = task.work, jobs, plan, default_devices(), small
+            log = Sweep(*what, kept, lambda: task.surroundings).run()
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
         return rows.packed(failed=failed, lane_steps=lane_steps)

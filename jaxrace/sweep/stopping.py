@@ -1,9 +1,9 @@
 """Ending a sweep when the system asks for it."""
 
+import math
 import signal
 import threading
 import time
-from types import FrameType
 from typing import Any, Self
 
 # Signals within so many seconds are one.
@@ -36,10 +36,8 @@ class StopOnSignals:
 
     def __init__(self, at_once: bool = False) -> None:
         self.received: int | None = None
-        self.is_heard = False
-        self._at_once = at_once
-        self._first_at = 0.0
-        self._handlers: dict[int, Any] = {}
+        self.is_heard, self._handlers = False, dict[int, Any]()
+        self._ends_at = -math.inf if at_once else math.inf
 
     def __call__(self) -> bool:
         """Has there been a signal?"""
@@ -57,9 +55,8 @@ class StopOnSignals:
             # None: it was not installed from Python.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
-    def _receive(self, number: int, _: FrameType | None) -> None:
-        if self.received is None:
-            self._first_at = time.monotonic()
-        self.received = number
-        if self._at_once or time.monotonic() - self._first_at > _TOGETHER:
+    def _receive(self, number: int, _: object) -> None:
+        self.received, now = number, time.monotonic()
+        self._ends_at = min(self._ends_at, now + _TOGETHER)
+        if now > self._ends_at:
             raise KeyboardInterrupt
