@@ -15,7 +15,7 @@ from jaxrace import sweep
 from jaxrace.sweep import shards
 from jaxrace.sweep.cluster import shard_size
 from jaxrace.sweep.shared_folder import SharedFolder
-from jaxrace.sweep.work import LanePlan
+from jaxrace.sweep.work import lane_plan
 
 LENGTHS = cases.mixed_lengths(40)[:16]
 
@@ -58,8 +58,8 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
     jobs, folder, steps = sweep.stacked(cases.wanders(LENGTHS[:8])), SharedFolder(tmp_path), []
     write, sent = SharedFolder.write, []
     here = shards.surroundings(cases.WORK, jobs)
-    plan = LanePlan.of(jobs, cases.WIDTH)
-    task = shards._Task(cases.WORK, jobs, plan, 8, folder, 0.0, here)
+    plan = lane_plan(jobs, cases.WIDTH)
+    task = shards._Task(cases.WORK, jobs, cases.WIDTH, plan, 8, folder, 0.0, here)
 
     def write_and_die(self, name, content):
         write(self, name, content)

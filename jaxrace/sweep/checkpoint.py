@@ -71,8 +71,8 @@ def is_saved(folder: str | Path) -> bool:
 
 
 @contextlib.contextmanager
-def opened(checkpoints: Checkpoints | None) -> Iterator[Checkpoints | None]:
-    """The same with the whole path of the folder, which a sweep has for itself meanwhile.
+def opened(checkpoints: Checkpoints | None) -> Iterator[Path | None]:
+    """The folder of a sweep, if it is saved, which it has for itself meanwhile.
 
     ValueError if another process works there, or there is a checkpoint and no ``resume``.
     """
@@ -84,17 +84,19 @@ def opened(checkpoints: Checkpoints | None) -> Iterator[Checkpoints | None]:
     with runs.locked(folder):
         if is_saved(folder) and not checkpoints.resume:
             raise ValueError(f"folder: expected no checkpoint in '{folder}', or resume=True")
-        yield dataclasses.replace(checkpoints, folder=folder)
+        yield folder
 
 
-def load(folder: Path, identify: Callable[[], Any]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def load(
+    folder: Path | None, identify: Callable[[], Any]
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """What was saved last, if anything; ValueError if it is damaged, or of another sweep."""
+    if folder is None or not is_saved(folder):
+        return {}, {}
     if (folder / SHARDS).is_file():
         raise ValueError(
             f"folder: expected a sweep that began here, got one on a cluster in '{folder}'"
         )
-    if not is_saved(folder):
-        return {}, {}
     with _told(ValueError, f"{folder} is damaged"):
         facts = files.read_json(folder / NAME)
         arrays = _orbax().restore(folder / _LANES.format(facts["number"]))

@@ -6,12 +6,14 @@ Axes: J jobs, D devices, W lanes of each.
 import dataclasses
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from jaxrace import files
@@ -20,7 +22,7 @@ from jaxrace.sweep import checkpoint
 from jaxrace.sweep.lanes import MOST_STEPS, Lanes, program, traced
 from jaxrace.sweep.log import Rows, SweepLog
 from jaxrace.sweep.stopping import Interrupted
-from jaxrace.sweep.work import Jobs, LanePlan, Work
+from jaxrace.sweep.work import Jobs, Work
 
 OnRows = Callable[[int, Rows], None]
 
@@ -37,42 +39,44 @@ _PATIENCE = 8.0
 
 @dataclasses.dataclass
 class Sweep:
-    """A sweep on its way: whose the lanes are, and what has ended. See ``run`` for the rest."""
+    """A sweep on its way: whose the lanes are, and what has ended; for the rest see ``run``."""
 
     work: Work
     jobs: Jobs
-    plan: LanePlan
+    width: int
+    plan: tuple[NDArray[np.int64], NDArray[np.int64]]  # see ``lane_plan``
     devices: Sequence[Any]
-    is_small: bool = False  # it is played by small programs
-    checkpoints: checkpoint.Checkpoints | None = None  # ``opened``
-    identify: Callable[[], dict[str, Any]] = dict  # what has to be the same when it goes on
+    own: Any  # see ``own_program``
+    checkpoints: checkpoint.Checkpoints | None
+    identify: Callable[[], dict[str, Any]]  # what has to be the same when it goes on
+    most_steps: int = MOST_STEPS  # of a burst
+    on_rows: OnRows | None = None
+    stop: Callable[[], bool] | None = None
 
-    def run(
-        self,
-        burst: int = MOST_STEPS,
-        on_rows: OnRows | None = None,
-        stop: Callable[[], bool] | None = None,
-    ) -> SweepLog:
+    def run(self) -> SweepLog:
         """Play bursts until no job is left."""
         # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
         # cores. They are found only once it is imported.
         import scipy.linalg  # noqa: F401
 
-        self._begin()
-        self._stop = stop or (lambda: False)
-        num_before, kept = int(self._ended.sum()), self.checkpoints
-        started = saved_at = time.perf_counter()
-        with threadpool_limits(limits=1, user_api="blas"):
+        with (
+            threadpool_limits(limits=1, user_api="blas"),
+            checkpoint.opened(self.checkpoints) as self._folder,
+        ):
+            self._begin()
+            num_before, started = int(self._ended.sum()), time.perf_counter()
+            saved_at = started
             while not self._ended.all():
-                rows = self._burst(burst)
-                if on_rows is not None:
-                    on_rows(int(self._ended.sum()), rows)
+                rows = self._burst()
+                if self.on_rows is not None:
+                    self.on_rows(int(self._ended.sum()), rows)
                 stops, seconds = self._stops(), time.perf_counter() - saved_at
                 # What takes a few seconds is done again rather than saved.
-                is_worth_it = saved_at > started or not self.is_small
-                ends = self._ended.all() and is_worth_it
-                if kept and (stops or ends or seconds >= kept.every):
-                    self._save(kept)
+                ends = self._ended.all() and (self.own is None or saved_at > started)
+                kept = self.checkpoints
+                if kept is not None and (stops or ends or seconds >= kept.every):
+                    self._save()
+                    kept.on_saved()
                     saved_at = time.perf_counter()
                 if stops:
                     raise Interrupted
@@ -83,44 +87,45 @@ class Sweep:
 
     def _begin(self) -> None:
         """Make the program, and go on from the last checkpoint if there is one."""
-        started, width, count = time.perf_counter(), self.plan.width, self.jobs.count
-        folder = Path(self.checkpoints.folder) if self.checkpoints else Path()
-        arrays, facts = checkpoint.load(folder, self.identify) if self.checkpoints else ({}, {})
+        started, width, num_jobs = time.perf_counter(), self.width, self.jobs.count
+        arrays, facts = checkpoint.load(self._folder, self.identify)
         self._asked_at = math.inf
-        self._most_steps = 1  # of a burst: how long a step takes is not known yet
+        self._next_steps = 1  # of a burst: how long a step takes is not known yet
         # Of every job: is it done or failed, and has it failed?
-        none = np.zeros(count, bool)
+        none, (order, lane) = np.zeros(num_jobs, bool), self.plan
         self._ended, self._failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
         # More devices than jobs that wait for a lane have nothing to do.
-        devices = self.devices[: max(map(len, self.plan.waiting(~self._ended))) or 1]
+        devices = self.devices[: max(np.bincount(lane[~self._ended], minlength=1).max(), 1)]
         # Of every lane: its job, or -1, and how many steps that has played.
         self._job = np.full(len(devices) * width, -1)
         self._step = np.zeros_like(self._job)
         self._log = SweepLog(
             lambda: traced(self.work, self.jobs).out_info[1],
-            list(map(_file, range(facts.get("files of rows", 0)))),
+            [f"rows-{number:06}.npz" for number in range(facts.get("files of rows", 0))],
             np.flatnonzero(self._failed),
-            *(width, len(devices), count, facts.get("rows", 0), 0, bool(facts)),
-            facts.get("lane steps", 0),
-            compiles_as_it_runs=self.is_small,
-            read=lambda name: (folder / name).read_bytes(),
+            *(width, len(devices), num_jobs, 0, 0, bool(facts), facts.get("lane steps", 0)),
+            compiles_as_it_runs=self.own is not None,
+            read=lambda name, folder=self._folder or Path(): (folder / name).read_bytes(),
         )
         # Of every job, how many rows, its first ones, were there before: there may be too few
         # devices, so that it begins again.
         self._known = self._log.rows_of_jobs()
+        self._log.num_rows = int(self._known.sum())
         if not self._ended.all():
-            of_program = self.work, self.jobs, width, devices, self.is_small
-            self._lanes, self._play = program(*of_program)
+            self._lanes, self._play = program(self.work, self.jobs, width, devices, self.own)
             if facts:
                 self._restore(arrays)
             self._log.compile_seconds = time.perf_counter() - started
         waits = ~self._ended
         waits[self._job[self._job >= 0]] = False
-        self._waiting = self.plan.waiting(waits)
+        # Of every lane of a device, the next job first.
+        self._waiting = [deque[int]() for _ in range(width)]
+        for job in order[waits[order]].tolist():
+            self._waiting[lane[job]].append(job)
 
-    def _burst(self, most: int) -> Rows:
+    def _burst(self) -> Rows:
         """Refill the lanes, step them, and note what they have done."""
-        begins, width = np.zeros(len(self._job), bool), self.plan.width
+        begins, width = np.zeros(len(self._job), bool), self.width
         for place in np.flatnonzero(self._job < 0):
             if waiting := self._waiting[place % width]:
                 self._job[place], begins[place] = waiting.popleft(), True
@@ -130,14 +135,19 @@ class Sweep:
         # Without jobs that wait, there is no reason to stop early.
         quota = max(1, width // _REFILL_SHARE) if any(self._waiting) else width
         started = time.perf_counter()
-        limit = min(most, self._most_steps)
+        limit = min(self.most_steps, self._next_steps)
         self._lanes, burst = self._play(self._lanes, begun, limit, quota)
-        self._wait_for(burst.ran)
+        pause = 1e-4
+        while not burst.ran.is_ready():
+            pause = min(1.02 * pause, 0.1)
+            time.sleep(pause)
+            if pause == 0.1 and self._stops(_PATIENCE):
+                raise Interrupted
         burst, alive = jax.device_get((burst, self._lanes.alive))
         seconds = max(time.perf_counter() - started, 1e-6)
         # A device has played the steps in which any of its lanes ran.
         num_steps = burst.ran.reshape(len(burst.ran), -1, width).any(-1).sum(0)
-        self._most_steps = max(int(num_steps.max() * _LONGEST_BURST / seconds), 1)
+        self._next_steps = max(int(num_steps.max() * _LONGEST_BURST / seconds), 1)
 
         number = self._step + np.cumsum(burst.ran, axis=0)
         at = np.nonzero(burst.ran & (number > self._known[self._job]))
@@ -149,51 +159,34 @@ class Sweep:
         has_ended = (self._job >= 0) & ~alive
         self._ended[self._job[has_ended]] = True
         self._failed[self._job[has_ended & burst.failed.any(0)]] = True
-        self._job, self._step = (
-            np.where(has_ended, -1, self._job),
-            np.where(has_ended, 0, number[-1]),
-        )
+        self._step = np.where(has_ended, 0, number[-1])
+        self._job[has_ended] = -1
         return rows
 
-    def _wait_for(self, array: Any) -> None:
-        """Wait until it is computed; ``Interrupted`` long after ``stop`` said so."""
-        pause = 1e-4
-        while not array.is_ready():
-            pause = min(1.02 * pause, 0.1)
-            time.sleep(pause)
-            if pause == 0.1 and self._stops() and time.perf_counter() > self._asked_at + _PATIENCE:
-                raise Interrupted
-
-    def _stops(self) -> bool:
-        """Has ``stop`` said so, now or before?"""
-        if self._asked_at == math.inf and self._stop():
+    def _stops(self, patience: float = 0.0) -> bool:
+        """Has ``stop`` said so, now or before, and so many seconds ago?"""
+        if self._asked_at == math.inf and self.stop is not None and self.stop():
             self._asked_at = time.perf_counter()
-        return self._asked_at < math.inf
+        return time.perf_counter() >= self._asked_at + patience
 
     def _states(self) -> dict[str, np.ndarray]:
         """Copies of all states, without keys, by names: leaves [D W, ...]."""
         leaves = jax.device_get(jax.tree.leaves(without_keys(self._lanes.states)))
         return {f"leaf_{number:03}": np.array(leaf) for number, leaf in enumerate(leaves)}
 
-    def _save(self, kept: checkpoint.Checkpoints) -> None:
-        log, folder = self._log, Path(kept.folder)
-        if new := [part for part in log.parts if isinstance(part, Rows)]:
-            name = _file(len(log.parts) - len(new))
-            files.write_file(folder / name, Rows.together(new).packed())
-            log.parts[-len(new) :] = [name]
+    def _save(self) -> None:
+        parts, number, folder = self._log.parts, self._log.lane_steps, self._folder or Path()
+        if new := [part for part in parts if isinstance(part, Rows)]:
+            parts[-len(new) :] = [f"rows-{len(parts) - len(new):06}.npz"]
+            files.write_file(folder / str(parts[-1]), Rows.together(new).packed())
         of_jobs = {"ended": self._ended, "failed": self._failed}
         arrays = of_jobs | {"job": self._job, "step": self._step} | self._states()
-        facts = {
-            "rows": log.num_rows,
-            "lane steps": log.lane_steps,
-            "files of rows": len(log.parts),
-        }
-        checkpoint.save(folder, arrays, log.lane_steps, facts | {"identity": self.identify()})
-        kept.on_saved()
+        facts = {"lane steps": number, "files of rows": len(parts), "identity": self.identify()}
+        checkpoint.save(folder, arrays, number, facts)
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Put the jobs in flight into the lanes, of more or fewer devices than there were."""
-        job, lane, like = arrays["job"], np.arange(self.plan.width), self._lanes.states
+        job, lane, like = arrays["job"], np.arange(self.width), self._lanes.states
         # Of every lane, the devices where it is busy first.
         device = np.argsort(job.reshape(-1, len(lane)) < 0, axis=0, kind="stable")
         kept = (device * len(lane) + lane).ravel()[: self._job.size]
@@ -203,7 +196,3 @@ class Sweep:
         leaves = [arrays[name][places] if x.size else x for name, x in self._states().items()]
         states = jax.tree.unflatten(jax.tree.structure(like), leaves)
         self._lanes = Lanes(with_keys(states, like), self._job >= 0)
-
-
-def _file(number: int) -> str:
-    return f"rows-{number:06}.npz"

@@ -17,7 +17,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxrace.compilation import bounded_jit, brief, compile_ahead
+from jaxrace.compilation import compile_ahead
 from jaxrace.keys import is_key
 from jaxrace.sweep.work import Jobs, Work
 
@@ -30,9 +30,6 @@ _CPU_WIDTH, _WIDTH = 32, 4096
 # A lane takes several times its state: the next one, what a step computes on its way, and the rows
 # of a burst. Lanes may have this share of the memory, if a step takes ten times its state.
 _MEMORY_SHARE, _STEP_SHARE = 0.5, 10
-
-# Jobs that small programs step side by side: all that a step computes is in memory at once.
-_MOST_SMALL_JOBS = 1024
 
 _AXIS = "lanes"
 _SPLIT = P(_AXIS)
@@ -53,36 +50,44 @@ class Burst(NamedTuple):
     failed: Any  # bool [S, D W], the job fails in this step
 
 
+def own_program(work: Work, jobs: Jobs, width: int) -> Any:
+    """What advances all jobs side by side in the place of one compiled program, or None.
+
+    ``own_program(jobs)`` of a work, if it has that: ``advance(lanes, begun)``, by a step.
+    """
+    return work.own_program(jobs) if width == jobs.count and hasattr(work, "own_program") else None
+
+
 def program(
-    work: Work, jobs: Jobs, width: int, devices: Sequence[Any], small: bool
+    work: Work, jobs: Jobs, width: int, devices: Sequence[Any], own: Any
 ) -> tuple[Lanes, Callable[..., tuple[Lanes, Burst]]]:
     """Lanes without jobs, and what advances them, which goes on after its return.
 
-    ``play(lanes, begun, limit, quota)`` is ``advance`` on all devices, as one program that has been
-    compiled; or, of what ``is_small``, many small ones. ``begun`` is None if no job begins.
+    ``play(lanes, begun, limit, quota)`` is ``advance`` on all devices, as one compiled program, or
+    the work's ``own``. ``begun`` is None if no job begins.
     """
-    mesh = Mesh(np.array(devices), (_AXIS,))
-
-    def put(arrays: Any, spec: P = _SPLIT) -> Any:
-        return arrays if small else jax.device_put(arrays, NamedSharding(mesh, spec))
-
     count = width * len(devices)
     some, mask = jobs.inputs(np.zeros(count, np.int64)), np.zeros(count, bool)
-    shared, nothing = put(work, P()), put((some, mask))
     shapes = jax.eval_shape(jax.vmap(work.init), some)
     # NumPy's where it can be: every shape of jnp.zeros is a program.
     zeros = jax.tree.map(lambda x: (jnp if is_key(x) else np).zeros(x.shape, x.dtype), shapes)
     none = Lanes(zeros, mask)
+    if own is not None:
+        return none, lambda lanes, begun, *_: own(lanes, begun)
+    mesh = Mesh(np.array(devices), (_AXIS,))
+
+    def put(arrays: Any, spec: P = _SPLIT) -> Any:
+        return jax.device_put(arrays, NamedSharding(mesh, spec))
+
+    shared, nothing = put(work, P()), put((some, mask))
 
     def arguments(lanes: Lanes, begun: Any, limit: int, quota: int) -> tuple:
         limits = put((np.int32(limit), np.int32(quota)), P())
         return shared, put(lanes), put(begun) if begun else nothing, *limits
 
-    advance: Any = _advance_small
-    if not small:
-        like = arguments(none, None, 0, 0)
-        advance = compile_ahead(_advance_all, mesh, *like, brief=jobs.brief)
-    return none, lambda *given: advance(*arguments(*given))
+    like = arguments(none, None, 0, 0)
+    advance_all = compile_ahead(_advance_all, mesh, *like, brief=jobs.brief)
+    return none, lambda *given: advance_all(*arguments(*given))
 
 
 @jax.jit
@@ -114,7 +119,7 @@ def advance(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> tup
     Ends when ``quota`` of their jobs have ended; both are int32 []. ``begun`` is what ``init`` is
     given, leaves [W, ...], and bool [W], the lanes that begin.
     """
-    lanes = lax.cond(begun[1].any(), _begin, lambda _, lanes, *rest: lanes, work, lanes, *begun)
+    lanes = lax.cond(begun[1].any(), begin, lambda _, lanes, *rest: lanes, work, lanes, *begun)
     shapes = jax.eval_shape(_step, work, lanes)[1]
     none = jax.tree.map(lambda x: jnp.zeros((MOST_STEPS, *x.shape), x.dtype), shapes)
     least_alive = jnp.maximum(lanes.alive.sum(dtype=jnp.int32) - quota, 0)
@@ -131,7 +136,7 @@ def advance(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> tup
     return lax.while_loop(goes_on, step, (jnp.int32(0), lanes, none))[1:]
 
 
-def _begin(work: Work, lanes: Lanes, jobs: Any, begins: jax.Array) -> Lanes:
+def begin(work: Work, lanes: Lanes, jobs: Any, begins: jax.Array) -> Lanes:
     """Every lane without a job gets a state; of those that do not ``begin`` it is nobody's."""
 
     def begin_lane(lane: Lanes, job: Any, begins: jax.Array) -> Lanes:
@@ -166,49 +171,13 @@ def _over_lanes(function: Callable[..., Any], *args: Any) -> Any:
     return jax.tree.map(lambda x: jnp.asarray(x)[None], found)
 
 
-def is_small(work: Work, jobs: Jobs, width: int) -> bool:
-    """Is a sweep of a second or two made of small programs? The one place that decides.
-
-    One program for a whole step would take ten times as long to compile as to run. Work with
-    ``step_lanes`` makes it of programs that it shares with others, all jobs side by side. A device
-    that is not a CPU waits for each of them, and takes one large program.
-    """
-    has_steps = jobs.brief and getattr(work, "step_lanes", None) is not None
-    is_on_cpu = jax.default_backend() == "cpu"
-    return has_steps and is_on_cpu and width == jobs.count <= _MOST_SMALL_JOBS
-
-
-_in_haste = bounded_jit(0, work=brief)
-_begin_small = _in_haste(_begin)
-
-
-def _advance_small(work: Any, lanes: Lanes, begun: Any, *_: Any) -> tuple[Lanes, Burst]:
-    """Begin jobs and play one step of them, to its end, by small programs; see ``is_small``."""
-    if begun[1].any():
-        lanes = _begin_small(work, lanes, *begun)
-    states, rows, ran = work.step_lanes(lanes.states, np.asarray(lanes.alive))
-    alive, ran, failed = _end_step(work, states, rows, lanes.alive, ran)
-    return Lanes(states, alive), Burst(
-        jax.tree.map(lambda x: np.asarray(x)[None], rows), ran, failed
-    )
-
-
-@_in_haste
-def _end_step(work: Work, states: Any, rows: Any, alive: Any, ran: Any) -> tuple[Any, Any, Any]:
-    """Of all lanes: do they go on, bool [W], have they run, and have they failed? [1, W]."""
-    ran = alive & ran
-    failed = ran & jax.vmap(work.failed)(rows)
-    return alive & ~failed & ~jax.vmap(work.done)(states), ran[None], failed[None]
-
-
 def num_cores() -> int:
     """The cores that this process may use.
 
     >>> num_cores() >= 1
     True
     """
-    has_affinity = hasattr(os, "sched_getaffinity")
-    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def use_all_cores() -> None:
@@ -224,11 +193,7 @@ def use_all_cores() -> None:
 
 
 def default_devices() -> list[Any]:
-    """The devices of JAX on this machine; of those of a CPU one for each core, and one is left out.
-
-    >>> len(default_devices()) <= len(jax.devices())
-    True
-    """
+    """Those of JAX on this machine; of those of a CPU one for each core, and one is left out."""
     devices = jax.local_devices()
     is_cpu = devices[0].platform == "cpu"
     return devices[: max(min(num_cores(), len(devices) - 1), 1)] if is_cpu else devices
@@ -236,7 +201,7 @@ def default_devices() -> list[Any]:
 
 def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) -> int:
     """The lanes of each device unless they are given: see ``run``."""
-    if is_small(work, jobs, jobs.count):
+    if own_program(work, jobs, jobs.count):
         return jobs.count
     device = (default_devices() if devices is None else devices)[0]
     most = _CPU_WIDTH if device.platform == "cpu" else _WIDTH

@@ -24,18 +24,17 @@ from jaxrace.sweep.checkpoint import (
     SHARDS,
     Checkpoints,
     identity_of,
-    opened,
     require_same,
     surroundings,
 )
 from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
 from jaxrace.sweep.engine import OnRows, Sweep
-from jaxrace.sweep.lanes import default_devices, default_width, is_small, traced
+from jaxrace.sweep.lanes import default_devices, default_width, own_program, traced
 from jaxrace.sweep.log import Rows, SweepLog
 from jaxrace.sweep.shard_checkpoint import DAMAGED, ShardCheckpoint
 from jaxrace.sweep.shared_folder import SharedFolder
 from jaxrace.sweep.stopping import Interrupted
-from jaxrace.sweep.work import Jobs, LanePlan, Work
+from jaxrace.sweep.work import Jobs, Work, lane_plan
 
 _MOST_FAILURES = 3  # of a shard
 
@@ -49,7 +48,8 @@ class _Task:
 
     work: Work
     jobs: Jobs
-    plan: LanePlan
+    width: int
+    plan: tuple[NDArray[np.int64], NDArray[np.int64]]  # see ``lane_plan``
     size: int  # jobs of a shard, in the order in which they begin
     folder: SharedFolder
     every: float  # seconds between checkpoints
@@ -57,7 +57,7 @@ class _Task:
 
     def numbers(self, shard: int) -> NDArray[np.int64]:
         """Of the jobs of a shard."""
-        return self.plan.order[shard * self.size : (shard + 1) * self.size]
+        return self.plan[0][shard * self.size : (shard + 1) * self.size]
 
 
 def run_shards(
@@ -97,8 +97,8 @@ def run_shards(
         else:
             require_same(cut["identity"], identity)
             size = cut["size"]
-        plan = LanePlan.of(jobs, width)
-        task = _Task(work, jobs, plan, size, folder, checkpoints.every, here)
+        plan = lane_plan(jobs, width)
+        task = _Task(work, jobs, width, plan, size, folder, checkpoints.every, here)
         shards = range(math.ceil(jobs.count / size))
         counts = width, 1, jobs.count, 0, 0, cut is not None, 0
         log = SweepLog(lambda: row, [], np.zeros(0, np.int64), *counts, read=folder.read)
@@ -227,7 +227,7 @@ def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: boo
     numbers = task.numbers(shard)
     inputs, brief = task.jobs.inputs, task.jobs.brief  # compiled as one process compiles it
     jobs = Jobs(len(numbers), lambda places: inputs(numbers[places]), brief=brief)
-    plan = LanePlan(np.arange(len(numbers)), task.plan.lane[numbers], task.plan.width)
+    plan = np.arange(len(numbers)), task.plan[1][numbers]
     with tempfile.TemporaryDirectory() as name:
         here = Path(name)
         if goes_on:
@@ -235,11 +235,11 @@ def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: boo
         send = functools.partial(saved.send, here)
         local = Checkpoints(here, every=task.every, resume=True, on_saved=send)
         # A part of a sweep runs that one's program, however few its jobs are.
-        small = jobs.count == task.jobs.count and is_small(task.work, jobs, plan.width)
+        is_whole = jobs.count == task.jobs.count
+        own = own_program(task.work, jobs, task.width) if is_whole else None
+        what = task.work, jobs, task.width, plan, default_devices(), own, local
         # That the whole sweep is the same has been compared.
-        with opened(local) as kept:
-            what = task.work, jobs, plan, default_devices(), small
-            log = Sweep(*what, kept, lambda: task.surroundings).run()
+        log = Sweep(*what, lambda: task.surroundings).run()
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
         return rows.packed(failed=failed, lane_steps=lane_steps)

@@ -6,13 +6,13 @@ from typing import Any
 
 import jax
 
-from jaxrace.sweep.checkpoint import Checkpoints, identity_of, opened, surroundings
+from jaxrace.sweep.checkpoint import Checkpoints, identity_of, surroundings
 from jaxrace.sweep.cluster import Ray
 from jaxrace.sweep.engine import OnRows, Sweep
-from jaxrace.sweep.lanes import MOST_STEPS, default_devices, default_width, is_small
+from jaxrace.sweep.lanes import MOST_STEPS, default_devices, default_width, own_program
 from jaxrace.sweep.log import SweepLog
 from jaxrace.sweep.shards import run_shards
-from jaxrace.sweep.work import Jobs, LanePlan, Work
+from jaxrace.sweep.work import Jobs, Work, lane_plan
 from jaxrace.validation import require_integer
 
 
@@ -77,16 +77,15 @@ def run(
         return run_shards(work, jobs, width, cluster, on_rows, checkpoints, stop)
     devices = default_devices() if devices is None else list(devices)
     width = width or default_width(work, jobs, devices)
-    small = is_small(work, jobs, width)
+    own = own_program(work, jobs, width)
 
     @functools.cache
     def identify() -> dict[str, Any]:
-        if small:
+        if own is not None:
             # What has been traced for its steps, and how, shows in the whole program.
             jax.clear_caches()
         config = checkpoints.config if checkpoints else {}
         return surroundings(work, jobs) | identity_of(work, jobs, width, config)
 
-    with opened(checkpoints) as kept:
-        sweep = Sweep(work, jobs, LanePlan.of(jobs, width), devices, small, kept, identify)
-        return sweep.run(burst, on_rows, stop)
+    how = width, lane_plan(jobs, width), devices, own
+    return Sweep(work, jobs, *how, checkpoints, identify, burst, on_rows, stop).run()

@@ -6,9 +6,8 @@ Axes: J jobs, n of them, W lanes of a device.
 import dataclasses
 import itertools
 import math
-from collections import deque
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
@@ -144,38 +143,24 @@ class Once:
         return jnp.stack([jnp.bool_(False), *(jnp.isnan(x).any() for x in leaves)]).any()
 
 
-class LanePlan(NamedTuple):
-    """The lane of every job, whatever the device, and the order in which they begin."""
+def lane_plan(jobs: Jobs, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The jobs in the order in which they begin, and the lane of each, whatever the device; [J].
 
-    order: NDArray[np.int64]  # [J]
-    lane: NDArray[np.int64]  # [J]
-    width: int  # W
+    Every W successive jobs have the W lanes, and the next W are turned by about .618 W: equal jobs
+    often come in a period that divides W. With costs the most expensive W jobs have a lane each,
+    the next W of them in reverse, and so on, and they begin in that order.
 
-    @classmethod
-    def of(cls, jobs: Jobs, width: int) -> Self:
-        """Every W successive jobs have the W lanes, and the next W are turned by about .618 W.
-
-        Equal jobs often come in a period that divides W. With costs the most expensive W jobs have
-        a lane each, the next W of them in reverse, and so on, and they begin in that order.
-
-        >>> LanePlan.of(Jobs(8, lambda numbers: numbers), 4).lane.tolist()
-        [0, 1, 2, 3, 3, 0, 1, 2]
-        >>> LanePlan.of(Jobs(4, lambda numbers: numbers, [1.0, 4.0, 3.0, 2.0]), 2).lane.tolist()
-        [0, 0, 1, 1]
-        """
-        rank = np.arange(jobs.count)
-        time, place = np.divmod(rank, width)
-        if jobs.costs is None:
-            turns = itertools.count(round(_TURN * width))
-            turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
-            return cls(rank, (place + time * turn) % width, width)
-        order = np.argsort(-np.asarray(jobs.costs, np.float64), kind="stable")
-        lane = np.where(time % 2, width - 1 - place, place)
-        return cls(order, lane[np.argsort(order)], width)
-
-    def waiting(self, waits: NDArray[np.bool_]) -> list[deque[int]]:
-        """The jobs of each lane that wait, a mask [J]; the next one first."""
-        jobs = self.order[waits[self.order]]
-        jobs = jobs[np.argsort(self.lane[jobs], kind="stable")]
-        ends = np.cumsum(np.bincount(self.lane[jobs], minlength=self.width))
-        return [deque(of_lane.tolist()) for of_lane in np.split(jobs, ends[:-1])]
+    >>> lane_plan(Jobs(8, lambda numbers: numbers), 4)[1].tolist()
+    [0, 1, 2, 3, 3, 0, 1, 2]
+    >>> lane_plan(Jobs(4, lambda numbers: numbers, [1.0, 4.0, 3.0, 2.0]), 2)[1].tolist()
+    [0, 0, 1, 1]
+    """
+    rank = np.arange(jobs.count)
+    time, place = np.divmod(rank, width)
+    if jobs.costs is None:
+        turns = itertools.count(round(_TURN * width))
+        turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
+        return rank, (place + time * turn) % width
+    order = np.argsort(-np.asarray(jobs.costs, np.float64), kind="stable")
+    lane = np.where(time % 2, width - 1 - place, place)
+    return order, lane[np.argsort(order)]
