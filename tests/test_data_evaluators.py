@@ -31,7 +31,7 @@ def test_timings_are_read(tmp_path):
     }
     assert (tasks, smaller) == ((), True)
     assert said.endswith(
-        "smaller is better; 1 runs of 'grep -rc import .' had an exit code other than 0"
+        "smaller is better; runs of 'grep -rc import .' with an exit code other than 0: 1"
     )
     values, *_, smaller = found_in(DATA / "hyperfine2.json")
     assert (values, smaller) == ({"one second": [1.002, 1.004], "sleep 2": [2.003]}, True)
@@ -233,3 +233,12 @@ def test_damaged_files_are_read_or_refused_in_one_line(tmp_path):
             assert not any(np.isnan(values).any() for values in found.values)
     assert taken > 10
     assert all(text.startswith("scores: expected ") and "\n" not in text for text in refused)
+
+
+def test_a_frame_of_optuna_with_two_rows_of_heads():
+    import pandas as pd
+
+    heads = [("number", ""), ("value", ""), ("params", "x"), ("state", "")]
+    rows = [(0, 0.5, 1, "COMPLETE"), (1, 0.25, 2, "COMPLETE"), (2, 0.75, 1, "COMPLETE")]
+    frame = pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
+    assert found_in(frame)[0] == {"x=1": [0.5, 0.75], "x=2": [0.25]}

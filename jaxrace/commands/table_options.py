@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from jaxrace.validation import require_choice
 
 Decimal = Literal["auto", "comma", "point"]
-Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
+Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar", "space"]
 
 
 def require_signs(decimal: str, delimiter: str) -> None:

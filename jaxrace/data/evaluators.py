@@ -86,7 +86,7 @@ def _hyperfine(argument: str, where: str, results: Sequence[Mapping[str, Any]]) 
         options += [name] * len(times)
         scores += [_number(argument, f"{where}, {name!r}", time) for time in times]
         if failed := sum(code not in (0, None) for code in codes):
-            said.append(f"{failed:,} runs of {name!r} had an exit code other than 0")
+            said.append(f"runs of {name!r} with an exit code other than 0: {failed:,}")
     return Runs(where, options, scores, said=tuple(said), smaller=True)
 
 

@@ -42,8 +42,8 @@ def read_matrix(
     Args:
         source: A path to text with delimiters, JSON, Parquet or Excel, a data frame, or columns.
         decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
-            for what the lines allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",
+            or "auto" for what the lines allow.
         argument: What messages begin with.
 
     Raises:

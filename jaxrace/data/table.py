@@ -77,6 +77,17 @@ def wrong(argument: str, expected: str, place: str, got: str, hint: str = "") ->
     )
 
 
+def named(heads: Sequence[str]) -> tuple[str, ...]:
+    """The same heads, with names where two or more have none.
+
+    >>> named(["", "a"]), named(["", "", "a"])
+    (('', 'a'), ('column 1', 'column 2', 'a'))
+    """
+    if list(heads).count("") < 2:
+        return tuple(heads)
+    return tuple(head or f"column {place}" for place, head in enumerate(heads, 1))
+
+
 def listed(names: Sequence[str], most: int = 6) -> str:
     """Some names for a message.
 

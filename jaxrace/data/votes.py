@@ -22,6 +22,7 @@ _READ_AS_WINS = (
     "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
     "by how much the first was better"
 )
+_READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _MOST = 10_000_000  # comparisons that counts may stand for
 
@@ -82,8 +83,8 @@ def read_votes(
         second_column: That of the second one.
         score_column: The column that says how it ended.
         decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
-            for what the lines allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",
+            or "auto" for what the lines allow.
         argument: What messages begin with.
 
     Raises:
@@ -128,8 +129,8 @@ def read_votes(
         _require_numbers(table, found)
         scores = found[sides.outcome]
         kind = _kind_of(table, sides.outcome, scores, score)
-        if kind == "win" and score == "auto":
-            said.append(_READ_AS_WINS)
+        if score == "auto":
+            said.append(_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS)
         return Votes(names, first, second, scores, kind, lines, (*said, *more))
     if score == "margin":
         raise table.wrong("margins", f"words, in column {sides.outcome!r}")
