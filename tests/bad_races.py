@@ -16,7 +16,6 @@ HoeffdingRace: Any = racing.HoeffdingRace
 BernsteinRace: Any = racing.BernsteinRace
 DominanceRace: Any = racing.DominanceRace
 Lexicographic: Any = preferences.Lexicographic
-Margin: Any = preferences.Margin
 
 KEY = jax.random.key(0)
 KEYS = jax.random.split(KEY, 3)
@@ -178,5 +177,4 @@ BAD = {
     ),
     "no criterion": (preferences.Pareto, "Pareto: expected at least one criterion"),
     "criterion": (lambda: Lexicographic("a"), "Lexicographic: expected preferences"),
-    "margin < 0": (lambda: Margin(-1.0), "least: expected a number in .0, inf., got -1"),
 }

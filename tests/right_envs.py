@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import bases, outcomes, policies, preferences
+from jaxrace import bases, outcomes, policies
 from jaxrace.envs import Transition, gridworld, gymnax, marketing, medical, mountain_car, options
 from jaxrace.envs.held import strongly_typed
 from jaxrace.envs.open_bandit import load_click_model
@@ -95,10 +95,6 @@ def played_with(params):
 
 def cell(*observation, cells=4):
     return bases.Cells(cells, 1)(host(*observation)).argmax().item()
-
-
-def apart(least, a, b):
-    return int(preferences.Margin(least)(a, b))
 
 
 def survived(toxicity: Any, tumour: Any = 0.0, alive: Any = True):
@@ -261,12 +257,4 @@ CASES = [
     ("a cell of a large integer", lambda: cell(2**30), 3),
     ("a cell of 2^40", lambda: cell(2**40), held("observation", 2**40, "an int32")),
     # Margins are those of the numbers that are handed over.
-    ("a margin beside 1e9", lambda: apart(110, 1e9 + 100, 1e9), 0),
-    ("a margin of 90 beside 1e9", lambda: apart(90, 1e9, 1e9 + 100), -1),
-    ("a margin of 2^32", lambda: apart(2**32, 2**33, np.int64(1)), 1),
-    ("a margin of 2^32 on a device", lambda: apart(2**32, jnp.int32(5), jnp.int32(0)), 0),
-    ("a margin over 2^31", lambda: apart(2**31 + 3, jnp.int32(2**31 - 1), jnp.int32(-(2**31))), 1),
-    ("a margin of truth", lambda: apart(0, True, False), 1),
-    ("a margin of truth on a device", lambda: apart(0, jnp.bool_(False), jnp.bool_(True)), -1),
-    ("a margin of NaN", lambda: apart(0, np.nan, 1.0), 0),
 ]

@@ -39,7 +39,7 @@ def drifting(correlation=0.9):
     return x
 
 
-def judged(samples=None, race=RACE, **more):
+def judged(samples, race=RACE, **more):
     """What is certified, or None."""
     result = racing.judge(race, samples, race.params(0.05), **more)
     return result.best.tolist() if result.decided else None
@@ -95,7 +95,7 @@ def means_of(*numbers):
 
 INT32 = ValueError("expected numbers that an int32 holds, got 4294967296")
 APART = ValueError("expected numbers that a float32 tells apart, got .*; subtract what they have")
-ORIENTATION = ValueError(r"samples: expected samples by name, .*: runs= takes a table with a row")
+ORIENTATION = ValueError("samples: expected samples by name, or a list of arrays")
 
 CASES = [
     # Judged: of numbers nothing but their order counts, whatever their size.
@@ -149,25 +149,9 @@ CASES = [
     # Which axis is that of the options?
     ("judge by name", lambda: named(dict(zip("abc", BEST_LAST, strict=True))), ["c"]),
     ("judge lists", lambda: named(dict(zip("abc", BEST_LAST.tolist(), strict=True))), ["c"]),
-    ("judge runs", lambda: judged(runs=BEST_LAST.T), [2]),
-    (
-        "judge runs of pytrees",
-        lambda: judged(race=TIMED, runs={"alive": np.ones((60, 3), bool), "time": BEST_LAST.T}),
-        [0],
-    ),
     ("judge [K, n]", lambda: judged(BEST_LAST), [2]),
     ("judge [n, K]", lambda: judged(BEST_LAST.T), ORIENTATION),
     ("judge [K, K]", lambda: judged(BEST_LAST[:, :3]), ORIENTATION),
-    (
-        "judge runs [K, n]",
-        lambda: judged(runs=BEST_LAST),
-        ValueError(r"runs: expected arrays \[n, 3, ...\]"),
-    ),
-    (
-        "judge both",
-        lambda: judged(BEST_LAST, runs=BEST_LAST.T),
-        ValueError("samples: expected either samples or runs"),
-    ),
     (
         "judge names twice",
         lambda: judged({1: LOW, "1": LOW, 2: LOW}),
@@ -278,19 +262,6 @@ CASES = [
         ValueError("outcome: expected real numbers, got complex128"),
     ),
     ("larger beside JAX", lambda: preferred(preferences.Larger(), jnp.int32(5), 2**32), INT32),
-    ("margin, 2^32", lambda: preferred(preferences.Margin(1), 2**32, 1), 1),
-    (
-        "margin, 2^32 beside JAX",
-        lambda: preferred(preferences.Margin(1), 2**32, jnp.int32(1)),
-        INT32,
-    ),
-    ("margin, bytes", lambda: preferred(preferences.Margin(1), np.uint8(1), np.uint8(7)), -1),
-    (
-        "margin, far apart",
-        lambda: preferred(preferences.Margin(1), np.int32(2**31 - 1), np.int32(-5)),
-        1,
-    ),
-    ("margin, tied", lambda: preferred(preferences.Margin(1), np.int32(3), np.int32(4)), 0),
     # Duelled.
     ("means", lambda: means_of(0.5, 0.25), [0.5, 0.25]),
     ("means, complex", lambda: means_of(0.5, 1j), ValueError(r"means: expected numbers \[K\]")),

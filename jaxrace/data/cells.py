@@ -39,6 +39,16 @@ def is_blank(cell: Cell) -> bool:
     return cell is None or (isinstance(cell, str) and cell.strip().lower() in _BLANK)
 
 
+def counts(cells: Sequence[Cell]) -> bool:
+    """Are they 0, 1, 2, ... or 1, 2, 3, ...?
+
+    >>> counts(["0", "1"]), counts([1, 2]), counts([1, 3])
+    (True, True, False)
+    """
+    texts = [str(cell) for cell in cells]
+    return any(texts == [str(row + begin) for row in range(len(texts))] for begin in (0, 1))
+
+
 def label_of(cell: Cell) -> str:
     """The name in a cell, "" for none."""
     if isinstance(cell, float) and cell.is_integer():

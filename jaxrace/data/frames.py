@@ -28,6 +28,9 @@ def _of_frame(argument: str, source: Any) -> Table:
     where = f"a {type(source).__module__.split('.')[0]} {type(source).__name__}"
     while _is_pandas(source) and getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
         kinds = list(dict.fromkeys(source.columns.get_level_values(0)))
+        if {"number", "state"} <= {*kinds}:  # Optuna's, as without its argument multi_index
+            source = source.set_axis(["_".join(filter(None, h)) for h in source.columns], axis=1)
+            break
         if len(kinds) > 1:
             hint = f"frame[{kinds[0]!r}] has those of one"
             raise wrong(argument, "one kind of numbers in the columns", where, listed(kinds), hint)

@@ -6,10 +6,11 @@ command (and of ``read_scores``) that settles it.
 
 import dataclasses
 from collections.abc import Sequence
+from shlex import quote
 
 import numpy as np
 
-from jaxrace.data.cells import is_blank, kind_of, label_of, numbers_of
+from jaxrace.data.cells import counts, is_blank, kind_of, label_of, numbers_of
 from jaxrace.data.heads import (
     are_numbered_runs,
     are_numbered_tasks,
@@ -47,6 +48,9 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     for head in (asked.option, asked.score, *asked.tasks):
         if head is not None and head not in table.heads:
             raise table.wrong(f"a column {head!r}", listed(table.heads))
+    if table.heads[:3] == ("command", "mean", "stddev"):
+        hint = "hyperfine --export-json has them"
+        raise table.wrong("the times of all runs", "means alone", hint=hint)
     table = _without_times(_without_row_numbers(table, asked), asked)
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
@@ -91,7 +95,7 @@ def _without_row_numbers(table: Table, asked: Asked) -> Table:
     head = table.heads[0]
     is_unnamed = not head or head.lower().startswith("unnamed: 0")
     if is_unnamed and head not in kept:
-        if _counts(table.columns[0]):
+        if counts(table.columns[0]):
             return table.without([head], ["the first column numbers the rows"])
         heads = ("index", *table.heads[1:])
         if "index" not in table.heads:
@@ -103,12 +107,6 @@ def _without_times(table: Table, asked: Asked) -> Table:
     asked_for = {asked.option, asked.score, *asked.tasks}
     times = [head for head in table.heads if names_times(head) and head not in asked_for]
     return table.without(times, [f"left out: {listed(times)}"]) if times else table
-
-
-def _counts(cells: Sequence[Cell]) -> bool:
-    """Are they 0, 1, 2, ... or 1, 2, 3, ...?"""
-    texts = [str(cell) for cell in cells]
-    return any(texts == [str(row + begin) for row in range(len(texts))] for begin in (0, 1))
 
 
 def _by_option(
@@ -276,7 +274,7 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in found.items()}
     gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values())
     if gaps:
-        said.append(f"{gaps:,} blank cells between others: no runs")
+        said.append(f"blank cells between others, no runs: {gaps:,}")
     empty = [head for head in table.heads if kinds[head] == "blank"]
     if empty:
         said.append(f"left out, as they are empty: {listed(empty)}")
@@ -316,8 +314,8 @@ def _require_no_names_below(table: Table, texts: list[str], options: list[str]) 
         )
         if counts or len(options) <= 2:
             hint = (
-                f"if they name the options, --option-column {head} and --score-column NAME say so; "
-                f"if not, --task-column {head}"
+                f"if they name the options, --option-column {quote(head)} and --score-column NAME "
+                f"say so; if not, --task-column {quote(head)}"
             )
             got = f"words that repeat in column {head!r}"
             raise table.wrong("scores below the names of options", got, hint=hint)
@@ -356,7 +354,7 @@ def _require_options(table: Table, asked: Asked, options: list[str]) -> None:
     if scores and asked.header:
         hint = settled + "a name that says which option it is settles it"
         raise table.wrong("a column for each option", repr(scores[0]), hint=hint)
-    counted = [head for head in options if _counts(table.column(head))]
+    counted = [head for head in options if counts(table.column(head))]
     if counted and len(table.lines) >= _LEAST_COUNTED:
         hint = f"--task-column {counted[0]} says so; the scores of an option are in random order"
         got = f"{counted[0]!r}, which seems to number the rows"

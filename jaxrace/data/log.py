@@ -23,6 +23,7 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "behaviour": ("behavior",),
 }
 _NEEDED = ("action", "probability", "reward")
+_TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
 _MOST_KINDS = 50  # of a column with words
 
 _INTEGERS = 2**31 - 1  # actions are kept as int32, all else as float32
@@ -71,8 +72,8 @@ def read_log(
             pscore).
         columns: The column of a role: trajectory, action, probability, reward, behaviour; and of
             "context" those that were observed, if not all others.
-        decimal: As of ``read_scores``.
-        delimiter: The same.
+        decimal: "auto", "comma" or "point".
+        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
         argument: What messages begin with.
 
     Raises:
@@ -98,7 +99,10 @@ def read_log(
     actions, action_names = _actions(table, roles["action"], sign)
     numbers = [h for h in context if kind_of(table.column(h)) not in ("text", "flag")]
     heads = [roles["probability"], roles["reward"], *numbers]
-    found, more = numbers_of(table, heads, sign)
+    found, more = numbers_of(table, heads[1:], sign)
+    # By itself, as it alone may be written in percents.
+    chances, own = numbers_of(table, heads[:1], "," if "decimal commas" in more else sign)
+    found, more = found | chances, [*dict.fromkeys((*own, *more))]
     for head in heads:
         table.require(head, np.abs(found[head]) <= _LARGEST, "a finite number")
     chances = found[roles["probability"]]
@@ -109,6 +113,8 @@ def read_log(
     behaviour = _behaviour(table, roles.get("behaviour"), labels, starts, sign)
     said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
     said += more
+    times = [h for h in table.heads if h.lower() in _TIMES and h not in (*roles.values(), *context)]
+    said += [f"left out: {listed(times)}"] if times else []
     return Log(
         names,
         observations,
@@ -194,6 +200,8 @@ def _roles(
             hint = "--columns trajectory=NAME says which it is, context=NAME that there is none"
             raise table.wrong("a column 'trajectory' beside steps", repr(steps[0]), hint=hint)
     context = [head for head in context if not _is_row_number(table, head)]
+    # A policy cannot depend on when a row was made: the next ones are made later.
+    context = [head for head in context if head.lower() not in _TIMES]
     if not context:
         raise table.wrong("at least one column with what was observed", listed(table.heads))
     return roles, context

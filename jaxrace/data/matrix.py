@@ -38,8 +38,8 @@ def read_matrix(
 
     Args:
         source: A path to text with delimiters, JSON, Parquet or Excel, a data frame, or columns.
-        decimal: As of ``read_scores``.
-        delimiter: The same.
+        decimal: "auto", "comma" or "point".
+        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
         argument: What messages begin with.
 
     Raises:

@@ -26,9 +26,7 @@ class Table:
     separator: str = ""  # between the cells of a text
 
     def __post_init__(self) -> None:
-        if len(set(self.heads)) < len(self.heads):
-            again = min(head for head in self.heads if self.heads.count(head) > 1)
-            raise self.wrong("different names of columns", f"{again!r} twice")
+        require_different(self.argument, self.where, self.heads)
 
     def column(self, head: str) -> Sequence[Cell]:
         """The cells below a head."""
@@ -67,12 +65,31 @@ class Table:
         )
 
 
+def require_different(argument: str, place: str, heads: Sequence[str]) -> None:
+    """Raise unless all columns have names of their own."""
+    if len(set(heads)) < len(heads):
+        again = min(head for head in heads if heads.count(head) > 1)
+        hint = "give each column a name of its own"
+        raise wrong(argument, "different names of columns", place, f"{again!r} twice", hint)
+
+
 def wrong(argument: str, expected: str, place: str, got: str, hint: str = "") -> ValueError:
     """An error as ``Table.wrong`` makes it, where there is no table yet."""
     got = got if len(got) <= _LONGEST else f"{got[:_LONGEST]}..."
     return ValueError(
         f"{argument}: expected {expected} in {place}, got {got}" + (f": {hint}" if hint else "")
     )
+
+
+def named(heads: Sequence[str]) -> tuple[str, ...]:
+    """The same heads, with names where two or more have none.
+
+    >>> named(["", "a"]), named(["", "", "a"])
+    (('', 'a'), ('column 1', 'column 2', 'a'))
+    """
+    if list(heads).count("") < 2:
+        return tuple(heads)
+    return tuple(head or f"column {place}" for place, head in enumerate(heads, 1))
 
 
 def listed(names: Sequence[str], most: int = 6) -> str:

@@ -19,6 +19,7 @@ _READ_AS_WINS = (
     "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
     "by how much the first was better"
 )
+_READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _MOST = 10_000_000  # comparisons that counts may stand for
 
@@ -69,8 +70,8 @@ def read_votes(
         first_column: The column of the first option, which a score above .5, or above 0, is for.
         second_column: That of the second one.
         score_column: The column that says how it ended.
-        decimal: As of ``read_scores``.
-        delimiter: The same.
+        decimal: "auto", "comma" or "point".
+        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
         argument: What messages begin with.
 
     Raises:
@@ -119,7 +120,7 @@ def read_votes(
             return _told(votes, how, *more, scores=one - other, kind="margin")
         scores = found[sides.outcome]
         kind = _kind_of(table, sides.outcome, scores, score)
-        guessed = [_READ_AS_WINS] if kind == "win" and score == "auto" else []
+        guessed = (_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS,) if score == "auto" else ()
         return _told(votes, *guessed, *more, scores=scores, kind=kind)
     if score == "margin":
         raise table.wrong("margins", f"words, in column {sides.outcome!r}")
