@@ -189,17 +189,10 @@ class Betting(_WithThreshold):
     """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe.
 
     Bets are made in a random order, so that the order of a log does not matter.
-
-    Attributes:
-        anytime: Bets that do not depend on how many values there are. Every call draws threshold
-            and order anew, so that it, too, holds for one look only; ``kernels.betting_bound`` with
-            ``anytime`` holds for all, of values in their order and a threshold fixed beforehand.
-
-    >>> values = np.random.default_rng(0).uniform(size=1000)
-    >>> 0.45 < lower_bound(Betting(), jax.random.key(0), values, delta=0.05) < 0.5
-    True
     """
 
+    # Bets that do not depend on how many values there are. Every call draws threshold and order anew,
+    # so that it, too, holds for one look only; ``kernels.betting_bound`` with ``anytime`` for all.
     anytime: bool = False
 
     def _predicted(self, *given: jax.Array) -> jax.Array:

@@ -60,12 +60,6 @@ class Top(Selector):
     a total order that every pair agrees with: one intransitive pair may mislead it for ever. It
     ends by itself, after ``repetitions`` times as many comparisons as there are matches, which
     ``match_bounds`` bounds.
-
-    >>> from jaxrace.selection import run, win
-    >>> selector, chances = Top(num_options=3, top=1), jnp.tri(3) - jnp.eye(3) / 2
-    >>> log = run(selector, jax.random.key(0), win, chances, 100, selector.params(repetitions=1))
-    >>> log.selected[-1].tolist(), log.time[-1].tolist()
-    ([False, False, True], 2)
     """
 
     @property
