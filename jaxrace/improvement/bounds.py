@@ -191,8 +191,8 @@ class Betting(_WithThreshold):
     Bets are made in a random order, so that the order of a log does not matter.
     """
 
-    # Bets that do not depend on how many values there are. Every call draws threshold and order anew,
-    # so that it, too, holds for one look only; ``kernels.betting_bound`` with ``anytime`` for all.
+    # Bets that do not depend on how many values there are. Every call draws threshold and order
+    # anew, so that it, too, holds for one look only; that of ``kernels.betting_bound`` for all.
     anytime: bool = False
 
     def _predicted(self, *given: jax.Array) -> jax.Array:
