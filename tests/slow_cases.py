@@ -3,9 +3,6 @@
 SLOW_CASES = frozenset(
     {
         "test_cli.py::test_same_seed_same_numbers[pb-edps]",
-        "test_cli_grids.py::test_an_interrupted_grid_is_resumed[15-143]",
-        "test_duel.py::test_what_is_not_simulated_is_known[interleaved-filter]",
-        "test_dueling_arms.py::test_elimination_errs_less_often_than_delta[200]",
         "test_dueling_filters.py::test_beat_the_mean_against_the_reference[12-1.3]",
         "test_dueling_introspection.py::test_introspection_against_the_reference[borda-4]",
         "test_dueling_introspection.py::test_introspection_against_the_reference[counting-3]",
