@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from jaxrace.answers import MOST_SHOWN, panels
+from jaxrace.answers import MOST_SHOWN, first_of, labels, panels
 from jaxrace.improvement.of_log.rows import Action, Estimate
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ def draw(
 ) -> "Figure":
     """Estimates with their lower bounds beside the floor; actions in the log and of the policy."""
     shown = actions[:MOST_SHOWN]
-    figure, (worth, does) = panels(title, max(len(estimates), 2 * len(shown)), (1, 1))
+    figure, (worth, does) = panels(
+        title, max(len(estimates), 2 * len(shown)), (1, 1), [one.name for one in shown]
+    )
     for place, one in enumerate(estimates):
         if one.low is not None and one.estimate is not None:
             worth.plot((one.low, one.estimate), (place, place), color="C0", lw=2)
@@ -31,8 +33,8 @@ def draw(
         shares = [one.logged if shift < 0 else one.chosen for one in shown]
         places = [place + shift for place in range(len(shown))]
         does.barh(places, shares, 0.38, color=colour)
-    does.set_yticks(range(len(shown)), [one.name for one in shown])
+    does.set_yticks(range(len(shown)), labels([one.name for one in shown]))
     does.set_ylim(max(len(shown), 1) - 0.4, -0.6)
     said = "share of the decisions\n(grey: in the log; blue: the new policy)"
-    does.set(title="what it does", xlabel=said)
+    does.set(title="what it does" + first_of(shown, len(actions)), xlabel=said)
     return figure
