@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jaxrace.data.cells import counts, kind_of
-from jaxrace.data.table import Table, listed, named, wrong
+from jaxrace.data.table import Table, listed, named, require_different, wrong
 from jaxrace.validation import require_choice
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -90,11 +90,7 @@ def parse(
     while width > 1 and not first[width - 1] and not any(any(row[width - 1 :]) for _, row in rows):
         width -= 1
     heads = named(heads[:width])
-    again = sorted({head for head in heads if heads.count(head) > 1})
-    if again:
-        place = f"{where}, line {number}"
-        hint = "give each column a name of its own"
-        raise wrong(argument, "different names of columns", place, f"{again[0]!r} twice", hint)
+    require_different(argument, f"{where}, line {number}", heads)
     for number, row in rows:
         if len(row) < width or any(row[width:]):
             place = f"{where}, line {number}"
@@ -122,13 +118,10 @@ def _lacks_a_head(rows: list[list[str]]) -> bool:
 
 
 def _without_titles(text: str) -> tuple[str, list[str]]:
-    r"""The same, the lines above its heads empty, and what they were.
+    """The same, the lines above its heads empty, and what they were.
 
     They have something in their first cell alone, or are notes in JSON, as of a monitor of
     episodes.
-
-    >>> _without_titles("June;;\n\na;b;c\n1;2;3\n")
-    ('\n\na;b;c\n1;2;3\n', ['June'])
     """
     lines = text.split("\n", _MOST_TITLES)
     for number, line in enumerate(lines):
@@ -177,13 +170,10 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def delimiter_of(argument: str, where: str, text: str) -> str:
-    r"""What separates the columns of a text; ValueError if it may be read in two ways.
+    """What separates the columns of a text; ValueError if it may be read in two ways.
 
     A delimiter is possible if all lines have as many cells as the first one, two or more. Of
     several, those remain whose cells have no other one in them, but for commas between digits.
-
-    >>> delimiter_of("scores", "'s.csv'", "lr=0,1;lr=0,2\n0,5;0,7\n")
-    ';'
     """
     begins, possible = {}, []
     for delimiter in DELIMITERS:

@@ -25,11 +25,6 @@ def runs_in(argument: str, where: str, content: Any, score: str | None) -> Runs 
 
     Known are hyperfine's ``--export-json``, pytest-benchmark's ``--benchmark-json`` and logs of
     Inspect.
-
-    >>> times = {"results": [{"command": "ls", "times": [0.2, 0.3]}]}
-    >>> found = runs_in("scores", "'t.json'", times, None)
-    >>> found.options, found.scores, found.smaller
-    (['ls', 'ls'], [0.2, 0.3], True)
     """
     if not isinstance(content, Mapping):
         return None

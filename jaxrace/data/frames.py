@@ -14,11 +14,6 @@ def table_of(argument: str, source: Any) -> Table:
 
     An index of pandas that is more than row numbers becomes columns, and its NaN an empty cell, as
     it has no other one.
-
-    >>> table_of("scores", {"a": [1, 2], "b": np.array([0.5, 3])}).columns
-    ([1, 2], [0.5, 3.0])
-    >>> table_of("scores", [{"model": "x", "score": 1}, {"model": "y"}]).columns
-    (['x', 'y'], [1, None])
     """
     if isinstance(source, Mapping):
         return _of_mapping(argument, source)
@@ -124,9 +119,6 @@ def _of_lists(argument: str, where: str, records: Sequence[Sequence[Any]]) -> Ta
 
 
 def _checked(table: Table) -> Table:
-    again = sorted({head for head in table.heads if table.heads.count(head) > 1})
-    if again:
-        raise table.wrong("different names of columns", f"{again[0]!r} twice")
     if not table.heads:
         raise table.wrong("a table with something in it", "none")
     return dataclasses.replace(

@@ -143,14 +143,12 @@ def _long(
         names = [str(called)] * len(table.lines)
     else:
         names = [label_of(cell) for cell in table.column(option)]
-        for row, name in enumerate(names):
-            if not name:
-                raise table.wrong("a name of an option", "none", row, option)
+        table.require(option, [*map(bool, names)], "a name of an option")
     found, more = numbers_of(table, [score], asked.decimal)
-    for row in np.flatnonzero(np.isnan(found[score])).tolist():
-        got = repr(table.column(score)[row])
-        hint = "leave the row out if there was no run; a run that failed needs a score"
-        raise table.wrong(f"a number as score of {names[row]}", got, row, score, hint)
+    hint = "leave the row out if there was no run; a run that failed needs a score"
+    is_made = ~np.isnan(found[score])
+    expected = f"a number as score of {names[int(np.argmin(is_made))]}"
+    table.require(score, is_made, expected, hint)
     if not asked.tasks:
         _require_no_curves(table, names, tasks)
     told = [*table.said, *said, *more, *_said_of_columns(asked, option, score)]
@@ -214,13 +212,10 @@ def _task_labels(
     if not tasks:
         return None
     columns = {head: [label_of(cell) for cell in table.column(head)] for head in tasks}
+    hint = "leave out rows that summarise others; a task needs another name"
     for head, labels in columns.items():
-        for row, label in enumerate(labels):
-            if not label or is_blank(label):
-                raise table.wrong("the name of a task", "none", row, head)
-            if label.lower() in _SUMMARIES:
-                hint = "leave out rows that summarise others; a task needs another name"
-                raise table.wrong("a task", repr(label), row, head, hint)
+        table.require(head, [not is_blank(label) for label in labels], "the name of a task")
+        table.require(head, [one.lower() not in _SUMMARIES for one in labels], "a task", hint)
     together = list(zip(*columns.values(), strict=True))
     count = len(set(together))
     alone = [head for head, labels in columns.items() if len(set(labels)) == count]
@@ -234,13 +229,10 @@ def _task_labels(
 def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     """A row for each option, a column for each task."""
     names = [label_of(cell) for cell in table.column(option)]
-    for row, name in enumerate(names):
-        if not name or names.index(name) < row:
-            expected = "different names of options, one in each row"
-            raise table.wrong(expected, repr(name), row, option)
-        if name.lower() in _SUMMARIES:
-            hint = "leave out rows that summarise others; an option needs another name"
-            raise table.wrong("an option", repr(name), row, option, hint)
+    is_new = [bool(name) and name not in names[:row] for row, name in enumerate(names)]
+    table.require(option, is_new, "different names of options, one in each row")
+    hint = "leave out rows that summarise others; an option needs another name"
+    table.require(option, [one.lower() not in _SUMMARIES for one in names], "an option", hint)
     heads = [head for head in table.heads if head != option]
     found, more = numbers_of(table, heads, asked.decimal)
     options, scores, tasks = [], [], []
@@ -272,9 +264,8 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     elif texts and len(options) > 1:
         said.append(f"left out, as nothing in them is a number: {listed(texts)}")
     elif texts:
-        row = next(r for r, cell in enumerate(table.column(texts[0])) if not is_blank(cell))
-        got = repr(table.column(texts[0])[row])
-        raise table.wrong(f"a number as score of {texts[0]}", got, row, texts[0])
+        blank = [is_blank(cell) for cell in table.column(texts[0])]
+        table.require(texts[0], blank, f"a number as score of {texts[0]}")
     _require_options(table, asked, options)
     found, more = numbers_of(table, options, asked.decimal)
     _require_no_summaries(table, found)
@@ -344,11 +335,9 @@ def _require_no_comparisons(table: Table, texts: list[str]) -> None:
 def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
     """Raise if a column that is called like one of tasks has fractions: it may be an option."""
     found, _ = numbers_of(table, tasks, asked.decimal)
+    hint = "--task-column says which column names the tasks; an option needs another name"
     for head, numbers in found.items():
-        for row in np.flatnonzero(numbers % 1 > 0).tolist():
-            got = repr(table.column(head)[row])
-            hint = "--task-column says which column names the tasks; an option needs another name"
-            raise table.wrong("the name of a task", got, row, head, hint)
+        table.require(head, ~(numbers % 1 > 0), "the name of a task", hint)
 
 
 def _require_options(table: Table, asked: Asked, options: list[str]) -> None:

@@ -10,11 +10,10 @@ from jaxrace.data.cells import decimal_called
 from jaxrace.data.delimited import read_text
 from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
 from jaxrace.data.frames import of_records, table_of
-from jaxrace.data.jsons import json_lines, loads, table_in
 from jaxrace.data.layout import Asked, runs_of
 from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
-from jaxrace.data.sources import LINES, read_table
+from jaxrace.data.sources import LINES, json_lines, loads, read_table, table_in
 from jaxrace.data.table import Table, wrong
 
 

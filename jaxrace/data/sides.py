@@ -37,23 +37,14 @@ _OPEN = "*"  # a game that has not ended
 
 @dataclasses.dataclass(frozen=True)
 class Sides:
-    """Columns of comparisons.
+    """Columns of comparisons."""
 
-    Attributes:
-        first: Of the first option.
-        second: Of the second one.
-        outcome: That says how it ended; None if the first has won always.
-        is_named: Does it name who has won, so that numbers in it are none?
-        scores: Of a score for each side.
-        counts: Of how often the first has won, the second, and perhaps neither.
-    """
-
-    first: str
+    first: str  # of the first option
     second: str
-    outcome: str | None = None
-    is_named: bool = False
-    scores: tuple[str, str] | None = None
-    counts: tuple[str, ...] | None = None
+    outcome: str | None = None  # that says how it ended; None if the first has won always
+    is_named: bool = False  # does it name who has won, so that numbers in it are none?
+    scores: tuple[str, str] | None = None  # of a score for each side
+    counts: tuple[str, ...] | None = None  # how often the first has won, the second, neither
 
 
 def sides_of(table: Table, first: str | None, second: str | None, outcome: str | None) -> Sides:
