@@ -102,6 +102,9 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
     of P(a | cell) V_(t-1)(next cell), and 0 in the bottom right cell. May be differentiated and
     vmapped over `probabilities` P(a | cell), float32 [C, A] (ValueError for another shape), whose
     rows must sum to 1.
+
+    >>> print(f"{expected_return(jnp.full((16, 4), 0.25, jnp.float32), horizon=10):.2f}")
+    -9.93
     """
     shape = jnp.shape(probabilities)
     size = math.isqrt(shape[0]) if len(shape) == 2 else 0

@@ -77,6 +77,12 @@ class Marketing:
     reward is 1 for a click and 0 otherwise, and no step is terminal. An observation is a float32 [8
     + D] in [0, 1]: `LAST_SHOWN`, `SHOWN`, `CLICKED`, `CLICKS`, `VISIT` and `USER` say what stands
     where.
+
+    >>> env = Marketing()
+    >>> params, key = env.default_params, jax.random.key(0)
+    >>> customer, _, terminal = env.step(key, env.reset(key, params), jnp.int32(1), params)
+    >>> print(customer.fatigue, terminal, env.observe(customer, params)[LAST_SHOWN])
+    [0. 2.] False [0. 1.]
     """
 
     horizon: int = 20
@@ -87,7 +93,12 @@ class Marketing:
 
     @staticmethod
     def make_params(model: ClickModel | None = None) -> MarketingParams:
-        """The parameters with the customers of a click model and the assumed dynamics."""
+        """The parameters with the customers of a click model and the assumed dynamics.
+
+        >>> params = Marketing.make_params(load_click_model()._replace(intercept=-3.0, shift=1.0))
+        >>> float(params.intercept)
+        -2.0
+        """
         model = load_click_model() if model is None else model
         counts = np.asarray(model.counts, np.float64)  # the sum of integers may be out of range
         shares = np.cumsum(counts) / np.sum(counts)
@@ -174,7 +185,13 @@ class Marketing:
 
 
 def click_probabilities(state: MarketingState) -> jax.Array:
-    """The probability of a click on an ad of either cluster now, float32 [2]; not observed."""
+    """The probability of a click on an ad of either cluster now, float32 [2]; not observed.
+
+    >>> env = Marketing()
+    >>> customer = env.reset(jax.random.key(0), env.default_params)
+    >>> bool((click_probabilities(customer) == jax.nn.sigmoid(customer.appeal)).all())
+    True
+    """
     return jax.nn.sigmoid(state.appeal - state.fatigue + state.interest)
 
 

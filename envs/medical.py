@@ -94,6 +94,11 @@ def progress(
     Busa-Fekete et al. 2014, section 6.2. The tumour is clipped at 0 and then stays there (a cure).
     Toxicity is not clipped: clipped at 0, low doses would kill 99 % of the patients. In figure 8 of
     Fürnkranz et al. 2012 it is 90 %, as with high doses.
+
+    >>> env = Medical()
+    >>> cured = env.reset(jax.random.key(0), env.default_params)._replace(tumour=jnp.float32(0.0))
+    >>> float(progress(cured, jnp.float32(0.1), env.default_params)[0])
+    0.0
     """
     worst_toxicity = jnp.maximum(state.toxicity, state.initial_toxicity)
     worst_tumour = jnp.maximum(state.tumour, state.initial_tumour)
@@ -133,6 +138,10 @@ def treatment_reward(
     gone. "printed" is the formula of Busa-Fekete et al. 2014, section 6.2, taken to the letter: 5
     [1{dX < 1/2} - 1{dX > 1/2}] + 15 1{S_t <= 0} + 5 [1{dS < 1/2} - 1{dS > 1/2}]. It lacks the minus
     sign of -1/2 and tests the tumour before the month (S_t) instead of after it (S_t+1).
+
+    >>> print(treatment_reward("zhao", tumour=jnp.float32(0.3), next_tumour=jnp.float32(0.0),
+    ...     toxicity_change=jnp.float32(0.5), died=jnp.bool_(False)))
+    10.0
     """
     tumour_change = next_tumour - tumour
     if kind == "zhao":
@@ -176,6 +185,9 @@ class Medical:
         """A published set of coefficients; ValueError for an unknown name.
 
         Growth rates of Busa-Fekete et al. 2014 ("seed000") or Fürnkranz et al. 2012, and a hazard.
+
+        >>> float(Medical.make_params("furnkranz2012", hazard="B").hazard_intercept)
+        -8.0
         """
         if coefficients not in _GROWTH:
             raise ValueError(f"coefficients: expected one of {list(_GROWTH)}, got {coefficients!r}")

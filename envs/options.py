@@ -92,6 +92,12 @@ class BernoulliDrift:
 
     Busa-Fekete et al. 2014, section 6.1, scenario 2. `drift_scale` is 10 there and 5 in Busa-Fekete
     et al. 2013; ValueError unless it is a positive number that a float32 holds.
+
+    >>> options = BernoulliDriftOptions(drift=jnp.array([0.0, 0.5, 1.0], jnp.float32))
+    >>> print(BernoulliDrift().win_probabilities(options))
+    [[0.5   0.25  0.125]
+     [0.75  0.5   0.25 ]
+     [0.875 0.75  0.5  ]]
     """
 
     drift_scale: float = 10.0
@@ -142,6 +148,11 @@ class Uniform:
 
     Busa-Fekete et al. 2013, synthetic data. As described, k is but a unit of measurement: it
     changes no win probability, nor a Hoeffding race with R = 10 k.
+
+    >>> options = UniformOptions(upper_limit=jnp.array([4.0, 2.0], jnp.float32))
+    >>> print(Uniform().win_probabilities(options))
+    [[0.5  0.75]
+     [0.25 0.5 ]]
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> UniformOptions:

@@ -36,6 +36,10 @@ class Rules:
     """The amounts that are played for, in chips; both stacks are equal.
 
     ValueError unless 1 <= `small_blind` < `big_blind` <= `stack`.
+
+    >>> Rules(stack=99)
+    Traceback (most recent call last):
+    ValueError: stack: expected an integer from big_blind = 100 to 400000000, got 99
     """
 
     small_blind: int = 50
@@ -76,7 +80,12 @@ class BettingState:
 
 
 def init(rules: Rules, shape: tuple[int, ...] = ()) -> BettingState:
-    """The state of hands before the first action, leaves of a shape."""
+    """The state of hands before the first action, leaves of a shape.
+
+    >>> state = init(Rules())
+    >>> [int(amount) for amount in state.contributions], int(state.to_act)
+    ([50, 100], 0)
+    """
     no = jnp.zeros(shape, bool)
     amounts = (rules.small_blind, rules.big_blind, rules.big_blind)
     small_blind, big_blind, last_raise = (jnp.full(shape, x, jnp.int32) for x in amounts)
@@ -112,7 +121,12 @@ def may_fold(state: BettingState) -> jax.Array:
 
 
 def raise_range(state: BettingState) -> tuple[jax.Array, jax.Array]:
-    """The least and the most that may be raised to, int32 [...] each; (1, 0) if nothing."""
+    """The least and the most that may be raised to, int32 [...] each; (1, 0) if nothing.
+
+    >>> least, most = raise_range(init(Rules()))
+    >>> int(least), int(most)
+    (200, 20000)
+    """
     stack = jnp.int32(state.rules.stack)
     highest = jnp.maximum(*state.contributions)
     least = jnp.minimum(highest + state.last_raise, stack)
@@ -195,6 +209,10 @@ def payoffs(state: BettingState, winner: ArrayLike) -> tuple[jax.Array, jax.Arra
 
     Before the hand is finished that is 0. `winner` of the showdown is int32 [...]: 1 the button, -1
     the big blind, 0 neither (ValueError for another); it does not count where somebody has folded.
+
+    >>> state = step(step(init(Rules()), 300), FOLD)
+    >>> [int(amount) for amount in payoffs(state, jnp.int32(0))]
+    [100, -100]
     """
     if not isinstance(winner, Tracer) and not np.isin(np.asarray(winner), (-1, 0, 1)).all():
         raise ValueError(f"winner: expected -1, 0 or 1, got {winner}")

@@ -41,7 +41,12 @@ def spell(cards: ArrayLike | Sequence[int]) -> str:
 
 
 def require_cards(name: str, cards: ArrayLike | Sequence[int]) -> None:
-    """Raise unless the numbers [M, ...], not traced, are different cards along the first axis."""
+    """Raise unless the numbers [M, ...], not traced, are different cards along the first axis.
+
+    >>> require_cards("deck", [51, 0, 51])
+    Traceback (most recent call last):
+    ValueError: deck: expected different cards, got As twice
+    """
     numbers = np.asarray(cards)
     if numbers.size == 0:
         return

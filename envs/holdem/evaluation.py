@@ -61,6 +61,10 @@ def showdown(decks: ArrayLike) -> jax.Array:
     """Which of the two hands wins: int32 [...], 1 for hand 0, -1 for hand 1, 0 for a tie.
 
     `decks` are int32 [9, ...]; ValueError for another number of cards, or if one is repeated.
+
+    >>> from jaxrace.envs.holdem.cards import parse
+    >>> int(showdown(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")))
+    1
     """
     if jnp.ndim(decks) == 0 or jnp.shape(decks)[0] != BOARD.stop:
         raise ValueError(

@@ -84,6 +84,14 @@ class OneOf(_WithoutMemory):
     """A player that plays by one of several policies; its weights are the number of that one.
 
     So matches against different opponents are lanes of one program.
+
+    >>> from jaxrace.envs import holdem
+    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
+    >>> players = OneOf((always_call, always_fold)), Memoryless(always_call)
+    >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 1))
+    >>> rest = jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
+    >>> [holdem.play_lane(players, (number, None), *rest).winnings.tolist() for number in range(2)]
+    [[100], [-50]]
     """
 
     policies: tuple[Policy, ...]

@@ -86,7 +86,14 @@ def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
 
 
 def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
-    """What the player to act sees."""
+    """What the player to act sees.
+
+    >>> deals = Deals(jnp.int32(1), jnp.tile(jnp.array([0.25, 0.75]), (4, 1)))
+    >>> state = betting.step(betting.init(betting.Rules()), 300)
+    >>> seen = observe(state, deals, SEATINGS[0])  # player 1, in the big blind with hand 1
+    >>> int(seen.seat), int(seen.own), int(seen.other), f"{seen.strength:.2f}"
+    (1, 100, 300, '0.75')
+    """
     own, other = betting.amounts(state)
     return Observation(
         seat=state.to_act,
@@ -103,6 +110,11 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
     """The state after an action, and the note of it; where the hand is over, nothing moves.
 
     The action is int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
+
+    >>> state, fold = act(betting.init(betting.Rules()), jnp.int32(abstraction.FOLD))
+    >>> state, late = act(state, jnp.int32(abstraction.CALL))
+    >>> bool(fold.made), bool(late.made), bool(state.illegal)
+    (True, False, False)
     """
     action, is_on = betting.as_integer(action), betting.is_on(state)
     stepped = abstraction.advance(state, action)
@@ -116,7 +128,13 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
 
 
 def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
-    """What player 0 has won, int32 [...]; player 1 has lost it."""
+    """What player 0 has won, int32 [...]; player 1 has lost it.
+
+    >>> state = betting.step(betting.step(betting.init(betting.Rules()), 300), betting.FOLD)
+    >>> deals = Deals(jnp.int32(1), jnp.zeros((4, 2)))
+    >>> [int(winnings(state, deals, seating)) for seating in SEATINGS]  # the button has won
+    [100, -100, 100, -100]
+    """
     hand_of_button = seating.button ^ seating.first
     winner = jnp.where(hand_of_button == 0, deals.winner, -deals.winner)
     button, big_blind = betting.payoffs(state, winner)

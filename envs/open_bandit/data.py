@@ -108,6 +108,10 @@ def one_step(logs: Logs, position: int | None = None) -> LoggedChoices:
     them 1, the others 0), so D = 27 in every campaign. The true value of a policy is not known;
     that of a logger is the mean of its clicks. `position` takes the rows of one place, 0 (left), 1
     or 2 (ValueError for another); by default all of them, as though the place made no difference.
+
+    >>> choices = one_step(load("women"))
+    >>> choices.contexts.sum(axis=1)[:3]
+    array([4., 4., 4.], dtype=float32)
     """
     if position is not None and (type(position) is not int or not 0 <= position < POSITIONS):
         raise ValueError(f"position: expected None or an integer in 0..2, got {position!r}")

@@ -53,6 +53,12 @@ class InterleavedFilter(Elimination):
     certainly beats the candidate, it takes its place, and those that the candidate seemed to
     beat are dropped with it (IF2). Arm 0 is the first candidate; the end is played on.
     Certain: 1/2 is outside of P +- sqrt(4 ln(1/delta) / t), with delta = 1 / (T K^2).
+
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = InterleavedFilter(num_arms=3), duels(matrices.flat(3, 0.95))
+    >>> params = algorithm.params(horizon=1000)
+    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
+    [0]
     """
 
     @property
@@ -153,6 +159,12 @@ class BeatTheMean(Elimination):
     The arm with fewest duels meets a random one of those that are left. The worst one goes, and
     all duels against it with it, once min P + c <= max P - c with
     c = 3 gamma^2 sqrt(ln(2 T K) / n_min). The last one is played on.
+
+    >>> from jaxrace.dueling import duels, matrices, play
+    >>> algorithm, problem = BeatTheMean(num_arms=3), duels(matrices.flat(3, 0.95))
+    >>> params = algorithm.params(horizon=1000)
+    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
+    [0]
     """
 
     @property

@@ -54,33 +54,53 @@ def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
 
 
 def from_upper(upper: ArrayLike) -> jax.Array:
-    """The matrix with the entries of ``upper`` [K, K] above the diagonal, float32 [K, K]."""
+    """The matrix with the entries of ``upper`` [K, K] above the diagonal, float32 [K, K].
+
+    >>> from_upper(jnp.full((2, 2), 0.75)).tolist()
+    [[0.5, 0.75], [0.25, 0.5]]
+    """
     above = jnp.triu(jnp.asarray(upper, jnp.float32) - 0.5, 1)
     return 0.5 + above - above.T
 
 
 def random(key: jax.Array, num_arms: int) -> jax.Array:
-    """p_ij uniform in [0, 1] for i < j, float32 [K, K]."""
+    """p_ij uniform in [0, 1] for i < j, float32 [K, K].
+
+    >>> random(jax.random.key(0), 5).shape
+    (5, 5)
+    """
     require_integer("num_arms", num_arms, 2)
     return from_upper(jax.random.uniform(key, (num_arms, num_arms), jnp.float32))
 
 
 def linear_order(key: jax.Array, num_arms: int) -> jax.Array:
-    """p_ij uniform in [1/2, 1] for i < j: arm 0 is best, then arm 1, and so on. float32 [K, K]."""
+    """p_ij uniform in [1/2, 1] for i < j: arm 0 is best, then arm 1, and so on. float32 [K, K].
+
+    >>> bool((jnp.triu(linear_order(jax.random.key(0), 5), 1)[0, 1:] >= 0.5).all())
+    True
+    """
     require_integer("num_arms", num_arms, 2)
     upper = jax.random.uniform(key, (num_arms, num_arms), jnp.float32, minval=0.5)
     return from_upper(upper)
 
 
 def hard_condorcet(num_arms: int) -> jax.Array:
-    """p_ij = 1/2 + j / (2 K) for i < j, j from 1 (Urvoy et al. 2013): near arms are alike."""
+    """p_ij = 1/2 + j / (2 K) for i < j, j from 1 (Urvoy et al. 2013): near arms are alike.
+
+    >>> hard_condorcet(4)[0].tolist()
+    [0.5, 0.75, 0.875, 1.0]
+    """
     require_integer("num_arms", num_arms, 2)
     loser = jnp.arange(1, num_arms + 1, dtype=jnp.float32)
     return from_upper(jnp.broadcast_to(0.5 + loser / (2 * num_arms), (num_arms, num_arms)))
 
 
 def flat(num_arms: int, probability: float = 0.6) -> jax.Array:
-    """p_ij the same for all i < j, float32 [K, K]."""
+    """p_ij the same for all i < j, float32 [K, K].
+
+    >>> flat(2, 0.75).tolist()
+    [[0.5, 0.75], [0.25, 0.5]]
+    """
     require_integer("num_arms", num_arms, 2)
     require_number("probability", probability, least=0.5, below=1)
     return from_upper(jnp.full((num_arms, num_arms), probability))
@@ -102,7 +122,11 @@ def cyclic(num_arms: int, probability: float = 0.6) -> jax.Array:
 
 
 def plackett_luce(weights: ArrayLike) -> jax.Array:
-    """p_ij = w_i / (w_i + w_j), float32 [K, K], from positive weights [K]."""
+    """p_ij = w_i / (w_i + w_j), float32 [K, K], from positive weights [K].
+
+    >>> plackett_luce([3.0, 1.0]).tolist()
+    [[0.5, 0.75], [0.25, 0.5]]
+    """
     values = _numbers("weights", weights)
     if (values <= 0).any():
         raise ValueError(f"weights: expected positive numbers, got {values.min()}")
@@ -114,7 +138,11 @@ def plackett_luce(weights: ArrayLike) -> jax.Array:
 
 
 def thurstone(means: ArrayLike, scale: float = 1.0) -> jax.Array:
-    """p_ij = Phi((m_i - m_j) / (sqrt(2) scale)), float32 [K, K], from means [K]."""
+    """p_ij = Phi((m_i - m_j) / (sqrt(2) scale)), float32 [K, K], from means [K].
+
+    >>> thurstone([1.0, 1.0]).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
     found = _numbers("means", means)
     require_number("scale", scale, least=1e-6)
     with np.errstate(over="ignore"):  # a certain win

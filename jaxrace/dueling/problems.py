@@ -78,6 +78,9 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
     """Arms that pay 1 with probability ``means`` [K], else 0; the utility of the advice counts.
 
     ``utilities`` are those of each decision, finite; [K] if it is an arm, often the means.
+
+    >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
+    [0.0, 0.25]
     """
     chances = _chances(means)
     if not isinstance(utilities, Tracer):
@@ -97,6 +100,9 @@ def rigged_bandit(means: ArrayLike = URVOY_MEANS, skipped: int = 4) -> Problem:
     For algorithms that look for ``NextBest(K, skipped)``: regret is how much less the recommended
     arm is worth than the best one that counts. Arms pay with probability ``means`` [K], those of
     the paper's figure 3 unless given; the ``skipped`` best are worth nothing.
+
+    >>> rigged_bandit([0.75, 0.25, 0.5], skipped=1).losses.tolist()
+    [0.5, 0.25, 0.0]
     """
     chances = _chances(means)
     return arms(chances, NextBest(len(chances), skipped).utilities(chances))
@@ -110,6 +116,9 @@ def counting_bandit(
     For algorithms that look for ``Counting(K, above, below)`` (Urvoy et al. 2013, supplement B.5):
     regret is by how much the recommended count is wrong, one loss for each of 0 to K. The ``means``
     [K] are those of the paper's figure 3 unless given.
+
+    >>> counting_bandit([0.75, 0.5, 0.25]).losses.tolist()
+    [1.0, 0.0, 1.0, 2.0]
     """
     chances = _chances(means)
     right = Counting(len(chances), above, below).decide(chances).astype(jnp.float32)
@@ -134,6 +143,10 @@ def shuffled(key: jax.Array, problem: Problem) -> Problem:
     """The same duels with the arms in a random order; what is reported keeps their numbers.
 
     ValueError if the problem is one of ``arms``: what they recommend has no such order.
+
+    >>> problem = shuffled(jax.random.key(0), duels([[0.5, 0.75], [0.25, 0.5]]))
+    >>> sorted(problem.order.tolist())
+    [0, 1]
     """
     if not problem.has_costs:
         raise ValueError("problem: expected one of duels, got one of arms")

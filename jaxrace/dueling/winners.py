@@ -14,14 +14,22 @@ from jaxrace.dueling.matrices import check_matrix
 
 
 def copeland_scores(matrix: ArrayLike) -> jax.Array:
-    """zeta_i = #{j != i : p_ij > 1/2} / (K - 1), float32 [..., K], for matrices [..., K, K]."""
+    """zeta_i = #{j != i : p_ij > 1/2} / (K - 1), float32 [..., K], for matrices [..., K, K].
+
+    >>> copeland_scores(np.array([[0.5, 0.6, 0.7], [0.4, 0.5, 0.5], [0.3, 0.5, 0.5]])).tolist()
+    [1.0, 0.0, 0.0]
+    """
     matrix = jnp.asarray(matrix)
     wins = (matrix > 0.5).sum(-1, dtype=jnp.int32)
     return wins.astype(jnp.float32) / (matrix.shape[-1] - 1)
 
 
 def borda_scores(matrix: ArrayLike) -> jax.Array:
-    """Mean of p_ij over all other j, float32 [..., K], for matrices [..., K, K]."""
+    """Mean of p_ij over all other j, float32 [..., K], for matrices [..., K, K].
+
+    >>> borda_scores(np.array([[0.5, 0.75], [0.25, 0.5]])).tolist()
+    [0.75, 0.25]
+    """
     matrix = jnp.asarray(matrix, jnp.float32)
     return (matrix.sum(-1) - 0.5) / (matrix.shape[-1] - 1)
 
@@ -38,13 +46,21 @@ def condorcet_winner(matrix: ArrayLike) -> int | None:
 
 
 def copeland_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
-    """Those of the largest Copeland score, bool [K]."""
+    """Those of the largest Copeland score, bool [K].
+
+    >>> copeland_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
+    [True, False]
+    """
     scores = np.asarray(copeland_scores(check_matrix(matrix)))
     return scores == scores.max()
 
 
 def borda_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
-    """Those of the largest Borda score, up to rounding of the entries to float32, bool [K]."""
+    """Those of the largest Borda score, up to rounding of the entries to float32, bool [K].
+
+    >>> borda_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
+    [True, False]
+    """
     sums = check_matrix(matrix).astype(np.float64).sum(-1)
     # Entries are off by 2^-25 at most, in both sums.
     return sums >= sums.max() - len(sums) * 2.0**-24
@@ -80,6 +96,9 @@ def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
     """The smallest set whose members beat every arm outside of it, bool [K].
 
     It holds those arms that come to every other one by a chain of "is not beaten by".
+
+    >>> smith_set([[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]).tolist()
+    [True, True, True]
     """
     reaches = check_matrix(matrix) >= 0.5
     for middle in range(len(reaches)):
@@ -97,6 +116,9 @@ def regret_tables(matrix: jax.Array) -> jax.Array:
     weak, strong: with the Condorcet winner w, the smaller one and the mean of p_wi - 1/2 and
     p_wj - 1/2 (Yue et al. 2012); infinite where there is no such winner. copeland: zeta_* minus the
     mean of zeta_i and zeta_j (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
+
+    >>> regret_tables(np.array([[0.5, 0.75], [0.25, 0.5]]))[:, 0, 1].tolist()
+    [0.0, 0.125, 0.5, 0.25]
     """
     matrix = jnp.asarray(matrix, jnp.float32)
     copeland, borda = copeland_scores(matrix), borda_scores(matrix)

@@ -36,6 +36,9 @@ class CandidateSearch:
 
     The kind is "none" (Algorithm 5), or "k-fold": against overfitting, mixtures with the initial
     policy in a proportion found by cross-validation (Algorithms 6 and 7).
+
+    >>> CandidateSearch("k-fold").generations
+    125
     """
 
     kind: str = "none"

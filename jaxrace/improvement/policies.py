@@ -81,7 +81,11 @@ class Mixed(NamedTuple):
 
 
 def unmixed(theta: ArrayLike) -> Mixed:
-    """The policy pi alone, given theta, float32 [A, p]."""
+    """The policy pi alone, given theta, float32 [A, p].
+
+    >>> print(unmixed(jnp.zeros((2, 1))).alpha)
+    1.0
+    """
     return Mixed(jnp.asarray(theta), jnp.ones((), jnp.float32))
 
 
@@ -94,7 +98,15 @@ class MixedWith(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MixedPolicy:
-    """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts."""
+    """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts.
+
+    >>> from jaxrace.bases import Fourier
+    >>> policy = MixedPolicy(LinearSoftmax(Fourier(1, 1), num_actions=2))
+    >>> theta = jnp.array([[9.0, 0.0], [0.0, 0.0]])
+    >>> half = MixedWith(Mixed(theta, jnp.float32(0.5)), jnp.zeros((2, 2)))
+    >>> print(policy.probabilities(half, jnp.zeros(1)).round(2))
+    [0.75 0.25]
+    """
 
     softmax: LinearSoftmax
 

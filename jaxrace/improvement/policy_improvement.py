@@ -50,7 +50,11 @@ class ImprovementParams:
 
 
 class Improvement(NamedTuple):
-    """What became of a candidate."""
+    """What became of a candidate.
+
+    >>> print(Improvement(None, True, 0.61, 0.7, 0.05, is_safe=True))
+    no worse: with confidence 95% the performance is at least 0.610 (estimate 0.700)
+    """
 
     policy: Mixed  # the candidate
     is_found: jax.Array  # bool [], has it passed the test?

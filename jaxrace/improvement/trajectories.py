@@ -45,7 +45,11 @@ class Trajectories:
 
 @dataclasses.dataclass(frozen=True)
 class ReturnRange:
-    """The returns that are possible, which makes R(tau) a number in [0, 1]."""
+    """The returns that are possible, which makes R(tau) a number in [0, 1].
+
+    >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-8)))
+    0.5
+    """
 
     low: float  # R_-, the least discounted sum of rewards
     high: float  # R_+, the largest; not so close that float32 cannot tell returns apart

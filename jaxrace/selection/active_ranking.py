@@ -55,6 +55,12 @@ class ActiveRanking(RoundSelector):
     Attributes:
         radius: alpha_t, "heckel" sqrt(ln(125 K ln(1.12 t) / delta) / t), or "karnin"
             sqrt(beta / 2t), beta = ln(K / delta) + .75 ln ln(K / delta) + 1.5 ln(1 + ln(t / 2)).
+
+    >>> from jaxrace.selection import run, win
+    >>> selector, chances = ActiveRanking(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
+    >>> log = run(selector, jax.random.key(0), win, chances, 1000, selector.params(delta=0.1))
+    >>> log.selected[-1].tolist(), log.done[-1].tolist()
+    ([True, False], True)
     """
 
     radius: Radius = "karnin"

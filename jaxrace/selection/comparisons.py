@@ -28,13 +28,22 @@ class NormalScores:
 
 
 def normal_score(key: jax.Array, problem: NormalScores, first: Scalar, second: Scalar) -> jax.Array:
-    """A score of the first over the second, float32 []."""
+    """A score of the first over the second, float32 [].
+
+    >>> problem = NormalScores(jnp.array([[0.0, 3.0], [-3.0, 0.0]]), jnp.zeros((2, 2)))
+    >>> print(normal_score(jax.random.key(0), problem, 1, 0))
+    -3.0
+    """
     noise = jax.random.normal(key, (), jnp.float32)
     return problem.means[first, second] + problem.deviations[first, second] * noise
 
 
 def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax.Array:
-    """1 if the first wins, else -1, float32 []; the matrix [K, K] has the chance that i beats j."""
+    """1 if the first wins, else -1, float32 []; the matrix [K, K] has the chance that i beats j.
+
+    >>> print(win(jax.random.key(0), jnp.array([[0.5, 1.0], [0.0, 0.5]]), 1, 0))
+    -1.0
+    """
     wins = jax.random.uniform(key, (), jnp.float32) < matrix[first, second]
     return jnp.where(wins, 1.0, -1.0)
 
@@ -102,7 +111,11 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
 def recorded_score(
     key: jax.Array, problem: RecordedScores, first: Scalar, second: Scalar
 ) -> jax.Array:
-    """One of the recorded scores of a pair, drawn with replacement, float []."""
+    """One of the recorded scores of a pair, drawn with replacement, float [].
+
+    >>> print(recorded_score(jax.random.key(0), recorded([0], [1], [2.0]), 1, 0))
+    -2.0
+    """
     low, high = jnp.minimum(first, second), jnp.maximum(first, second)
     place = jax.random.randint(key, (), 0, problem.counts[low, high], jnp.int32)
     score = problem.scores[low, high, place]

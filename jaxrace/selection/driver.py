@@ -33,6 +33,12 @@ class ByNumber:
 
     Scores that were played in an order come out in that order, as in a match that goes on:
     ``function(number, problem, first, second)``, the number an int32 [] from 0.
+
+    >>> from jaxrace.selection import Uniform
+    >>> compare = ByNumber(lambda number, scores, first, second: scores[number])
+    >>> log = run(Uniform(2, 1), jax.random.key(0), compare, jnp.ones(9), 9, Uniform(2, 1).params())
+    >>> log.selected[-1].tolist()
+    [True, False]
     """
 
     function: Compare

@@ -25,7 +25,13 @@ class Scores:
 
 @pytree
 class Moments:
-    """Normal beliefs of the scores, S_i ~ N(means_i, sum_j pair_variances_ij / counts_ij)."""
+    """Normal beliefs of the scores, S_i ~ N(means_i, sum_j pair_variances_ij / counts_ij).
+
+    >>> counts = jnp.full((2, 2), 4, jnp.int32)
+    >>> moments = Moments(jnp.array([1.0, -1.0]), jnp.ones((2, 2)), counts)
+    >>> moments.variances.tolist()
+    [0.25, 0.25]
+    """
 
     means: jax.Array  # float [K], of S_i
     pair_variances: jax.Array  # float [K, K], of one comparison, symmetric

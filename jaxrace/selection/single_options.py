@@ -34,6 +34,11 @@ class Ocba(Selector):
     The second option of a pair is drawn from all others, and a score counts for the first alone,
     whose mean score then estimates S_i / (K - 1). Half of what a comparison says is given away:
     what allocation by single options costs, to compare with allocation by pairs.
+
+    >>> selector = Ocba(num_options=3, top=1)
+    >>> params = selector.params()
+    >>> print(selector.ask(jax.random.key(0), selector.init(params), params)[0])
+    0
     """
 
     warm_up: int = 3  # comparisons of each option that come first

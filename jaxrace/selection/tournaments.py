@@ -60,6 +60,12 @@ class Top(Selector):
     a total order that every pair agrees with: one intransitive pair may mislead it for ever. It
     ends by itself, after ``repetitions`` times as many comparisons as there are matches, which
     ``match_bounds`` bounds.
+
+    >>> from jaxrace.selection import run, win
+    >>> selector, chances = Top(num_options=3, top=1), jnp.tri(3) - jnp.eye(3) / 2
+    >>> log = run(selector, jax.random.key(0), win, chances, 100, selector.params(repetitions=1))
+    >>> log.selected[-1].tolist(), log.time[-1].tolist()
+    ([False, False, True], 2)
     """
 
     @property
@@ -69,6 +75,9 @@ class Top(Selector):
         The first tournaments take K - k. The m-th winner on the heap meets 1 to log2 m others
         (rounded down). After each of the k found but the last, two matches for every level of the
         heap sink its last member, the found one's group plays without it, and its winner rises.
+
+        >>> Top(num_options=10, top=1).match_bounds, Top(num_options=10, top=4).match_bounds
+        ((9, 9), (15, 25))
         """
         small, large = self.num_options // self.top, -(-self.num_options // self.top)
         least = self.num_options - 1
