@@ -49,13 +49,11 @@ from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
 from jaxrace.kernels.merging import in_blocks as in_blocks
 from jaxrace.kernels.merging import map_blocks as map_blocks
 from jaxrace.kernels.merging import merge_vmaps as merge_vmaps
-from jaxrace.kernels.open_pairs import open_round_gains as open_round_gains
 from jaxrace.kernels.picking import first_best as first_best
 from jaxrace.kernels.picking import leading as leading
 from jaxrace.kernels.picking import pick as pick
 from jaxrace.kernels.picking import ranking as ranking
 from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
-from jaxrace.kernels.ragged_wins import sample_slices as sample_slices
 from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk
 from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
@@ -77,5 +75,7 @@ from jaxrace.kernels.thurstone import thurstone_start as thurstone_start
 from jaxrace.kernels.thurstone import with_changed_pair as with_changed_pair
 from jaxrace.kernels.wins import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.wins import net_counts as net_counts
+from jaxrace.kernels.wins import open_round_gains as open_round_gains
 from jaxrace.kernels.wins import prefix_wins as prefix_wins
 from jaxrace.kernels.wins import round_gains as round_gains
+from jaxrace.kernels.wins import sample_slices as sample_slices
