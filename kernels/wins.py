@@ -12,6 +12,7 @@ kernel compares and adds them up. Axes: K options, n rounds (samples per option)
 pairs of options, S samples of a pair.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -114,7 +115,8 @@ def listed_gains(
     first = pair // num_options
     second = first // num_options * num_options + pair % num_options
     old, new = (
-        jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), samples) for samples in (old, new)
+        jax.tree.map(lambda x: x.reshape(math.prod(x.shape[:2]), *x.shape[2:]), samples)
+        for samples in (old, new)
     )
 
     def rounds_of(start: jax.Array, size: int) -> Both:
