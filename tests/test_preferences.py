@@ -53,12 +53,3 @@ def test_fields_of_tuples_dicts_and_objects():
     one, zero = jnp.float32(1), jnp.float32(0)
     outcomes = [medical.Outcome(jnp.bool_(alive), one, zero) for alive in (True, False)]
     assert preferences.Larger("alive")(*outcomes) == 1
-
-
-def test_equal_preferences_are_one_static_argument():
-    def make():
-        return preferences.Pareto(preferences.Larger("x"), preferences.Smaller("y"))
-
-    assert make() == make()
-    assert hash(make()) == hash(make())
-    assert make() != preferences.Pareto(preferences.Larger("x"))

@@ -125,19 +125,3 @@ def test_evaluate_draws_independent_episodes_by_number():
     fourth = sampler(jax.random.fold_in(key, 3), option).worst_toxicity
     np.testing.assert_allclose(few[3], fourth, rtol=1e-6)
     assert len(np.unique(many)) == 50
-
-
-def test_simulators_may_differ_within_one_batch():
-    """Params are a pytree: hazards A and B in one vmap give what they give alone."""
-    env = medical.Medical()
-    sampler = Rollout(env, policies.Constant(), medical.TreatmentOutcome())
-    both = [env.make_params(hazard=h) for h in ("A", "B")]
-    stacked = jax.tree.map(lambda *x: jnp.stack(x), *both)
-    key, dose = jax.random.key(0), jnp.float32(0.4)
-
-    batch = jax.vmap(lambda p: rollout.evaluate(sampler, key, PolicyInTask(dose, p), 200))(stacked)
-
-    for i, params in enumerate(both):
-        alone = rollout.evaluate(sampler, key, PolicyInTask(dose, params), 200)
-        np.testing.assert_array_equal(batch.alive[i], alone.alive)
-    assert batch.alive[1].mean() > batch.alive[0].mean() + 0.2
