@@ -10,7 +10,6 @@ from jaxrace.kernels.bootstrap import resampling_counts as resampling_counts
 from jaxrace.kernels.bounds import BOUNDS as BOUNDS
 from jaxrace.kernels.bounds import MAX_TABLE_CAPACITY as MAX_TABLE_CAPACITY
 from jaxrace.kernels.bounds import NEVER as NEVER
-from jaxrace.kernels.bounds import Bound as Bound
 from jaxrace.kernels.bounds import bernoulli_divergence as bernoulli_divergence
 from jaxrace.kernels.bounds import bound_named as bound_named
 from jaxrace.kernels.bounds import intervals as intervals
@@ -22,14 +21,11 @@ from jaxrace.kernels.correct_selection import in_top as in_top
 from jaxrace.kernels.correct_selection import log_correct_selection as log_correct_selection
 from jaxrace.kernels.correct_selection import selection_threshold as selection_threshold
 from jaxrace.kernels.devices import Sizes as Sizes
-from jaxrace.kernels.devices import made_alone as made_alone
 from jaxrace.kernels.devices import made_for as made_for
 from jaxrace.kernels.devices import sizes as sizes
 from jaxrace.kernels.draws import above_half as above_half
 from jaxrace.kernels.draws import draw_uniforms as draw_uniforms
 from jaxrace.kernels.draws import sample_beta as sample_beta
-from jaxrace.kernels.elimination import definite_inverse as definite_inverse
-from jaxrace.kernels.elimination import inverse as inverse
 from jaxrace.kernels.knowledge_gradient import knowledge_gradient as knowledge_gradient
 from jaxrace.kernels.knowledge_gradient import log_change_chance as log_change_chance
 from jaxrace.kernels.listing import for_listed as for_listed
@@ -38,7 +34,6 @@ from jaxrace.kernels.listing import with_operands_kept as with_operands_kept
 from jaxrace.kernels.lower_bounds import best_cap as best_cap
 from jaxrace.kernels.lower_bounds import betting_bound as betting_bound
 from jaxrace.kernels.lower_bounds import capped_bound as capped_bound
-from jaxrace.kernels.lower_bounds import mean_and_variance as mean_and_variance
 from jaxrace.kernels.lower_bounds import predicted_betting_bound as predicted_betting_bound
 from jaxrace.kernels.lower_bounds import student_bound as student_bound
 from jaxrace.kernels.lower_bounds import student_quantile as student_quantile
@@ -49,18 +44,15 @@ from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
 from jaxrace.kernels.merging import in_blocks as in_blocks
 from jaxrace.kernels.merging import map_blocks as map_blocks
 from jaxrace.kernels.merging import merge_vmaps as merge_vmaps
-from jaxrace.kernels.open_pairs import open_round_gains as open_round_gains
 from jaxrace.kernels.picking import first_best as first_best
 from jaxrace.kernels.picking import leading as leading
 from jaxrace.kernels.picking import pick as pick
 from jaxrace.kernels.picking import ranking as ranking
 from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
-from jaxrace.kernels.ragged_wins import sample_slices as sample_slices
 from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk
 from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
 from jaxrace.kernels.random_walk import visits_key as visits_key
-from jaxrace.kernels.random_walk import walk_error as walk_error
 from jaxrace.kernels.random_walk import walk_visits as walk_visits
 from jaxrace.kernels.relations import lexicographic as lexicographic
 from jaxrace.kernels.relations import pareto as pareto
@@ -77,5 +69,7 @@ from jaxrace.kernels.thurstone import thurstone_start as thurstone_start
 from jaxrace.kernels.thurstone import with_changed_pair as with_changed_pair
 from jaxrace.kernels.wins import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.wins import net_counts as net_counts
+from jaxrace.kernels.wins import open_round_gains as open_round_gains
 from jaxrace.kernels.wins import prefix_wins as prefix_wins
 from jaxrace.kernels.wins import round_gains as round_gains
+from jaxrace.kernels.wins import sample_slices as sample_slices

@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace.kernels.listing import listing_block
-from jaxrace.kernels.wins import Compare, Outcome
+from jaxrace.kernels.wins import Compare, Outcome, row_slices
 
 _TILE = 32  # samples of either option that are compared at once
 
@@ -87,27 +87,3 @@ def _net_of_pairs(
 
     num_tiles = -(-shared.max() // tile)
     return lax.fori_loop(0, num_tiles, add_row, jnp.zeros_like(shared))
-
-
-def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
-    """Consecutive samples of P rows, the pairs last: leaves [size, P, ...].
-
-    Of leaves [rows, N, ...]; ``row`` and the first sample ``start``, at most N - ``size``, are
-    int32 [P].
-
-    >>> samples = jnp.arange(8).reshape(2, 4)
-    >>> sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2).tolist()
-    [[2, 4], [3, 5]]
-    """
-    slices = row_slices(samples, row, start, size)
-    return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), slices)
-
-
-def row_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
-    """``sample_slices`` with the pairs first: leaves [P, size, ...]."""
-
-    def cut(x: jax.Array) -> jax.Array:
-        at = (row, start, *[jnp.zeros_like(row)] * (x.ndim - 2))
-        return jax.vmap(lambda *at: lax.dynamic_slice(x, at, (1, size, *x.shape[2:]))[0])(*at)
-
-    return jax.tree.map(cut, samples)

@@ -12,6 +12,7 @@ kernel compares and adds them up. Axes: K options, n rounds (samples per option)
 pairs of options, S samples of a pair.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace.kernels.devices import sizes
+from jaxrace.kernels.listing import for_listed, listing_block
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
@@ -31,6 +33,10 @@ MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 # Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
 _MOST_SUMMED = 32
 _CHUNK = 16  # new samples per pass over the prefixes
+
+# From how many options and pairs (of a batch) on it pays to list the open pairs.
+_LISTED_OPTIONS = 8
+_LISTED_PAIRS = 256
 
 
 def round_gains(
@@ -49,18 +55,100 @@ def round_gains(
     """
     num_options, num_new = _leading_axes(new)
     _require_rounds(num_new)
-    first, second = np.triu_indices(num_options, 1)  # [P]
+    old, new = jax.tree.map(lambda x: jnp.asarray(x)[None], (old, new))
+    every_pair = jnp.ones((1, num_options, num_options), bool)
+    return open_round_gains(compare, old, new, num_old, every_pair)[:, 0]
 
-    def of_both(samples: Outcome) -> Both:
-        return jax.tree.map(lambda x: x[first], samples), jax.tree.map(lambda x: x[second], samples)
+
+def open_round_gains(
+    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, open_pairs: jax.Array
+) -> jax.Array:
+    """``round_gains`` of B races, int32 [m, B, K, K]; 0 where a pair is not open, bool [B, K, K].
+
+    The samples have leaves [B, K, N, ...] and [B, K, m, ...].
+
+    >>> from jaxrace.kernels import total_order
+    >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
+    >>> open_round_gains(total_order, old, new, 1, jnp.ones((1, 2, 2), bool))[0, 0].tolist()
+    [[0, 3], [-3, 0]]
+    """
+    num_options, size = open_pairs.shape[1], open_pairs.size
+    num_new = jax.tree.leaves(new)[0].shape[2]
+
+    def play_block(place: jax.Array, gains: jax.Array) -> jax.Array:
+        gained = listed_gains(compare, old, new, num_old, place)
+        gains = gains.at[:, place].set(gained.T, mode="drop")
+        return gains.at[:, mirrored(place, size, num_options)].set(-gained.T, mode="drop")
+
+    # The rounds come first, as they are looked through.
+    gains = jnp.zeros((num_new, size), jnp.int32)
+    above = np.triu(np.ones(open_pairs.shape[1:], bool), 1)
+    if num_options < _LISTED_OPTIONS or size // 2 < _LISTED_PAIRS:
+        every_first = np.flatnonzero(np.broadcast_to(above, open_pairs.shape))
+        gains = play_block(jnp.asarray(every_first, jnp.int32), gains)
+        return jnp.where(open_pairs, gains.reshape(num_new, *open_pairs.shape), 0)
+    gains = for_listed(open_pairs & above, listing_block(size // 2), play_block, gains)
+    return gains.reshape(num_new, *open_pairs.shape)
+
+
+def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
+    """Places of the reverse orders of pairs in [B, K, K]; ``size``, nowhere, stays as it is.
+
+    >>> print(mirrored(jnp.array([1, 5, 8]), 8, 2))
+    [2 6 8]
+    """
+    first, j = place // num_options, place % num_options  # race and option i, as one number
+    reverse = (first // num_options * num_options + j) * num_options + first % num_options
+    return jnp.where(place < size, reverse, size)
+
+
+def listed_gains(
+    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, place: jax.Array
+) -> jax.Array:
+    """``round_gains`` of P pairs of B races, int32 [P, m].
+
+    ``place`` int32 [P] tells the pairs (i, j), as numbers in [B, K, K]; what lies behind its end is
+    the last.
+    """
+    num_races, num_options = jax.tree.leaves(new)[0].shape[:2]
+    pair = jnp.minimum(place, num_races * num_options**2 - 1)
+    first = pair // num_options
+    second = first // num_options * num_options + pair % num_options
+    old, new = (
+        jax.tree.map(lambda x: x.reshape(math.prod(x.shape[:2]), *x.shape[2:]), samples)
+        for samples in (old, new)
+    )
 
     def rounds_of(start: jax.Array, size: int) -> Both:
-        return of_both(_rounds_slice(old, start, size))
+        at = jnp.full_like(first, start)
+        return row_slices(old, first, at, size), row_slices(old, second, at, size)
 
-    capacity = _leading_axes(old)[1]
-    gains = pair_gains(compare, rounds_of, of_both(new), num_old, capacity).T
-    none = jnp.zeros((num_new, num_options, num_options), jnp.int32)
-    return none.at[:, first, second].set(gains).at[:, second, first].set(-gains)
+    both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
+    return pair_gains(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
+
+
+def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
+    """Consecutive samples of P rows, the pairs last: leaves [size, P, ...].
+
+    Of leaves [rows, N, ...]; ``row`` and the first sample ``start``, at most N - ``size``, are
+    int32 [P].
+
+    >>> samples = jnp.arange(8).reshape(2, 4)
+    >>> sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2).tolist()
+    [[2, 4], [3, 5]]
+    """
+    slices = row_slices(samples, row, start, size)
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), slices)
+
+
+def row_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
+    """``sample_slices`` with the pairs first: leaves [P, size, ...]."""
+
+    def cut(x: jax.Array) -> jax.Array:
+        at = (row, start, *[jnp.zeros_like(row)] * (x.ndim - 2))
+        return jax.vmap(lambda *at: lax.dynamic_slice(x, at, (1, size, *x.shape[2:]))[0])(*at)
+
+    return jax.tree.map(cut, samples)
 
 
 def pair_gains(

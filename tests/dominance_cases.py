@@ -149,7 +149,7 @@ def play(race, outcomes, params):
             jnp.where(states.asked, jnp.arange(race.num_options), flip)[..., None],
             jnp.minimum(at, outcomes.shape[2] - 1),
         ]
-        return race.tell_lanes(states, told, params), states.asked
+        return jax.vmap(race.tell)(states, told, params), states.asked
 
     # As many tells as there can be, if every one serves a single option.
     num_tells = opening_tells(race) + race.num_options * race.blocks.num_complete(race.capacity)

@@ -77,7 +77,6 @@ SLOW = {
     "jaxrace.kernels.knowledge_gradient",
     "jaxrace.kernels.lower_bounds",
     "jaxrace.kernels.merging",
-    "jaxrace.kernels.open_pairs",
     "jaxrace.kernels.ragged_wins",
     "jaxrace.kernels.thurstone",
     "jaxrace.label_ranking",

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels, racing
-from jaxrace.kernels import open_pairs
+from jaxrace.kernels import wins
 
 OPTIONS, RACES, CAPACITY = 10, 40, 120
 
@@ -57,8 +57,8 @@ def listed(monkeypatch):
     """How often the function that lists pairs was traced."""
     jax.clear_caches()  # what was traced before is not traced again
     calls = []
-    real = open_pairs.listed_gains
-    monkeypatch.setattr(open_pairs, "listed_gains", lambda *args: (calls.append(1), real(*args))[1])
+    real = wins.listed_gains
+    monkeypatch.setattr(wins, "listed_gains", lambda *args: (calls.append(1), real(*args))[1])
     return calls
 
 

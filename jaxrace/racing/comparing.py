@@ -5,7 +5,6 @@ values are looked at on a few outcomes, once for each preference and source of o
 under a trace. Axes: K options, n outcomes, r rounds.
 """
 
-import collections
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable
@@ -25,10 +24,6 @@ Compare = Callable[[Any, Any], jax.Array]
 
 # Outcomes of a race that are compared with one another, at most: 4096 pairs cost nothing.
 _MOST_OUTCOMES = 64
-
-# Preferences that have passed, each with its source; only the newest, to bound the memory.
-_passed: collections.OrderedDict[Hashable, None] = collections.OrderedDict()
-_MOST_PASSED = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,15 +153,20 @@ def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Ar
     """
     leaves, structure = jax.tree.flatten(kept)
     check = (compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
-    if check in _passed:
-        _passed.move_to_end(check)
+    passed = _passed(*check)
+    if passed:
         return
     # Sliced by NumPy: each slice of a device array would be a program of its own.
     few = jax.tree.map(lambda x: np.asarray(x)[:, : max(int(num_rounds), 1)], kept)
     check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), few))
-    _passed[check] = None
-    if len(_passed) > _MOST_PASSED:
-        _passed.popitem(last=False)
+    passed.append(True)
+
+
+@functools.lru_cache(maxsize=32)
+def _passed(*check: Hashable) -> list[bool]:
+    """Not empty once a preference has passed, with what drew its outcomes."""
+    del check
+    return []
 
 
 def first_few(kept: Any) -> Any:

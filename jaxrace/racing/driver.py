@@ -137,29 +137,18 @@ def _play_in_step(
         rows = option_keys, options, drawn
         return drawing.draw_next(sample, num_rounds, race.opening > 0, rows, asked)
 
-    def flat(states: Any) -> Any:
-        # Arrays [B, K, K] on two axes: loops over K numbers leave the vector units half empty.
-        def square(x: jax.Array) -> bool:
-            return x.ndim == 3 and x.shape[1] == x.shape[2]
-
-        return jax.tree.map(lambda x: x.reshape(x.shape[0], -1) if square(x) else x, states)
-
-    def in_shape(leaves: Any) -> Any:
-        return jax.tree.map(lambda x, like: x.reshape(like.shape), leaves, begun)
-
     def play_chunk(carry: tuple[jax.Array, Any, jax.Array]) -> tuple[jax.Array, Any, jax.Array]:
-        first_round, states, asked = carry  # rounds told so far; flat; who asks, bool [B, K]
-        states = in_shape(states)
+        first_round, states, asked = carry  # rounds told so far; who asks, bool [B, K]
         outcomes = draw_next(asked, states.simulated, chunk)
         counted = race.count_lanes(states, outcomes, params, first_round)
         states = race.decide_lanes(*counted, params)
-        return first_round + chunk, flat(states), ask(states)
+        return first_round + chunk, states, ask(states)
 
     states = begun
     if race.opening:
         outcomes = draw_next(ask(begun), begun.simulated, race.opening)
         states = race.decide_lanes(race.open_lanes(begun, outcomes, params), None, params)
-    start = jnp.int32(0), flat(states), ask(states)
+    start = jnp.int32(0), states, ask(states)
     end = lax.while_loop(lambda carry: carry[2].any(), play_chunk, start)
-    states = race.finish_lanes(in_shape(end[1]), params)
+    states = race.finish_lanes(end[1], params)
     return jax.vmap(race.result)(states, params), jax.vmap(race.first_outcomes)(states)

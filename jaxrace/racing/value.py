@@ -322,16 +322,7 @@ class HoeffdingRace(ValueRace):
 
 @dataclasses.dataclass(frozen=True)
 class BernsteinRace(ValueRace):
-    """Top-kappa by mean, with the empirical Bernstein bound (Mnih et al. 2008).
-
-    >>> race = BernsteinRace(num_options=3, top=1)
-    >>> params = race.params(delta=0.1, max_rounds=300, value_range=1.0)
-    >>> state = race.init(jnp.float32(0), params)
-    >>> while race.ask(state, params).any():
-    ...     state = race.tell(state, jnp.array([[0.9], [0.5], [0.1]]), params)
-    >>> race.result(state, params).ranking.tolist()
-    [0, 1, 2]
-    """
+    """Top-kappa by mean, with the empirical Bernstein bound (Mnih et al. 2008)."""
 
     title = "Bernstein race (mean)"
 

@@ -220,15 +220,10 @@ class DominanceRace(ComparingRace):
     @verb
     def tell(self, state: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
         def tell(states: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
-            return self.finish_lanes(self.tell_lanes(states, outcomes, params), params)
+            states = self._keep_and_count(states, outcomes, params)
+            return self.finish_lanes(self.decide_lanes(states, None, params), params)
 
         return base.in_lane(tell, state, outcomes, params)
-
-    def tell_lanes(
-        self, states: DominanceState, outcomes: Any, params: DominanceParams
-    ) -> DominanceState:
-        """``tell`` of B races, but for the last count."""
-        return self.decide_lanes(self._keep_and_count(states, outcomes, params), None, params)
 
     def open_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams

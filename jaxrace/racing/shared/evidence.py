@@ -30,9 +30,9 @@ from jaxrace.racing.shared.state import (
     SharedParams,
     SharedState,
     Tally,
-    packed,
+    pairs_first,
+    pairs_last,
     pairs_of,
-    unpacked,
 )
 
 # Means that are as close as this, in units of the range, are equal: float32 rounds scores by half.
@@ -61,22 +61,18 @@ def count_tasks(
     *,
     differences: Differences,
     is_finite: bool,
-    at_most: int,
 ) -> SharedState:
-    """Play the tasks that pairs have come to share; options had ``before``, int32 [B, K].
-
-    No option has got more than ``at_most``.
-    """
+    """Play the tasks that pairs have come to share; options had ``before``, int32 [B, K]."""
     num_options = before.shape[1]
     first, second = pairs_of(num_options)
     start = jnp.minimum(before[:, first], before[:, second])  # [B, P]
     end = jnp.minimum(states.simulated[:, first], states.simulated[:, second])
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
 
-    def play_pass(number: jax.Array, kept: jax.Array) -> jax.Array:
+    def play_pass(number: jax.Array, kept: Tally) -> Tally:
         begin = start + BLOCK * number
 
-        def play(places: jax.Array, kept: jax.Array) -> jax.Array:
+        def play(places: jax.Array, kept: Tally) -> Tally:
             place = jnp.minimum(places, begin.size - 1)
             lane, pair = place // first.size, place % first.size
             rows = tuple(lane * num_options + option[pair] for option in (first, second))
@@ -85,22 +81,19 @@ def count_tasks(
             numbers = Numbers(
                 params.nulls[lane].T[:, None], params.bets[lane].T[:, None], params.max_rounds[lane]
             )
-            tally = unpacked(kept[place], params.nulls.shape[1], params.bets.shape[1])
+            tally = pairs_last(jax.tree.map(lambda x: x[place], kept))
             tasks = begins + jnp.arange(1, BLOCK + 1, dtype=jnp.int32)[:, None]  # s
             step = functools.partial(_play_task, numbers, ends, is_finite)
-            tally = lax.scan(step, tally, (tasks, differences(*own)))[0]
-            return kept.at[places].set(packed(tally), mode="drop")
+            tally = pairs_first(lax.scan(step, tally, (tasks, differences(*own)))[0])
+            return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, tally)
 
         block = kernels.listing_block(begin.size, light=True)
         return kernels.for_listed(begin < end, block, play, kept)
 
-    kept = states.pairs.reshape(-1, states.pairs.shape[-1])  # [B P, W]
-    if at_most > BLOCK:
-        needed = (-(-(end - start) // BLOCK)).max()
-        kept = lax.fori_loop(0, needed, play_pass, kept)
-    else:
-        kept = play_pass(jnp.int32(0), kept)
-    return dataclasses.replace(states, pairs=kept.reshape(states.pairs.shape))
+    kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.pairs)  # [B P, ...]
+    kept = lax.fori_loop(0, (-(-(end - start) // BLOCK)).max(), play_pass, kept)
+    kept = jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.pairs)
+    return dataclasses.replace(states, pairs=kept)
 
 
 def _play_task(

@@ -31,9 +31,9 @@ from jaxrace.racing.shared.state import (
     SharedParams,
     SharedState,
     Tally,
-    packed,
+    pairs_first,
+    pairs_last,
     squared,
-    unpacked,
 )
 from jaxrace.validation import (
     require_choice,
@@ -205,7 +205,7 @@ class SharedRace(base.Race):
             simulated=counts,
             wanted=jnp.broadcast_to(params.first, (num_options,)),
             first_bad=counts,
-            pairs=packed(Tally(bets, highest, Total(sums, sums))),
+            pairs=pairs_first(Tally(bets, highest, Total(sums, sums))),
             certificate=jnp.int32(RUNNING),
         )
 
@@ -230,7 +230,6 @@ class SharedRace(base.Race):
     def tell_lanes(self, states: SharedState, outcomes: Any, params: SharedParams) -> SharedState:
         """``tell`` of B races, leaves [B, ...], which share the work."""
         before, lacking = states.simulated, states.wanted - states.simulated
-        num_told = jax.tree.leaves(outcomes)[0].shape[2]
         bad = jax.vmap(lambda x: base.bad_outcomes(x, self.low, self.high))(outcomes)
         states = evidence.count_tasks(
             keep_samples(states, outcomes, lacking, bad),
@@ -238,7 +237,6 @@ class SharedRace(base.Race):
             before,
             differences=self._differences,
             is_finite=self.finite,
-            at_most=num_told,
         )
         # Only when all have what they were asked for, and until the race has ended.
         looks = (lacking > 0).any(1) & (states.simulated >= states.wanted).all(1)
@@ -272,11 +270,8 @@ class SharedRace(base.Race):
         scores = (outcomes.astype(jnp.float32) - self.low) / (self.high - self.low)
         return scores.mean(-1) if self.values > 1 else scores
 
-    def _tally(self, state: SharedState, params: SharedParams) -> Tally:
-        return unpacked(state.pairs, params.nulls.shape[-1], params.bets.shape[-1])
-
     def _seen(self, state: SharedState, params: SharedParams) -> Seen:
-        tally, told = self._tally(state, params), state.simulated
+        tally, told = pairs_last(state.pairs), state.simulated
         highest = jnp.log(squared(tally.highest[0], self.num_options))
         total = tally.total.value + tally.total.missing
         total = squared(jnp.stack([total, -total]), self.num_options)
@@ -295,7 +290,7 @@ class SharedRace(base.Race):
     @verb
     def result(self, state: SharedState, params: SharedParams) -> SharedResult:
         seen = self._seen(state, params)
-        highest = squared(self._tally(state, params).highest, self.num_options)
+        highest = squared(pairs_last(state.pairs).highest, self.num_options)
         highest = jnp.where(jnp.eye(self.num_options, dtype=bool), -jnp.inf, jnp.log(highest))
         keys = decision.standing(seen)
         ranking = kernels.ranking(*keys)

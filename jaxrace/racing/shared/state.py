@@ -46,7 +46,7 @@ class SharedState:
     simulated: jax.Array  # int32 [K], tasks told for options that had asked
     wanted: jax.Array  # int32 [K], tasks that are to be told before the next look
     first_bad: jax.Array  # int32 [K], number of the first outcome that is no score, or 0
-    pairs: jax.Array  # float32 [P, W], the evidence of each pair, packed; see ``Tally``
+    pairs: "Tally"  # leaves [P, ...], the evidence of each pair
     certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
 
     @property
@@ -73,22 +73,14 @@ class Tally(NamedTuple):
     total: Total  # float32 [P], S: the sum of the differences of i and j
 
 
-def packed(tally: Tally) -> jax.Array:
-    """Float32 [P, W], a row for each pair: one row is read and written at once."""
-    columns = (tally.bets, tally.highest, *tally.total)
-    return jnp.concatenate([x.reshape(-1, x.shape[-1]) for x in columns]).T
+def pairs_first(tally: Tally) -> Tally:
+    """Leaves [P, ...], in which a pair is a row."""
+    return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), tally)
 
 
-def unpacked(rows: jax.Array, num_nulls: int, num_bets: int) -> Tally:
-    """The same of rows [P, W] as ``Tally``."""
-    columns, count = rows.T, rows.shape[0]
-    ends = 2 * num_nulls * num_bets, 2 * num_nulls * (num_bets + 1)
-    bets, highest, total = columns[: ends[0]], columns[ends[0] : ends[1]], columns[ends[1] :]
-    return Tally(
-        bets.reshape(num_nulls, num_bets, 2, count),
-        highest.reshape(num_nulls, 2, count),
-        Total(*total),
-    )
+def pairs_last(tally: Tally) -> Tally:
+    """Undo ``pairs_first``."""
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), tally)
 
 
 def pairs_of(num_options: int) -> tuple[jax.Array, jax.Array]:
