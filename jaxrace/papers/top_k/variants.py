@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxrace import selection
 from jaxrace.commands.select.config import POOLED_SAMPLES
-from jaxrace.commands.select.curves import Curve, correct_at, success_in_words
+from jaxrace.commands.select.curves import correct_at, success_in_words
 from jaxrace.commands.select.runs import Task, run_selector
 from jaxrace.commands.select.tasks import Plan, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
@@ -122,13 +122,10 @@ def _rates(bench: Workbench, curves: Curves, column: str, is_compared: bool = Fa
         for name, curve in found.items():
             cells = [success_in_words(curve, look) for look in looks]
             if is_compared and curve is not first:
-                lost = [_loss(first, curve, look) for look in looks]
-                cells = [f"{cell}, lost {loss}" for cell, loss in zip(cells, lost, strict=True)]
+                for place, look in enumerate(looks):
+                    change = correct_at(first, look) - correct_at(curve, look)
+                    lost = with_error(*mean_and_error(change), digits=3)
+                    cells[place] += f", lost {lost}"
             rows.append([title, name, *cells])
     heads = ["task, method", column, *(f"{samples:,} samples" for samples in looks)]
     return markdown_table(heads, rows)
-
-
-def _loss(first: Curve, other: Curve, samples: float) -> str:
-    change = correct_at(first, samples) - correct_at(other, samples)
-    return with_error(*mean_and_error(change), digits=3)
