@@ -208,9 +208,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/data/votes.py",
-        "first, second, shares, lines = (column[kept] for column in "
-        "(first, second, shares, lines))",
-        "first, second, lines = (column[kept] for column in (first, second, lines))",
+        "rows=rows, scores=shares[rows]",
+        "rows=rows, scores=shares[: len(rows)]",
         "tests/test_data_votes.py",
     ),
     (

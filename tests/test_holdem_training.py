@@ -159,13 +159,3 @@ def test_no_selection_plays_more_matches_than_the_others(name, matches, warm_up)
         assert selection.selector.top == 16
     assert isinstance(selection.compare, ShortMatch)
     assert 2 * selection.compare.decks == config.hands_of_match == 10
-
-
-def test_the_help_of_train_tells_of_both(capsys):
-    assert main(["train", "--help"]) == 0
-    assert "jaxrace train holdem --help" in capsys.readouterr().out
-    assert main(["train", "holdem", "--help"]) == 0
-    said = capsys.readouterr().out
-    assert "usage: jaxrace train holdem" in said
-    assert "--hands N" in said
-    assert "--episodes" not in said

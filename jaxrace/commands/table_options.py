@@ -3,4 +3,4 @@
 from typing import Literal
 
 Decimal = Literal["auto", "comma", "point"]
-Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
+Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar", "space"]

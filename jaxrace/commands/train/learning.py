@@ -1,6 +1,7 @@
 """The searches of a training job, and their evaluation. Axes: S settings, R repeats of each."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
 from jaxrace import racing, search, sweep
+from jaxrace.commands.train import side_by_side
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import Task
@@ -73,10 +75,11 @@ class TrainWork:
         metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
         return (search_state, stream), TrainRow(row, metrics)
 
-    @property
-    def step_lanes(self) -> Callable[..., Any] | None:
-        """``step`` of B searches by small programs, if their learner has such; see ``Jobs``."""
-        return self._step_lanes if self.searches.step_lanes else None
+    def own_program(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
+        """How a sweep of few jobs is played by small programs, if their learner has such."""
+        if not side_by_side.is_for(jobs) or self.searches.step_lanes is None:
+            return None
+        return functools.partial(side_by_side.advance, self, self._step_lanes)
 
     def _step_lanes(self, states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
         """States, rows and which of them ran, leaves [B, ...].

@@ -42,7 +42,7 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
     policies: list[np.ndarray] = []
 
     def pieces() -> Iterator[Columns]:
-        for rows in log.store.in_order():
+        for rows in log.in_order():
             columns = _columns(config, task, rows)
             ends = rows.is_last & ~np.isin(rows.job, log.failed)
             with_setting = {"setting": rows.job // config.repeats, **columns}

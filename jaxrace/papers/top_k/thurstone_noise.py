@@ -42,7 +42,7 @@ class IndexWork(selection.SelectionWork):
 
     def step(self, state: Any) -> tuple[Any, Any]:
         """See ``SelectionWork``."""
-        selector, own = self.selector, state.run.selector
+        selector, own = self.selector, state.selector
         assert isinstance(selector, selection.MlPocbam)
         then, record = super().step(state)
         pooled = selector.pooled_samples
