@@ -122,7 +122,7 @@ def test_a_line_of_the_table_is_what_its_race_does(synthetic, name):
 def test_a_line_of_a_small_table_is_what_its_race_does(tmp_path, monkeypatch):
     """Each k has its own range."""
     monkeypatch.setattr(race_curves, "COMPLEXITIES", (1.0, 7.0))
-    improved = ("HR", "improved", "", "hoeffding")
+    improved: race_curves.Run = ("HR", "improved", "", "hoeffding")
     lineup = {improved: pbr_synthetic.lineup()[improved]}
     curves = race_curves.measure(Workbench(tmp_path), lineup, REPETITIONS)
     tables.write_table(tmp_path / "races.csv", race_curves.table_of(curves))

@@ -199,7 +199,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
         for most in bench.few(_ROUNDS, 1):
             race = make(most)
             # With little slack it draws least, and guesses are told beside the draws.
-            more = {"slack": 1.0} if isinstance(race, racing.DominanceRace) else {}
+            more: dict[str, Any] = {"slack": 1.0} if isinstance(race, racing.DominanceRace) else {}
             params = race.params(delta=0.05, max_rounds=most, **more)
             params = jax.tree.map(lambda x: x[None], params)
             work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
