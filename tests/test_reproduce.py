@@ -123,7 +123,7 @@ def test_a_line_of_a_small_table_is_what_its_race_does(tmp_path, monkeypatch):
     """Each k has its own range."""
     monkeypatch.setattr(race_curves, "COMPLEXITIES", (1.0, 7.0))
     improved: race_curves.Run = ("HR", "improved", "", "hoeffding")
-    lineup = {improved: pbr_synthetic.lineup()[improved]}
+    lineup: dict[race_curves.Run, racing.Race] = {improved: pbr_synthetic.lineup()[improved]}
     curves = race_curves.measure(Workbench(tmp_path), lineup, REPETITIONS)
     tables.write_table(tmp_path / "races.csv", race_curves.table_of(curves))
     table = tables.read_table(tmp_path / "races.csv")
