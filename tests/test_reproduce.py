@@ -169,7 +169,7 @@ def test_an_interrupted_reproduction_is_resumed(tmp_path, small, monkeypatch, ca
     monkeypatch.setattr(pbr_synthetic.races, "PUBLISHED", {})
     monkeypatch.setattr(Workbench, "write_figure", lambda self, name, figure: None)
     whole = reproduce(Job(ReproduceConfig("pbr-synthetic"), tmp_path / "whole"))
-    asked = iter(range(2))
+    asked = iter(range(1))
     folder = tmp_path / "parts"
     with pytest.raises(sweep.Interrupted):
         reproduce(
