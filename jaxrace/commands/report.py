@@ -1,6 +1,7 @@
 """An answer printed, and a report on it for a pull request or a browser."""
 
 import html
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,12 +58,20 @@ def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None
             f"<body>{answer._repr_html_()}{said}{vector[vector.index('<svg') :]}</body></html>\n"
         )
     else:
-        notes = "\n".join(f"* {note}" for note in (*doubts, *answer.notes))
-        tables = (
-            markdown_table(heads, [[cell.replace("|", "\\|") for cell in row] for row in rows])
-            for heads, rows, _ in answer.tables()
-        )
-        said = f"## {answer.headline()}", f"{answer.meaning()}.", f"{answer.asked()}.", notes
+        tables = []
+        for heads, rows, hidden in answer.tables():
+            tables.append(markdown_table(heads, [[*map(_escaped, row)] for row in rows]))
+            tables += [f"... and {hidden} more"] if hidden else []
+        texts = answer.headline(), answer.meaning(), answer.asked()
+        headline, meaning, asked = map(_escaped, texts)
+        notes = "\n".join(f"* {_escaped(note)}" for note in (*doubts, *answer.notes))
         picture = f"![The answer as a figure]({figure.name.replace(' ', '%20')})"
-        text = "\n\n".join(part for part in (*said, *tables, picture) if part) + "\n"
+        parts = f"## {headline}", f"{meaning}.", f"{asked}.", notes, *tables, picture
+        text = "\n\n".join(part for part in parts if part) + "\n"
     files.write_file(path, text.encode())
+
+
+def _escaped(text: str) -> str:
+    """As Markdown shows it: no tags, formulas, code or new columns."""
+    text = html.escape(text, quote=False).replace("$", "&#36;")
+    return re.sub(r"([\\|*`])", r"\\\1", text)
