@@ -107,8 +107,10 @@ def bounded_jit(
 
         def call(*args: Any) -> Any:
             static, arrays = args[:num_static], args[num_static:]
-            hasty = (level(*args) if callable(level) else level) if _is_alone(work, args) else None
-            return program(hasty, *static)(*arrays)
+            is_little = work is not None and work(*args) <= MOST_BRIEF
+            if not is_little or is_traced(args) or not is_outermost():
+                return program(None, *static)(*arrays)
+            return program(level(*args) if callable(level) else level, *static)(*arrays)
 
         def lower(*args: Any) -> Any:  # for ``compile_ahead``
             return program(None, *args[:num_static]).lower(*args[num_static:])
@@ -122,13 +124,6 @@ def bounded_jit(
 def brief(*_: Any) -> float:
     """The ``work`` of a program that never runs for long, whatever it is given."""
     return 0.0
-
-
-def _is_alone(work: Callable[..., float] | None, args: tuple[Any, ...]) -> bool:
-    """Is it plain Python that calls, for little work?"""
-    if work is None or work(*args) > MOST_BRIEF:
-        return False
-    return not is_traced(args) and is_outermost()
 
 
 def hasty_options(level: int = 0) -> dict[str, Any] | None:

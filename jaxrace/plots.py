@@ -35,7 +35,17 @@ def learning_curve(folder: files.StrPath) -> "Figure":
     labels = summary["metrics"]
     figure, shown = grid(len(labels), _COLUMNS, (4.6, 3.1), (0, 0.9), sharex=True)
     for panel, (metric, label) in zip(shown, labels.items(), strict=True):
-        _draw_metric(panel, log, metric)
+        episodes, curves = _on_one_grid(log["repeat"], log["episodes"], log[metric])
+        mean = curves.mean(0)
+        panel.plot(episodes, mean, color="C0", lw=1.8, zorder=3, label="mean of the repeats")
+        if len(curves) > 1:
+            stderr = curves.std(0, ddof=1) / np.sqrt(len(curves))
+            bands = {
+                "its standard error": (mean - stderr, mean + stderr, 0.45),
+                "middle half of the repeats": (*np.quantile(curves, [0.25, 0.75], axis=0), 0.13),
+            }
+            for what, (low, high, alpha) in bands.items():
+                panel.fill_between(episodes, low, high, color="C0", alpha=alpha, lw=0, label=what)
         for number, (name, means) in enumerate(summary["baselines"].items(), start=1):
             level = means[metric]["mean"]
             panel.axhline(level, color=f"C{number}", lw=1.3, ls=(0, (4, 2)), label=name)
@@ -158,21 +168,6 @@ def drawn(figure: "Figure", kind: str) -> bytes:
         if "missing from font" not in str(one.message):
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return content.getvalue()
-
-
-def _draw_metric(panel: "Axes", log: dict[str, np.ndarray], metric: str) -> None:
-    episodes, curves = _on_one_grid(log["repeat"], log["episodes"], log[metric])
-    mean = curves.mean(0)
-    panel.plot(episodes, mean, color="C0", lw=1.8, zorder=3, label="mean of the repeats")
-    if len(curves) > 1:
-        stderr = curves.std(0, ddof=1) / np.sqrt(len(curves))
-        quartiles = np.quantile(curves, [0.25, 0.75], axis=0)
-        bands = {
-            "its standard error": (mean - stderr, mean + stderr, 0.45),
-            "middle half of the repeats": (*quartiles, 0.13),
-        }
-        for label, (low, high, alpha) in bands.items():
-            panel.fill_between(episodes, low, high, color="C0", alpha=alpha, lw=0, label=label)
 
 
 def _on_one_grid(

@@ -43,17 +43,13 @@ class Grid:
             raise ValueError(
                 f"high: expected {len(self.low)} numbers, as in low, got {self.high!r}"
             )
-        if not all(low < high for low, high in zip(self.low, self.high, strict=True)):
-            raise ValueError(
-                f"high: expected numbers above those of low {self.low}, got {self.high}"
-            )
         low, high = np.array([self.low, self.high], np.float32)
         with np.errstate(over="ignore"):
-            is_finite = np.isfinite(high - low)
-        if not (is_finite & (low < high)).all():
+            width = high - low
+        if not (np.isfinite(width) & (width > 0)).all():
             raise ValueError(
-                f"high: expected numbers that float32 tells from those of low {self.low}, at a "
-                f"finite distance, got {self.high}"
+                f"high: expected numbers above those of low {self.low}, that float32 tells from "
+                f"them, at a finite distance, got {self.high}"
             )
         if self.num_cells > _MOST_ENTRIES:
             raise ValueError(

@@ -16,7 +16,7 @@ from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import medical_task
-from jaxrace.commands.workbench import Workbench
+from jaxrace.commands.workbench import Workbench, with_error
 from jaxrace.papers.preference_racing import medical_choices, medical_grid
 from jaxrace.papers.preference_racing.medical_choices import CHOICES
 from jaxrace.papers.preference_racing.medical_runs import HAZARDS, LEARNERS
@@ -64,7 +64,7 @@ def test_outcomes_of_every_method_and_repetition(outcomes):
             for line in report.partition("## Hazard B")[2].splitlines()
             if line.startswith(f"| {method} |")
         )
-        assert f"| {found['mean']:.3f} ± {found['stderr']:.3f} |" in line
+        assert f"| {with_error(found['mean'], found['stderr'])} |" in line
     assert (outcomes / "figure_3_and_5.png").stat().st_size > 10_000
 
 

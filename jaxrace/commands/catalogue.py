@@ -53,7 +53,12 @@ def catalogue() -> dict[str, dict[str, str]]:
         "experiments": FIGURES,
         "races": RACES,
         "bounds": BOUNDS,
-        "strategies": dict(map(_with_step_size, strategy_names.SUPPORTED)),
+        "strategies": {
+            **dict.fromkeys(strategy_names.WITH_STEP_SIZE, "takes --sigma"),
+            **dict.fromkeys(
+                strategy_names.WITHOUT_STEP_SIZE, "sets its own step size: takes no --sigma"
+            ),
+        },
         "policies": POLICIES,
         "dueling bandits": ALGORITHMS,
         "preference matrices": MATRICES,
@@ -84,8 +89,3 @@ def print_info() -> None:
     found = runs.device()
     print(f"{'device':8} {found['count']} x {found['kind']} ({found['platform']})")
     print(f"{'system':8} {found['system']}")
-
-
-def _with_step_size(name: str) -> tuple[str, str]:
-    has_one = name in strategy_names.WITH_STEP_SIZE
-    return name, "takes --sigma" if has_one else "sets its own step size: takes no --sigma"

@@ -9,10 +9,6 @@ from typing import Any
 OnStage = Callable[[str, int, int], None]
 
 
-def ignore_stages(stage: str, done: int, total: int) -> None:
-    """Say nothing."""
-
-
 @dataclasses.dataclass(frozen=True)
 class Job:
     """A config, the folder of its run, and how that is watched and stopped."""
@@ -25,7 +21,7 @@ class Job:
     stop: Callable[[], bool] | None = None
     # Called when a stage begins, and now and then: its name, how much is done, and how much there
     # is (0 if that is not known).
-    on_stage: OnStage = ignore_stages
+    on_stage: OnStage = lambda stage, done, total: None
     lanes: int | None = None  # how wide the sweeps are to be, where the user says so
     cluster: Any = None  # a ``sweep.Ray``; None for this process
     on_note: Callable[[str], None] = warnings.warn  # called with what is to be known before

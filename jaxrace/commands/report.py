@@ -46,45 +46,32 @@ def require_ending(path: str) -> None:
 
 def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None:
     """Write the report, and its figure beside it as PNG and SVG; an HTML file also holds it."""
-    vector = plots.save_twice(answer.plot(), path.with_suffix(".png"))
-    is_html = path.suffix.lower() in HTML
-    text = (
-        _html(answer, doubts, vector.decode())
-        if is_html
-        else _markdown(path.with_suffix(".png").name, answer, doubts)
-    )
+    figure = path.with_suffix(".png")
+    vector = plots.save_twice(answer.plot(), figure).decode()
+    if path.suffix.lower() in HTML:
+        lines = (f"{answer.asked()}.", *doubts)
+        said = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+        text = (
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+            f"<title>{html.escape(answer.headline())}</title><style>body{{font-family:sans-serif;"
+            "margin:2em}td,th{padding:.2em .8em;text-align:right}svg{max-width:100%}</style></head>"
+            f"<body>{answer._repr_html_()}{said}{vector[vector.index('<svg') :]}</body></html>\n"
+        )
+    else:
+        tables = []
+        for heads, rows, hidden in answer.tables():
+            tables.append(markdown_table(heads, [[*map(_escaped, row)] for row in rows]))
+            tables += [f"... and {hidden} more"] if hidden else []
+        texts = answer.headline(), answer.meaning(), answer.asked()
+        headline, meaning, asked = map(_escaped, texts)
+        notes = "\n".join(f"* {_escaped(note)}" for note in (*doubts, *answer.notes))
+        picture = f"![The answer as a figure]({figure.name.replace(' ', '%20')})"
+        parts = f"## {headline}", f"{meaning}.", f"{asked}.", notes, *tables, picture
+        text = "\n\n".join(part for part in parts if part) + "\n"
     files.write_file(path, text.encode())
-
-
-def _markdown(figure: str, answer: Answer, doubts: Sequence[str]) -> str:
-    tables = []
-    for heads, rows, hidden in answer.tables():
-        tables.append(markdown_table(heads, [[*map(_escaped, row)] for row in rows]))
-        tables += [f"... and {hidden} more"] if hidden else []
-    said = [f"* {_escaped(note)}" for note in (*doubts, *answer.notes)]
-    parts = [
-        f"## {_escaped(answer.headline())}",
-        f"{_escaped(answer.meaning())}.",
-        f"{_escaped(answer.asked())}.",
-        *(["\n".join(said)] if said else []),
-        *tables,
-        f"![The answer as a figure]({figure.replace(' ', '%20')})",
-    ]
-    return "\n\n".join(parts) + "\n"
 
 
 def _escaped(text: str) -> str:
     """As Markdown shows it: no tags, formulas, code or new columns."""
     text = html.escape(text, quote=False).replace("$", "&#36;")
     return re.sub(r"([\\|*`])", r"\\\1", text)
-
-
-def _html(answer: Answer, doubts: Sequence[str], picture: str) -> str:
-    said = "".join(f"<p>{html.escape(text)}</p>" for text in (f"{answer.asked()}.", *doubts))
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f"<title>{html.escape(answer.headline())}</title>"
-        "<style>body{font-family:sans-serif;margin:2em}td,th{padding:.2em .8em;text-align:right}"
-        "svg{max-width:100%}</style></head><body>"
-        f"{answer._repr_html_()}{said}{picture[picture.index('<svg') :]}</body></html>\n"
-    )

@@ -220,8 +220,13 @@ def mean_in_words(values: np.ndarray, digits: int | None = None) -> str:
 def with_error(mean: Any, stderr: Any, digits: int | None = None) -> str:
     """A mean and its standard error, by default with two digits of the error or more."""
     if digits is None:
-        digits = max(0, 1 - math.floor(math.log10(stderr))) if 0 < stderr < math.inf else 3
+        of_error = 1 - math.floor(math.log10(stderr)) if 0 < stderr < math.inf else None
+        digits = _digits(mean) if of_error is None else max(0, of_error)
     return f"{mean:,.{digits}f} ± {stderr:,.{digits}f}"
+
+
+def _digits(value: Any) -> int:
+    return 3 if abs(value) < 10 else 1 if abs(value) < 1_000 else 0
 
 
 def report_table(rows: Iterable[Columns], names: str) -> str:
@@ -233,8 +238,7 @@ def report_table(rows: Iterable[Columns], names: str) -> str:
             return value or ""
         if error is not None:
             return with_error(value, error)
-        digits = 0 if isinstance(value, int | np.integer) else 3 if abs(value) < 10 else 1
-        return f"{value:,.{digits}f}"
+        return f"{value:,.{0 if isinstance(value, int | np.integer) else _digits(value)}f}"
 
     heads = names.split()
     cells = [[cell(row, name) for name in heads] for row in rows]

@@ -153,11 +153,9 @@ class ImproveConfig:
         if self.task.lower().endswith(".npz"):
             for name in _OF_A_TABLE:
                 require_default(name, self, f"with {self.task}, as it is of a table")
-        for part in self.columns.split(",") if self.columns is not None else ():
-            role, _, name = part.partition("=")
-            if role not in _ROLES or not name:
-                expected = f"ROLE=NAME,... with roles {', '.join(_ROLES)}"
-                raise ValueError(f"columns: expected {expected}, got {self.columns!r}")
+        if any(role not in _ROLES or not all(names) for role, names in self._columns.items()):
+            expected = f"ROLE=NAME,... with roles {', '.join(_ROLES)}"
+            raise ValueError(f"columns: expected {expected}, got {self.columns!r}")
 
     def _check_unused(self) -> None:
         """Raise if an option is given that does nothing."""
@@ -181,13 +179,17 @@ class ImproveConfig:
     @property
     def of_file(self) -> dict[str, Any]:
         """How a file is read and judged: arguments of ``jaxrace.improve``."""
-        columns: dict[str, list[str]] = {}
-        for part in self.columns.split(",") if self.columns is not None else ():
-            role, _, name = part.partition("=")
-            columns.setdefault(role, []).append(name)
         names = ("bound", "candidates", "delta", "floor", "seed", *_OF_A_FILE)
         given = {name: getattr(self, name) for name in names}
-        return given | {"columns": columns, "argument": "task"}
+        return given | {"columns": self._columns, "argument": "task"}
+
+    @property
+    def _columns(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for part in self.columns.split(",") if self.columns is not None else ():
+            role, _, name = part.partition("=")
+            found.setdefault(role, []).append(name)
+        return found
 
     @property
     def chosen_batch(self) -> int:

@@ -12,7 +12,7 @@ from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.race.config import OF_COLUMNS, OF_QUESTION, ScoresConfig
 from jaxrace.commands.report import NOT_YET, print_answer, require_ending, write_report
-from jaxrace.data import Scores, read_scores
+from jaxrace.data import read_scores
 from jaxrace.judging import RaceOfTable, race
 
 
@@ -25,47 +25,40 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
         columns = {name: getattr(config, name) for name in OF_COLUMNS}
         table = read_scores(config.scores, header=not config.no_header, **columns)
     kept = warnings.catch_warnings(record=True, action="always", category=UserWarning)
-    with waiting(seen, "judging"), kept as doubts:
+    with waiting(seen, "judging"), kept as warned:
         try:
             result = race(table, **{name: getattr(config, name) for name in OF_QUESTION})
         except ValueError as error:
             if str(error).startswith("runs: expected independent"):
                 raise ValueError(f"{error}; --dependent judges them, unguaranteed") from error
             raise
+    doubts = [str(one.message) for one in warned]
+    shown = [f"WARNING: {text}" for text in doubts]
     if config.next is not None:
         _write_next(config.next, result)
     if config.report is not None:
-        warned = [f"WARNING: {one.message}" for one in doubts]
-        write_report(Path(config.report), result, warned)
+        write_report(Path(config.report), result, shown)
     if config.json:
-        found = result.to_dict() | {"doubts": [str(one.message) for one in doubts]}
+        found = result.to_dict() | {"doubts": doubts}
         console.file.write(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
-    else:
-        _print(console, config, table, result, [str(one.message) for one in doubts])
-    return 0 if result.certified else NOT_YET
-
-
-def _print(
-    console: Console, config: ScoresConfig, table: Scores, result: RaceOfTable, doubts: list[str]
-) -> None:
+        return 0 if result.certified else NOT_YET
     print_answer(console, result)
-    say(console, *(f"WARNING: {text}" for text in doubts))
+    say(console, *shown)
     if config.no_header:
         say(console, "options are called by their columns, from left to right")
-    say(console, result.headline())
-    say(console, result.meaning())
+    say(console, result.headline(), result.meaning())
     if not (config.shared or result.certified or doubts) and table.fits_shared:
         say(
             console, "if every row is a task on which all options ran: --shared compares them by it"
         )
+    return 0 if result.certified else NOT_YET
 
 
 def _write_next(path: str, result: RaceOfTable) -> None:
     """A row for each option and number of runs, or for each option and task."""
     rows: list[tuple[str, str]] = []
-    is_shared = result.kind != "independent"
     for name, wanted in result.next_runs.items():
         rows += [(name, str(one)) for one in (wanted if isinstance(wanted, list) else [wanted])]
     options, others = zip(*rows, strict=True) if rows else ((), ())
-    second = "task" if is_shared else "runs"
+    second = "runs" if result.kind == "independent" else "task"
     tables.write_table(Path(path), {"option": np.array(options), second: np.array(others)})

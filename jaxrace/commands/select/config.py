@@ -153,13 +153,10 @@ class SelectConfig:
         if self.problem != "thurstone":
             why = f"with problem {self.problem}, as it is of problem thurstone"
             require_default("noise", self, why)
-        self._check_of_methods()
         require_integer("options", self.options, 2)
         if self.top >= self.options:
             raise ValueError(f"top: expected less than options = {self.options}, got {self.top}")
         require_integer("repeats", self.repeats, 2)
-
-    def _check_of_methods(self) -> None:
         if not any(method.startswith(_GUARANTEED) for method in self.methods):
             require_default("delta", self, f"with method {self.method}, which guarantees nothing")
         others = [method for method in self.methods if method not in FROM_SCORES]

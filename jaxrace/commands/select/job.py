@@ -16,7 +16,7 @@ from jaxrace.commands.report import print_and_report
 from jaxrace.commands.select.config import FROM_SCORES, OF_COLUMNS, SelectConfig
 from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_top
-from jaxrace.commands.select.tasks import CIRCLE, thurstone_task, wins_task, with_own_target
+from jaxrace.commands.select.tasks import CIRCLE, Plan, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Workbench, as_columns, run_job, with_error
 from jaxrace.selection import votes
 from jaxrace.selection.driver import first_record, fitting_interval
@@ -85,12 +85,12 @@ def _judge(config: SelectConfig, bench: Workbench) -> None:
 
 def _simulate(config: SelectConfig, bench: Workbench) -> None:
     interval = max(config.budget // _RECORDS, 1)
-    sizes = config.options, config.top
-    rest = config.problem, config.seed, config.repeats, sizes, config.budget, interval
+    sizes = config.repeats, config.options, config.top, config.budget
+    plan = Plan(config.seed, *sizes, interval)
     if config.problem == "thurstone":
-        task = thurstone_task(*rest, noise=config.noise)
+        task = thurstone_task(config.problem, plan, config.noise)
     else:
-        task = wins_task(*rest, CIRCLE if config.problem == "circle" else 0.0)
+        task = wins_task(config.problem, plan, CIRCLE if config.problem == "circle" else 0.0)
     curves, results = {}, {}
     for name in config.methods:
         curves[name], results[name] = _run_method(config, bench, task, name)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxrace import kernels, selection
 from jaxrace.commands.select.runs import Task, problem_keys
+from jaxrace.selection.driver import Compare
 
 CIRCLE = 0.1  # how much a circle adds to the chances of its problem
 
@@ -30,45 +31,39 @@ def chances(key: jax.Array, num_options: int, cycle: float) -> jax.Array:
     return order + circle
 
 
-def wins_task(
-    name: str,
-    seed: int,
-    repeats: int,
-    sizes: tuple[int, int],
-    budget: int,
-    interval: int,
-    cycle: float,
-) -> Task:
-    """J selections, with K and k the ``sizes``, from wins by ``chances``."""
-    make = jax.vmap(functools.partial(chances, num_options=sizes[0], cycle=cycle))
-    problems = make(problem_keys(seed, repeats))
-    return Task(name, selection.win, problems, best(problems, sizes[1]), budget, interval)
+class Plan(NamedTuple):
+    """How much is selected from what, and how often."""
+
+    seed: int
+    repeats: int  # J
+    options: int  # K
+    top: int  # k
+    budget: int  # as in ``Task``
+    interval: int
 
 
-def thurstone_task(
-    name: str,
-    seed: int,
-    repeats: int,
-    sizes: tuple[int, int],
-    budget: int,
-    interval: int,
-    noise: float = 0.0,
-    first: float | None = None,
-) -> Task:
-    """J selections, with K and k the ``sizes``, from the scores of ``selection.thurstone``."""
-    make = functools.partial(selection.thurstone, num_options=sizes[0], first=first)
-    keys = problem_keys(seed, repeats)
+def wins_task(name: str, plan: Plan, cycle: float = 0.0) -> Task:
+    """J selections from wins by ``chances``."""
+    make = jax.vmap(functools.partial(chances, num_options=plan.options, cycle=cycle))
+    problems = make(problem_keys(plan.seed, plan.repeats))
+    return task_of(name, plan, selection.win, problems, problems)
+
+
+def thurstone_task(name: str, plan: Plan, noise: float = 0.0, first: float | None = None) -> Task:
+    """J selections from the scores of ``selection.thurstone``."""
+    make = functools.partial(selection.thurstone, num_options=plan.options, first=first)
+    keys = problem_keys(plan.seed, plan.repeats)
     problems: Any = jax.vmap(lambda key: make(key, noise=noise))(keys)
     if first is not None:
         # The best is not always the first: places matter in a tournament.
         problems = jax.jit(jax.vmap(_shuffled))(keys, problems)
-    truth = best(problems.means, sizes[1])
-    return Task(name, selection.normal_score, problems, truth, budget, interval)
+    return task_of(name, plan, selection.normal_score, problems, problems.means)
 
 
-def best(means: jax.Array, top: int) -> np.ndarray:
-    """The best k by Borda's score of scores or chances to win [J, K, K]: bool [J, K]."""
-    return np.asarray(jax.vmap(functools.partial(selection.borda_top, top=top))(means))
+def task_of(name: str, plan: Plan, compare: Compare, problems: Any, means: jax.Array) -> Task:
+    """A task whose best k are those by Borda's score of scores or chances to win [J, K, K]."""
+    best = jax.vmap(functools.partial(selection.borda_top, top=plan.top))(means)
+    return Task(name, compare, problems, np.asarray(best), plan.budget, plan.interval)
 
 
 def _shuffled(key: jax.Array, problem: selection.NormalScores) -> selection.NormalScores:

@@ -138,10 +138,6 @@ class TrainConfig:
         for delta in _as_tuple(self.delta):
             require_probability("delta", delta)
         kernels.bound_named(self.bound)
-        self._check_sigma()
-        self._check_unused()
-
-    def _check_sigma(self) -> None:
         require_step_size(self.strategy, self.population, self.sigma)
         if self.race and not (self.is_grid and self.repeats >= _LEAST_REPEATS):
             raise ValueError(
@@ -150,6 +146,7 @@ class TrainConfig:
             )
         if not self.evolves and self.is_grid:
             raise ValueError(f"method: expected pb-edps or edps for a grid, got {self.method!r}")
+        self._check_unused()
 
     def _check_unused(self) -> None:
         """Raise if an option is given that does nothing."""

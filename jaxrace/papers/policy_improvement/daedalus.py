@@ -71,7 +71,7 @@ def run(bench: Workbench) -> None:
     )
     bench.write_table("errors.csv", [_errors(*one) for one in found.items()])
     bench.write_figure("daedalus.png", _figure(found, floors))
-    shown = [row | _errors(*one) for one in found.items() for row in _performances(*one)]
+    shown = [{**row, **_errors(*one)} for one in found.items() for row in _performances(*one)]
     starts = (f"{name} {floor:.3f} ({PUBLISHED_ERRORS[name]})" for name, floor in floors.items())
     columns = "domain kind bound trajectories performance published error_rate errors declared_safe"
     bench.write_report(

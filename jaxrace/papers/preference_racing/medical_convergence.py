@@ -26,10 +26,10 @@ def run(bench: Workbench) -> None:
         rows = []
         for method in medical.LEARNERS:
             learning = found[hazard, method]
-            row = {"method": method}
+            row: dict[str, object] = {"method": method}
             for name in SHOWN:
                 row |= mean_columns(f"early_{name}", medical.mean_before(learning, name, FEW))
-            rows.append(row | _means({name: learning.last[name] for name in SHOWN}))
+            rows.append({**row, **_means({name: learning.last[name] for name in SHOWN})})
         names = " ".join(("method", *(f"early_{name}" for name in SHOWN), *SHOWN))
         sections += [f"## Hazard {hazard}", report_table(rows, names)]
     bench.write_report(
@@ -74,5 +74,5 @@ def _iterations(learning: medical.Learning, hazard: str) -> str:
     for generation in np.unique(learning.numbers["generation"]):
         chosen = learning.numbers["generation"] == generation
         own = {"hazard": hazard, "iteration": generation, "repetitions": chosen.sum()}
-        rows.append(own | _means({name: learning.metrics[name][chosen] for name in names}))
+        rows.append({**own, **_means({name: learning.metrics[name][chosen] for name in names})})
     return report_table(rows, " ".join(("hazard iteration repetitions", *names)))

@@ -1,6 +1,7 @@
 """Dueling bandits that explore, then exploit: Urvoy et al. 2013, section 5.2 and supplement B.6."""
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 
 import jax
@@ -82,11 +83,6 @@ FULL_400 = dataclasses.replace(
 )
 
 
-def run_400(bench: Workbench) -> None:
-    """For 400 arms at the paper's horizon."""
-    run(bench, {"condorcet-400": FULL_400})
-
-
 def run(bench: Workbench, settings: dict[str, Setting] = SETTINGS) -> None:
     """Leaves duels.csv, curves.csv, a figure for each setting and report.md."""
     rows, curves, sections = [], [], []
@@ -123,6 +119,9 @@ def run(bench: Workbench, settings: dict[str, Setting] = SETTINGS) -> None:
         "± is one standard error.",
         *sections,
     )
+
+
+run_400 = functools.partial(run, settings={"condorcet-400": FULL_400})
 
 
 def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:

@@ -1,5 +1,6 @@
 """Sup-KLUCB, RUCB and DTS: Agrawal and Chaporkar 2019. Axes: G games, R runs, T records."""
 
+import functools
 import itertools
 
 import jax
@@ -35,11 +36,6 @@ def draw_games(seed: int, count: int) -> list[np.ndarray]:
     return found
 
 
-def run_first(bench: Workbench) -> None:
-    """With the games of the first figure alone."""
-    run(bench, _FIRST_GAMES)
-
-
 def run(bench: Workbench, count: int = 100) -> None:
     """Leaves games.csv, curves.csv, regret.png, by_arms.png and report.md."""
     drawn = draw_games(bench.seed, bench.size(count, 2))
@@ -67,6 +63,9 @@ def run(bench: Workbench, count: int = 100) -> None:
         "![Regret over time](regret.png)",
         "![Regret by the number of arms](by_arms.png)",
     )
+
+
+run_first = functools.partial(run, count=_FIRST_GAMES)  # the games of the first figure alone
 
 
 def _measure(

@@ -71,12 +71,8 @@ def heat_maps(truth: Truth) -> "plots.Figure":
     for number, panel in enumerate(panels):
         norm = AsinhNorm(0.1, -limit, limit)
         panel.imshow(means[number], cmap="RdBu", norm=norm)
-        panel.set(
-            title=f"{number + 1}: {wrong[number]} pairs against the order",
-            fontsize=9,
-            xlabel="rank of the opponent",
-            ylabel="rank",
-        )
+        panel.set_title(f"{number + 1}: {wrong[number]} pairs against the order", fontsize=9)
+        panel.set(xlabel="rank of the opponent", ylabel="rank")
         ticks = np.arange(means.shape[-1])
         panel.set_xticks(ticks, ticks + 1, fontsize=7)
         panel.set_yticks(ticks, ticks + 1, fontsize=7)

@@ -23,7 +23,14 @@ from jaxrace.commands.select.curves import (
     table_of,
 )
 from jaxrace.commands.select.runs import Task, run_selector, run_top
-from jaxrace.commands.select.tasks import CIRCLE, best, thurstone_task, wins_task, with_own_target
+from jaxrace.commands.select.tasks import (
+    CIRCLE,
+    Plan,
+    task_of,
+    thurstone_task,
+    wins_task,
+    with_own_target,
+)
 from jaxrace.commands.workbench import Workbench, mean_and_error
 from jaxrace.envs.options import Normal
 from jaxrace.papers.preference_racing.trials import AnyTask, race_trials, trials_of
@@ -81,7 +88,8 @@ def run(bench: Workbench) -> None:
     curves: dict[str, dict[str, Curve]] = {}
     figures, budgets = [], {}
     for num_options, top, budget, repeats in QUICK if bench.quick else SIZES:
-        tasks = _tasks(bench, repeats, (num_options, top), budget)
+        interval = max(budget // 100, 1)
+        tasks = _tasks(bench, Plan(bench.seed, repeats, num_options, top, budget, interval))
         own = {task.name: _run_all(bench, task) for task in tasks}
         budgets |= {task.name: task.budget for task in tasks}
         figures.append(f"success-{num_options}.png")
@@ -119,34 +127,28 @@ def run(bench: Workbench) -> None:
     )
 
 
-def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) -> list[Task]:
-    size = f"{sizes[1]} of {sizes[0]}"
-    interval = max(budget // 100, 1)
-    common = (bench.seed, repeats, sizes, budget, interval)
-    single = (bench.seed, repeats, (sizes[0], 1), budget, interval)
+def _tasks(bench: Workbench, plan: Plan) -> list[Task]:
+    size, single = f"{plan.top} of {plan.options}", plan._replace(top=1)
     tasks = [
-        performance_task(f"{size}, performances", *common),
-        wins_task(f"1 of {sizes[0]}, wins, total order", *single, 0.0),
-        wins_task(f"1 of {sizes[0]}, wins, circle", *single, CIRCLE),
-        wins_task(f"{size}, wins, total order", *common, 0.0),
-        wins_task(f"{size}, wins, circle", *common, CIRCLE),
-        thurstone_task(f"{size}, Thurstone", *common),
-        thurstone_task(f"{size}, Thurstone, noise .3", *common, noise=0.3),
+        performance_task(f"{size}, performances", plan),
+        wins_task(f"1 of {plan.options}, wins, total order", single),
+        wins_task(f"1 of {plan.options}, wins, circle", single, CIRCLE),
+        wins_task(f"{size}, wins, total order", plan),
+        wins_task(f"{size}, wins, circle", plan, CIRCLE),
+        thurstone_task(f"{size}, Thurstone", plan),
+        thurstone_task(f"{size}, Thurstone, noise .3", plan, noise=0.3),
     ]
-    by_share = sizes[0] > _FEW_OPTIONS
+    by_share = plan.options > _FEW_OPTIONS
     return [dataclasses.replace(task, by_share=by_share) for task in bench.few(tasks, 2)]
 
 
-def performance_task(
-    name: str, seed: int, repeats: int, sizes: tuple[int, int], budget: int, interval: int
-) -> Task:
+def performance_task(name: str, plan: Plan) -> Task:
     """Comparisons of two performances, N(m_i, v_i) with m, v ~ U[0, 1]: problems of races."""
-    options = _performers(np.uint32(seed), repeats, sizes[0])
+    options = _performers(np.uint32(plan.seed), plan.repeats, plan.options)
     means = options.mean[:, :, None] - options.mean[:, None, :]
     deviations = jnp.sqrt(options.variance[:, :, None] + options.variance[:, None, :])
     problems = selection.NormalScores(means, deviations)
-    truth = best(means, sizes[1])
-    return Task(name, selection.normal_score, problems, truth, budget, interval)
+    return task_of(name, plan, selection.normal_score, problems, means)
 
 
 @functools.partial(jax.jit, static_argnums=(1, 2))
@@ -197,7 +199,7 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
         for most in bench.few(_ROUNDS, 1):
             race = make(most)
             # With little slack it draws least, and guesses are told beside the draws.
-            more = {"slack": 1.0} if isinstance(race, racing.DominanceRace) else {}
+            more: dict[str, Any] = {"slack": 1.0} if isinstance(race, racing.DominanceRace) else {}
             params = race.params(delta=0.05, max_rounds=most, **more)
             params = jax.tree.map(lambda x: x[None], params)
             work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)

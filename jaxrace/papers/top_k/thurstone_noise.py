@@ -9,7 +9,7 @@ import numpy as np
 from jaxrace import plots, selection
 from jaxrace.commands.select.curves import Curve, correct_at, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector
-from jaxrace.commands.select.tasks import thurstone_task
+from jaxrace.commands.select.tasks import Plan, thurstone_task
 from jaxrace.commands.workbench import Workbench, as_columns, mean_and_error, report_table
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -67,9 +67,8 @@ def run(bench: Workbench) -> None:
     noises = NOISES if not bench.quick else (0.0, 0.4)
     found: dict[float, Found] = {}
     for noise in noises:
-        sizes, budget = (NUM_OPTIONS, TOP), bench.size(BUDGET, 255)
-        common = bench.seed, repeats, sizes, budget, INTERVAL
-        found[noise] = _run_all(bench, thurstone_task(f"d = {noise}", *common, noise))
+        plan = Plan(bench.seed, repeats, NUM_OPTIONS, TOP, bench.size(BUDGET, 255), INTERVAL)
+        found[noise] = _run_all(bench, thurstone_task(f"d = {noise}", plan, noise))
     curves = {f"d = {noise}": each.curves for noise, each in found.items()}
     bench.write_table("success.csv", table_of(curves))
     pieces = [

@@ -1,6 +1,7 @@
 """Top k by scores: Groves and Branke, figures 2 and 3."""
 
 import dataclasses
+import functools
 from collections.abc import Sequence
 
 from jaxrace import selection
@@ -12,7 +13,7 @@ from jaxrace.commands.select.curves import (
     table_of,
 )
 from jaxrace.commands.select.runs import TOP_POINTS, Task, run_selector, run_top
-from jaxrace.commands.select.tasks import thurstone_task
+from jaxrace.commands.select.tasks import Plan, thurstone_task
 from jaxrace.commands.workbench import Workbench, with_error
 
 TOP = "SELECT/TOP"
@@ -37,17 +38,13 @@ def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
     }
 
 
-def run_published(bench: Workbench) -> None:
-    """With the four methods of the paper alone."""
-    run(bench, PUBLISHED)
-
-
 def run(bench: Workbench, names: Sequence[str] = tuple(lineup(NUM_OPTIONS, 1))) -> None:
     """Leaves success.csv, success.png and report.md."""
     repeats, budget = bench.size(10_000, 64), bench.size(BUDGET, 235)
     tasks = [
         thurstone_task(
-            f"{top} of {NUM_OPTIONS}", bench.seed, repeats, (NUM_OPTIONS, top), budget, INTERVAL
+            f"{top} of {NUM_OPTIONS}",
+            Plan(bench.seed, repeats, NUM_OPTIONS, top, budget, INTERVAL),
         )
         for top in bench.few((4, 1), 1)
     ]
@@ -58,6 +55,9 @@ def run(bench: Workbench, names: Sequence[str] = tuple(lineup(NUM_OPTIONS, 1))) 
     )
     looks = [135, 250, 500, 1000] if not bench.quick else [135, 235]
     _compare(bench, tasks, bench.few(names, 2), looks, said)
+
+
+run_published = functools.partial(run, names=PUBLISHED)  # the four methods of the paper alone
 
 
 def _compare(
@@ -87,9 +87,9 @@ def run_large(bench: Workbench) -> None:
     rest = bench.size(LARGE_BUDGET, 300), bench.size(LARGE_INTERVAL, 10)
     top = bench.size(40, 5)
     tasks = [
-        thurstone_task(f"{top} of {count}", bench.seed, repeats, (count, top), *rest),
+        thurstone_task(f"{top} of {count}", Plan(bench.seed, repeats, count, top, *rest)),
         thurstone_task(
-            f"1 of {count}, with a gap", bench.seed, repeats, (count, 1), *rest, first=1.2
+            f"1 of {count}, with a gap", Plan(bench.seed, repeats, count, 1, *rest), first=1.2
         ),
     ]
     said = (
@@ -107,8 +107,8 @@ def _saving(bench: Workbench, num_options: int) -> str:
     repeats = bench.size(1_000, 8)
     name = f"1 of {num_options}, with a gap, warm-up"
     # Of more problems than the curves, since it is one record, after the warm-up, that counts.
-    common = bench.seed, repeats, (num_options, 1), selector.opening, 1
-    task = thurstone_task(name, *common, first=1.2)
+    plan = Plan(bench.seed, repeats, num_options, 1, selector.opening, 1)
+    task = thurstone_task(name, plan, first=1.2)
     curve = run_selector(bench, task, "ML-POCBAm", selector)
     rate, error = curve.success
     more = dataclasses.replace(task, budget=round(1.1 * task.budget))

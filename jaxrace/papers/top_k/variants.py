@@ -6,9 +6,9 @@ import numpy as np
 
 from jaxrace import selection
 from jaxrace.commands.select.config import POOLED_SAMPLES
-from jaxrace.commands.select.curves import Curve, correct_at, success_in_words
+from jaxrace.commands.select.curves import correct_at, success_in_words
 from jaxrace.commands.select.runs import Task, run_selector
-from jaxrace.commands.select.tasks import thurstone_task, wins_task, with_own_target
+from jaxrace.commands.select.tasks import Plan, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
 from jaxrace.papers.top_k.thurstone_topk import NUM_OPTIONS, Curves, leave
 from jaxrace.tables import markdown_table
@@ -49,7 +49,7 @@ def run_batches(bench: Workbench) -> None:
     """Leaves success.csv, success.png and report.md."""
     repeats, budget = bench.size(5_000, 64), bench.size(_BUDGET, _QUICK)
     name = f"{TOP} of {NUM_OPTIONS}"
-    task = thurstone_task(name, bench.seed, repeats, _SIZES, budget, _INTERVAL)
+    task = thurstone_task(name, Plan(bench.seed, repeats, *_SIZES, budget, _INTERVAL))
     curves: Curves = {}
     for name in bench.few(IN_BATCHES, 1):
         own = curves.setdefault(f"{task.name}, {name}", {})
@@ -69,10 +69,10 @@ def run_batches(bench: Workbench) -> None:
 def run_pooled(bench: Workbench) -> None:
     """Leaves success.csv, success.png and report.md."""
     repeats, budget = bench.size(2_000, 64), bench.size(_BUDGET, _QUICK)
-    common = (bench.seed, repeats, _SIZES, budget, _INTERVAL)
+    plan = Plan(bench.seed, repeats, *_SIZES, budget, _INTERVAL)
     size = f"{TOP} of {NUM_OPTIONS}"
-    scores = thurstone_task(f"{size}, scores", *common)
-    tasks = [scores, wins_task(f"{size}, wins", *common, 0.0)]
+    scores = thurstone_task(f"{size}, scores", plan)
+    tasks = [scores, wins_task(f"{size}, wins", plan)]
     curves: Curves = {}
     for task in bench.few(tasks, 1):
         curves |= _run_pooled(bench, task)
@@ -105,7 +105,7 @@ def _run_pooled(bench: Workbench, task: Task) -> Curves:
 def share_of_others(task: Task) -> tuple[float, float]:
     """How often those who win most often are others than those of the best mean score; its error.
 
-    >>> share_of_others(wins_task("2 of 5", 0, 50, (5, 2), 30, 5, 0.0))
+    >>> share_of_others(wins_task("2 of 5", Plan(0, 50, 5, 2, 30, 5)))
     (0.0, 0.0)
     """
     by_wins = with_own_target(task, selection.PairwiseRace(task.num_options, task.top))
@@ -122,13 +122,10 @@ def _rates(bench: Workbench, curves: Curves, column: str, is_compared: bool = Fa
         for name, curve in found.items():
             cells = [success_in_words(curve, look) for look in looks]
             if is_compared and curve is not first:
-                lost = [_loss(first, curve, look) for look in looks]
-                cells = [f"{cell}, lost {loss}" for cell, loss in zip(cells, lost, strict=True)]
+                for place, look in enumerate(looks):
+                    change = correct_at(first, look) - correct_at(curve, look)
+                    lost = with_error(*mean_and_error(change), digits=3)
+                    cells[place] += f", lost {lost}"
             rows.append([title, name, *cells])
     heads = ["task, method", column, *(f"{samples:,} samples" for samples in looks)]
     return markdown_table(heads, rows)
-
-
-def _loss(first: Curve, other: Curve, samples: float) -> str:
-    change = correct_at(first, samples) - correct_at(other, samples)
-    return with_error(*mean_and_error(change), digits=3)
