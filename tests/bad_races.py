@@ -16,7 +16,6 @@ HoeffdingRace: Any = racing.HoeffdingRace
 BernsteinRace: Any = racing.BernsteinRace
 DominanceRace: Any = racing.DominanceRace
 Lexicographic: Any = preferences.Lexicographic
-Margin: Any = preferences.Margin
 
 KEY = jax.random.key(0)
 KEYS = jax.random.split(KEY, 3)
@@ -87,9 +86,7 @@ def pair_of_signs(a, b):
 BAD = {
     # Races
     "top 0": (lambda: PreferenceRace(3, 0, 9, total_order), "top: expected an integer of at least"),
-    "top K": (lambda: PreferenceRace(3, 3, 9, total_order), "top: expected less than"),
     "top of a value race": (lambda: HoeffdingRace(3, 4), "top: expected less than"),
-    "one option": (lambda: PreferenceRace(1, 1, 9, total_order), "num_options: expected an int"),
     "capacity 32768": (lambda: PreferenceRace(3, 1, 2**15, total_order), "capacity: expected at m"),
     "bound": (lambda: PreferenceRace(3, 1, 9, total_order, "wide"), "bound: expected one of publi"),
     "rule": (
@@ -101,8 +98,6 @@ BAD = {
         "bound: expected 'published' with dynamic_delta, got 'stitched-kl'",
     ),
     "delta 1": (lambda: RACE.params(1.0), "delta: expected a number between 0 and 1"),
-    "delta nan": (lambda: VALUE_RACE.params(np.nan), "delta: expected a number between 0 and 1"),
-    "max_rounds 2.0": (lambda: VALUE_RACE.params(0.1, 2.0), "max_rounds: expected an integer"),
     "max_rounds 21": (lambda: RACE.params(0.1, 21), "max_rounds: expected at most the capacity 20"),
     "epsilon 0.5": (lambda: RACE.params(epsilon=0.5), r"epsilon: expected a number in \[0, 0.5\)"),
     "epsilon and dynamic": (
@@ -111,7 +106,6 @@ BAD = {
         ),
         "epsilon: expected 0 with dynamic_delta, got 0.1",
     ),
-    "value_range 0": (lambda: VALUE_RACE.params(value_range=0), "value_range: expected a positive"),
     "value_range missing": (
         lambda: VALUE_RACE.params(0.1),
         "value_range: expected .*, got nothing",
@@ -127,10 +121,6 @@ BAD = {
         lambda: kernels.prefix_wins(total_order, jnp.zeros((2, 0))),
         "outcomes: expected at least one round, got none",
     ),
-    "no new rounds": (
-        lambda: kernels.round_gains(total_order, jnp.zeros((2, 3)), jnp.zeros((2, 0)), 3),
-        "outcomes: expected at least one round, got none",
-    ),
     "intersect is a word": (
         lambda: PreferenceRace(3, 1, 20, total_order, intersect="yes"),
         "intersect: expected a bool, got 'yes'",
@@ -138,10 +128,6 @@ BAD = {
     "compare not antisymmetric": (
         lambda: run(race_with(first_always)),
         "compare: expected opposite signs .*, got 1 and 1 for",
-    ),
-    "compare 2": (
-        lambda: racing.check_compare(doubled, OPTIONS),
-        "compare: expected -1, 0 or .1, got -?2 for",
     ),
     "compare float": (
         lambda: run(race_with(floating)),
@@ -152,31 +138,17 @@ BAD = {
         lambda: run(race_with(branching)),
         "compare: expected a function of two outcomes in pure JAX, got TracerBoolConversionError",
     ),
-    "compare of other outcomes": (
-        lambda: run(race_with(preferences.Larger("score"))),
-        "compare: expected a function of two outcomes in pure JAX, got AttributeError",
-    ),
     "compare told": (
         lambda: tell(np.arange(3, dtype=np.float32)[:, None], race_with(first_always)),
         "compare: expected opposite signs",
-    ),
-    "compare at init": (
-        lambda: race_with(floating).init(0.0, PARAMS),
-        "compare: expected one sign",
     ),
     "compare under vmap": (
         lambda: jax.vmap(lambda key: run(race_with(floating), key))(KEYS),
         "compare: expected one signed integer",
     ),
-    "check without outcomes": (
-        lambda: racing.check_compare(total_order, ()),
-        r"outcomes: .*, got \[\]",
-    ),
     "check of two lengths": (
         lambda: racing.check_compare(total_order, (jnp.zeros(2), jnp.zeros(3))),
         r"outcomes: expected leaves \[n, ...\] with one n >= 1, got \[\[2\], \[3\]\]",
     ),
-    "no criterion": (preferences.Pareto, "Pareto: expected at least one criterion"),
     "criterion": (lambda: Lexicographic("a"), "Lexicographic: expected preferences"),
-    "margin < 0": (lambda: Margin(-1.0), "least: expected a number in .0, inf., got -1"),
 }

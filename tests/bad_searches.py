@@ -97,7 +97,6 @@ BAD = {
     ),
     "step changes the structure": (lambda: play("structure"), "Walk.step: expected a state with"),
     "step's reward": (lambda: play("reward"), r"Walk.step: .* as reward, got float32\[2\]"),
-    "step's terminal": (lambda: play("terminal"), r"Walk.step: .* terminal, got int32\[\]"),
     "step in a search": (
         lambda: run_searches(
             dataclasses.replace(MEDICAL, env=Walk("shape"), fold=RETURN),
@@ -114,12 +113,7 @@ BAD = {
         lambda: Rollout(Walk(horizon=0), CONSTANT, RETURN),
         "env.horizon: expected an integer of at least 1, got 0",
     ),
-    "unhashable env": (
-        lambda: Rollout(Unhashable(), CONSTANT, RETURN),
-        "env: expected a hashable object .*, got Unhashable",
-    ),
     "policy": (lambda: Rollout(Walk(), None, RETURN), "policy: expected a function"),
-    "rollout seed": (lambda: play(key=jnp.uint32([0, 1])), "key: expected a key from"),
     "no episodes": (
         lambda: rollout.evaluate(MEDICAL.rollout, KEY, rollout.PolicyInTask(START, None), 0),
         "episodes: expected an integer of at least 1, got 0",
@@ -135,10 +129,6 @@ BAD = {
         lambda: Strategy("PGPE", 7).params(START),
         "population_size: PGPE does not take 7",
     ),
-    "odd ESMC": (
-        lambda: Strategy("ESMC", 7).params(START),
-        "population_size: ESMC takes even sizes",
-    ),
     "sigma0 0": (lambda: Strategy().params(START, 0.0), "sigma0: expected a positive number"),
     "sigma0 swept": (
         lambda: Strategy("Open_ES", 8).params(START, 1.0),
@@ -147,10 +137,6 @@ BAD = {
     "population": (
         lambda: tell_strategy(POPULATION[:3], np.arange(4)),
         r"population: expected leaves with leading axis 4, got \[3, 3\]",
-    ),
-    "ranking size": (
-        lambda: tell_strategy(POPULATION, np.arange(3)),
-        r"ranking: .*, got int.*\[3\]",
     ),
     "ranking": (
         lambda: tell_strategy(POPULATION, np.array([0, 1, 1, 2])),
@@ -172,32 +158,18 @@ BAD = {
         lambda: MEDICAL.params(min_rounds=9, max_rounds=8),
         "max_rounds: expected an int",
     ),
-    "min_rounds 0": (lambda: MEDICAL.params(min_rounds=0), "min_rounds: expected"),
-    "search delta": (lambda: MEDICAL.params(delta=1.0), "delta: expected"),
-    "search sigma0": (lambda: MEDICAL.params(sigma0=-1.0), "sigma0: expected"),
-    "search budget": (lambda: MEDICAL.params(budget=0), "budget: expected"),
     "search max_rounds": (
         lambda: MEDICAL.params(max_rounds=101),
         "max_rounds: expected at most the",
-    ),
-    "search old key": (
-        lambda: MEDICAL.init(jax.random.PRNGKey(0), MEDICAL.params()),
-        r"key: expected a key from jax.random.key, got uint32\[2\]",
     ),
     "one key": (
         lambda: run_searches(MEDICAL, KEY, MEDICAL.params()),
         "keys: expected a list of keys",
     ),
-    "no keys": (lambda: run_searches(MEDICAL, KEYS[:0], MEDICAL.params()), "keys: .* got none"),
-    "params of the race": (
-        lambda: run_searches(MEDICAL, KEYS, RACE_PARAMS),
-        "params: expected what sear",
-    ),
     "params for other keys": (
         lambda: run_searches(MEDICAL, KEYS, stack_params([MEDICAL.params()] * 2)),
         "params: expected 3 of them, one per key, got 2",
     ),
-    "no params": (lambda: stack_params([]), "params: expected at least one, got none"),
     "unlike params": (
         lambda: stack_params([MEDICAL.params(), RACE_PARAMS]),
         "params: expected those of one search",

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.special import xlogy
 
 from jaxrace.dueling import Record, draw_outcome, duels, play, shuffled, step_keys
 from jaxrace.dueling.counts import CountedState
@@ -139,23 +138,6 @@ def assert_play_is_the_loop(algorithm, params):
         assert found.time.tolist() == [20, 40, 60]
 
 
-def assert_batches_are_single_games(algorithm, params):
-    """Two keys for each of two matrices."""
-    keys = jax.random.split(jax.random.key(7), 2)
-    problems = [duels(matrix) for matrix in matrices_of(algorithm.num_arms, 2)]
-    stacked = jax.tree.map(lambda *leaves: jnp.stack(leaves), *problems)
-
-    def one(key, problem):
-        return play(algorithm, key, problem, HORIZON, params, RECORDS)
-
-    over_keys = jax.vmap(one, in_axes=(0, None))
-    batch = jax.vmap(over_keys, in_axes=(None, 0))(keys, stacked)
-    for number, problem in enumerate(problems):
-        for which, key in enumerate(keys):
-            row = jax.tree.map(lambda leaf: leaf[number, which], batch)  # noqa: B023
-            jax.tree.map(np.testing.assert_array_equal, row, one(key, problem))
-
-
 def assert_other_numbers_compile_nothing(algorithm, params, others, count_compilations):
     """Neither `play` nor the verbs, with another key, matrix and other params."""
 
@@ -188,18 +170,6 @@ def assert_bad_calls_raise(algorithm, params):
         algorithm.ask(7, state, params)
 
 
-def total_regret(algorithm, params, matrix, horizon, runs, seed=0):
-    """Mean strong regret [10] of all duels so far, at ten equal steps; and the last records."""
-    problem = duels(matrix)
-
-    def one(key):
-        return play(algorithm, key, problem, horizon, params, 10)
-
-    log = jax.vmap(one)(jax.random.split(jax.random.key(seed), runs))
-    regret = np.asarray(log.regret[..., 1], np.float64).cumsum(1).mean(0)
-    return regret, jax.tree.map(lambda leaf: np.asarray(leaf[:, -1]), log)
-
-
 def growth(algorithm, horizon, runs):
     """How strong regret grows on the hard Condorcet matrix of 6 arms, in another order each run.
 
@@ -224,10 +194,3 @@ def growth(algorithm, horizon, runs):
 
 # p_1j - 1/2 of that matrix.
 GAPS = np.arange(2, 7) / 12
-
-
-def least_slope():
-    """Of regret against ln t, asymptotically, whatever the algorithm (Komiyama et al. 2015)."""
-    p = 0.5 + GAPS
-    divergence = xlogy(1 - p, 2 - 2 * p) + xlogy(p, 2 * p)  # of 1 - p from 1/2
-    return (GAPS / 2 / divergence).sum()

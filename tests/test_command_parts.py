@@ -15,7 +15,7 @@ from jaxrace.audits.reckoning import Finding, markdown_table
 from jaxrace.commands.duel.job import record_count, rounded
 from jaxrace.commands.holdem.evolution import random_other
 from jaxrace.commands.improve.domains import of_gridworld
-from jaxrace.commands.progress import ProgressBar, shown_stages, waiting
+from jaxrace.commands.progress import Stages, shown_stages, waiting
 from jaxrace.commands.select.curves import Curve, samples_between
 from jaxrace.commands.select.tasks import best_by
 from jaxrace.commands.train.config import TrainConfig
@@ -56,7 +56,7 @@ def test_who_waits_on_a_terminal_is_told_why(is_terminal, monkeypatch):
 
 def test_a_bar_ends_with_its_stage():
     with Progress(disable=True) as progress:
-        bar = ProgressBar(progress, "episodes")
+        bar = Stages(Console(), "episodes", bar=progress)
         bar("training", 0, 1_000)
         bar("training", 1_000, 1_000)
 

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from jaxrace import compilation, racing
 from jaxrace.compilation import bounded_jit, compile_ahead
 
 
@@ -67,26 +66,3 @@ def test_a_program_is_kept_while_it_is_used(count_compilations):
         assert float(scaled(2, x)) == 4
         assert float(scaled(3, x)) == 6
     assert compilations.count == 0
-
-
-@pytest.mark.slow
-def test_fresh_samples_leave_few_programs():
-    """As cells of a notebook that are run again and again."""
-    race = racing.HoeffdingRace(2, 1)
-    params = race.params(0.05, 5, value_range=1.0)
-
-    def cell(number):
-        def sample(key, option):
-            return option * jax.random.uniform(key)
-
-        racing.run(race, jax.random.key(number), sample, jnp.arange(2.0), params)
-        return weakref.ref(sample)
-
-    cells, client = 100, jax.devices()[0].client
-    before = len(client.live_executables())
-    samples = [cell(number) for number in range(cells)]
-    gc.collect()
-    most = compilation.MOST_PROGRAMS
-    alive = [number for number, sample in enumerate(samples) if sample() is not None]
-    assert alive == list(range(cells - most, cells))
-    assert len(client.live_executables()) < before + most + 20  # those that all cells share

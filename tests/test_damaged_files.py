@@ -11,18 +11,17 @@ import re
 import signal
 import tempfile
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pytest
 
-from jaxrace import runs, sweep
+from jaxrace import runs
 from jaxrace.commands.cli import main
 from jaxrace.data import read_scores
 from jaxrace.dueling.matrices import read_matrix
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
-from jaxrace.selection.votes.table import read_comparisons
+from jaxrace.selection.votes.front import read_comparisons
 
 rng = np.random.default_rng(0)
 
@@ -131,13 +130,6 @@ def accident(content, rng):
     return content[:begin] + token + content[end:]
 
 
-def test_damage_is_damage():
-    """Most of the files are other ones, and the same every time."""
-    found = [damaged(SCORES, np.random.default_rng(seed)) for seed in range(50)]
-    assert len(set(found)) > 45
-    assert found == [damaged(SCORES, np.random.default_rng(seed)) for seed in range(50)]
-
-
 @contextlib.contextmanager
 def folder_of(files):
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
@@ -186,28 +178,12 @@ def answer(out):
     return re.sub("compile .*, run .* s; ", "", out)
 
 
-@functools.cache
-def interrupted(command):
-    """What it has left when it was stopped half-way."""
-    run = sweep.run
-
-    def run_a_little(*arguments, stop, **named):
-        del stop
-        return run(*arguments, stop=lambda: True, **named)
-
-    with mock.patch.object(sweep, "run", run_a_little):
-        status, _, _, files = ran(command, COMMANDS[command])
-    assert status == 128
-    return files
-
-
 def check_command(command, seed, kind):
     """With one of its files damaged, or gone: its own, or those that a run has left."""
     rng = np.random.default_rng(seed)
-    files, right, right_answer = COMMANDS[command], {}, None
+    files, right_answer = COMMANDS[command], None
     if kind != "new":
-        right, right_answer = finished(command)
-        files = right if kind == "finished" else interrupted(command)
+        files, right_answer = finished(command)
         command = f"{command} --resume"
     name = sorted(files)[rng.integers(len(files))]
     files = dict(files)
@@ -218,9 +194,6 @@ def check_command(command, seed, kind):
     if status in DONE:
         if kind == "finished":
             assert answer(out) == right_answer, name
-        if kind == "interrupted":
-            for kept in ("d/log.csv", "d/summary.json"):
-                assert left[kept] == right[kept], name
         return
     assert status in (1, 2), name
     *stages, last = err.splitlines()
@@ -241,7 +214,7 @@ def test_commands_that_end_at_once(command, kind, seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 50))
+@pytest.mark.parametrize("seed", range(10, 15))
 @pytest.mark.parametrize("command", COMMANDS, ids=name_of)
 @pytest.mark.parametrize("kind", ["new", "finished"])
 def test_commands(command, kind, seed):
@@ -250,19 +223,12 @@ def test_commands(command, kind, seed):
     check_command(command, seed, kind)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 110))
-def test_interrupted_runs(seed):
-    check_command(DUEL_OF_CSV, seed, "interrupted")
-
-
-@pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 300), marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", READERS)
-def test_readers(name, seeds):
+def test_readers(name):
     """An error is of one line, in which the file or what is wrong has a name."""
     all_files = {name: content for files in COMMANDS.values() for name, content in files.items()}
     content = all_files.get(name) or finished(TRAIN)[0][name]
-    said = [said_of(name, damaged(content, np.random.default_rng(seed))) for seed in seeds]
+    said = [said_of(name, damaged(content, np.random.default_rng(seed))) for seed in range(30)]
     assert all(said)
     assert not any("\n" in words for words in said)
 

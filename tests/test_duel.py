@@ -2,7 +2,6 @@
 
 import json
 import types
-import warnings
 from typing import Any
 
 import jax
@@ -12,10 +11,8 @@ import pytest
 from jaxrace import dueling, runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.duel import runs as duel_runs
-from jaxrace.commands.duel.config import ALGORITHMS, DuelConfig
-from jaxrace.commands.duel.job import duel
+from jaxrace.commands.duel.config import ALGORITHMS
 from jaxrace.commands.duel.lineup import entrant
-from jaxrace.commands.job import Job
 from jaxrace.commands.workbench import Workbench
 from jaxrace.dueling import DuelJob, DuelWork, Rucb, SupKlucb, matrices
 from jaxrace.dueling.driver import Record
@@ -35,14 +32,6 @@ def folder(tmp_path_factory):
     command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", str(matrix)]
     assert main([*command, "--out", str(found)]) == 0
     return found
-
-
-@pytest.mark.slow
-def test_the_lanes_of_each_stage_are_kept(folder):
-    """Whatever the machine: six runs in four blocks."""
-    stages = runs.read_config(folder)["sweep"]
-    assert set(stages) == {"rucb", "savage", "uniform"}
-    assert {sizes["width"] for sizes in stages.values()} == {2}
 
 
 def test_what_lies_in_the_folder(folder):
@@ -85,18 +74,6 @@ def test_what_a_finished_run_says(folder, capsys):
         assert f"\n{name} " in text
 
 
-@pytest.mark.slow
-def test_the_table(folder, capsys):
-    matrix = folder.with_name("mine.csv")
-    out = folder.with_name("again")
-    assert main([*COMMAND, *SMALL, str(matrix), "--out", str(out)]) == 0
-    text = capsys.readouterr().out
-    assert "\nCondorcet winner 1, Copeland winners 1" in text
-    assert max(map(len, text.splitlines())) <= 80 or str(out) in text
-    for name in ("rucb", "dts", "sup-klucb", "savage"):
-        assert f"\n{name} " in text
-
-
 def test_an_interrupted_run_goes_on(folder, tmp_path, monkeypatch):
     """Stopped after the first algorithm; the log is the same in the end."""
     played = []
@@ -134,18 +111,6 @@ def test_what_is_noted_before_the_first_run(capsys, tmp_path, monkeypatch):
     assert "uniform needs" not in seen[0]
 
 
-@pytest.mark.slow
-def test_who_needs_a_condorcet_winner_is_told_by_play():
-    algorithm, params = entrant("rucb", 5, 100, 0.1, jax.random.key(0))
-    problem = dueling.duels(matrices.cyclic(5))
-    with pytest.warns(UserWarning, match=r"^Rucb needs an arm that beats every other one, and"):
-        dueling.play(algorithm, jax.random.key(0), problem, 100, params, 1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        problem = dueling.duels(matrices.flat(5))
-        dueling.play(algorithm, jax.random.key(0), problem, 100, params, 1)
-
-
 @pytest.mark.parametrize(
     ("num_arms", "interval", "horizon", "message"),
     [
@@ -177,37 +142,7 @@ def test_a_matrix_that_is_not_one_of_many():
 
 
 @pytest.mark.slow
-def test_files_of_any_name_and_pairs_that_are_nearly_tied(tmp_path, capsys):
-    """What is a tie is the same for the winners, the regret and the table."""
-    matrix = tmp_path / "plain"
-    matrix.write_text("0.5,0.50000001\n0.49999999,0.5\n")
-    command = [*COMMAND, "--horizon", "40", "--repeats", "2", "--algorithm", "uniform"]
-    command += [str(matrix), "--out", str(tmp_path / "run")]
-    assert main(command) == 0
-    assert "\nCondorcet winner none, Copeland winners 0, 1" in capsys.readouterr().out
-    assert main([*command, "--arms", "3"]) == 2
-    assert "--arms: expected 2, as in" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-def test_a_horizon_that_few_numbers_divide(tmp_path):
-    config = DuelConfig("uniform", "flat", 3, horizon=211, repeats=2)
-    with pytest.warns(UserWarning, match="horizon: 200 duels a run, not 211"):
-        folder = duel(Job(config, tmp_path / "run"))
-    assert runs.read_log(folder)["duels"].max() == 200
-    assert runs.read_summary(folder)["uniform"]["regret"]["strong"]["count"] == 2
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "interleaved-filter",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("savage", "beat-the-mean", "uniform")
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", ["interleaved-filter", "uniform"])
 def test_what_is_not_simulated_is_known(name, tmp_path):
     """Runs that end when exploration does, filled in, are those that go on to the horizon."""
     one = entrant(name, 4, 12_000, 0.01, jax.random.key(0))
@@ -250,7 +185,9 @@ def test_records_after_the_last_row_of_a_run():
     log: Any = types.SimpleNamespace(
         rows=types.SimpleNamespace(row=row, job=np.array([0, 0, 1, 1, 1, 1]))
     )
-    found = duel_runs._as_arrays(log, problems, np.zeros(2, int), (1, 2, 4), 10, "copeland")
+    bench: Any = types.SimpleNamespace(seed=0, sweep=lambda *_, **named: log)
+    rucb = entrant("rucb", 3, 40, 0.5, jax.random.key(0))
+    found = duel_runs.run_entrant(bench, "rucb", rucb, problems, 2, 40, 4)
     assert found.recommended.tolist() == [[[1, 2, 2, 2], [0, 0, 1, 1]]]
     assert found.settled_at.tolist() == [[20, 0]]
     stays = 10 * np.asarray(problems.costs)[0, :, 2, 2]
@@ -270,40 +207,11 @@ def test_what_is_correct(target, winner):
     assert entrant(name, 3, 300, 0.5, jax.random.key(0)).algorithm.target == target
 
 
-@pytest.mark.slow
-def test_what_is_correct_is_what_an_algorithm_looks_for(tmp_path):
-    """Arm 0 beats both others, hardly; arm 1 has the best rate."""
-    matrix = np.array([[0.5, 0.55, 0.55], [0.45, 0.5, 0.99], [0.45, 0.01, 0.5]])
-    problems = duel_runs.stack_problems([dueling.duels(matrix)])
-    for name, winner in (("sup-klucb", 0), ("sup-klucb-borda", 1)):
-        one = entrant(name, 3, 300, 0.5, jax.random.key(0))
-        bench = Workbench(tmp_path / name)
-        found = duel_runs.run_entrant(bench, "run", one, problems, 4, 300, 3)
-        np.testing.assert_array_equal(found.is_best, found.recommended == winner)
-        assert found.is_best.any()
-
-
 def test_every_algorithm_has_a_maker():
     made = [entrant(name, 4, 100, 0.05, jax.random.key(0)) for name in ALGORITHMS]
     assert len({one.algorithm for one in made}) == len(made)
     for one in made:
         one.algorithm.init(one.params)
-
-
-@pytest.mark.slow
-def test_every_algorithm_runs():
-    for name in ALGORITHMS:
-        one = entrant(name, 4, 100, 0.05, jax.random.key(0))
-        problem = dueling.duels(matrices.flat(4, 0.9))
-        log = dueling.play(one.algorithm, jax.random.key(1), problem, 100, one.params, 2)
-        assert log.time.tolist() == [50, 100], name
-
-
-def test_the_configuration_names_what_is_wrong():
-    with pytest.raises(ValueError, match=r"^repeats: expected"):
-        DuelConfig(repeats=0)
-    with pytest.raises(ValueError, match=r"^seed: expected at most"):
-        DuelConfig(seed=10**10)
 
 
 def test_a_named_matrix_of_wins_is_shown_by_name(tmp_path, capsys):

@@ -7,9 +7,7 @@ import pytest
 
 from jaxrace.dueling import double_thompson
 
-ARMS = pytest.mark.parametrize(
-    "num_arms", [2, 3, 4, 7, *(pytest.param(n, marks=pytest.mark.slow) for n in (10, 11))]
-)
+ARMS = pytest.mark.parametrize("num_arms", [2, 3, 4, 7])
 
 
 @ARMS

@@ -1,6 +1,5 @@
 """What SAVAGE may be asked: tests of independence against loops, and against what they claim."""
 
-import dataclasses
 import functools
 
 import jax
@@ -16,7 +15,6 @@ from jaxrace.dueling import (
     CondorcetWinner,
     CopelandWinner,
     Counting,
-    Decision,
     NextBest,
 )
 
@@ -36,7 +34,6 @@ QUESTIONS = [
     Question("borda", 3),
     Question("borda", 4),
 ]
-SMALL = [question for question in QUESTIONS if question.num_arms <= 4]
 
 
 def name(question):
@@ -59,13 +56,6 @@ def told(question, style):
     rng = np.random.default_rng([question.num_arms, len(style)])
     lower, upper = reference.draw_box(rng, 500, decision.num_parameters, style)
     return lower, upper, *(np.asarray(x) for x in answers(decision, lower, upper))
-
-
-def draw_points(rng, lower, upper, number):
-    """Points float32 [number, N] of a box; a few coordinates are at its bounds."""
-    share = rng.random((number, len(lower)))
-    share = np.where(rng.random(share.shape) < 0.1, np.round(share), share)
-    return np.clip(lower + share * (upper - lower), lower, upper)
 
 
 def is_feasible(question, point):
@@ -96,57 +86,6 @@ def test_answers_against_the_equations(question, style):
         assert (independent >= expected).all()
         independent = np.where(is_settled, expected, independent)
     np.testing.assert_array_equal(independent, expected)
-
-
-@pytest.mark.parametrize("style", ["grid", "anywhere"])
-@pytest.mark.parametrize("question", SMALL, ids=name)
-def test_what_is_independent_never_matters(question, style):
-    """Change one parameter at a time: up to ties the decision stays."""
-    rng = np.random.default_rng(2)
-    lower, upper, found, _ = told(question, style)
-    tried = 0
-    for number, parameter in list(zip(*np.nonzero(found), strict=True))[:150]:
-        box = lower[number], upper[number]
-        points = draw_points(rng, *box, 6)
-        others = points.copy()
-        others[:, parameter] = draw_points(rng, *box, 6)[:, parameter]
-        for pair in zip(points, others, strict=True):
-            if all(is_feasible(question, point) for point in pair):
-                before, after = (reference.decisions(question, point) for point in pair)
-                assert before & after
-                # Who are tied stays too, but where bounds that touch count as apart.
-                assert before == after or question.kind in ("best", "next", "borda")
-                tried += 1
-    assert tried > 100
-
-
-@pytest.mark.parametrize("style", ["grid", "anywhere"])
-@pytest.mark.parametrize("question", [q for q in SMALL if q.max_defeats is None], ids=name)
-def test_what_is_unique_is_the_decision_everywhere(question, style):
-    rng = np.random.default_rng(3)
-    lower, upper, _, found = told(question, style)
-    tried = 0
-    for number in np.flatnonzero(found)[:80]:
-        points = draw_points(rng, lower[number], upper[number], 10)
-        feasible = [x for x in points if is_feasible(question, x)]
-        common = [reference.decisions(question, x) for x in feasible]
-        if common:
-            assert set.intersection(*common)
-            tried += 1
-    assert tried > 3
-
-
-def test_the_stop_by_possible_defeats():
-    question = Question("copeland", 4, max_defeats=1)
-    rng = np.random.default_rng(4)
-    lower, upper, _, found = told(question, "anywhere")
-    always = told(Question("copeland", 4), "anywhere")[-1]
-    assert (found >= always).all()
-    assert (found > always).any()
-    for number in np.flatnonzero(found > always):
-        points = draw_points(rng, lower[number], upper[number], 10)
-        wins = [reference.certain_wins(reference.square(question, x, x)[0]) for x in points]
-        assert np.min(wins, axis=0).max() >= 2  # one arm, at all points
 
 
 @pytest.mark.parametrize("question", [Question("copeland", 4), Question("condorcet", 3)], ids=name)
@@ -231,20 +170,6 @@ def test_which_changes_matter(question):
     expected = [reference.changes(question, *pair) for pair in pairs]
     np.testing.assert_array_equal(found, expected)
     assert 0 < found.mean() < 1
-
-
-def test_which_changes_matter_to_a_decision_of_ones_own():
-    """The general way, of which the others are short cuts."""
-
-    @dataclasses.dataclass(frozen=True)
-    class Worst(Best):
-        def decide(self, mean):
-            return jnp.argmin(mean).astype(jnp.int32)
-
-        changes = Decision.changes
-
-    mean, other = jnp.array([0.3, 0.5, 0.9]), jnp.array([0.6, 0.4, 0.1])
-    assert Worst(3).changes(mean, other).tolist() == [True, False, True]
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=name)

@@ -25,11 +25,8 @@ from jaxrace.dueling import (
     CopelandWinner,
     Introspection,
     Savage,
-    arms,
-    draw_outcome,
     duels,
     shuffled,
-    step_keys,
 )
 from jaxrace.dueling.matrices import hard_condorcet
 from jaxrace.dueling.savage import never_seen_to_matter
@@ -87,9 +84,7 @@ def draw_points(key, time, num_parameters):
 @pytest.mark.parametrize(
     "question",
     [
-        pytest.param(Question("next", 3, skipped=1), marks=pytest.mark.slow),
         Question("counting", 3, limits=(0.25, 0.75)),
-        pytest.param(Question("copeland", 4), marks=pytest.mark.slow),
         Question("borda", 4),
     ],
     ids=label,
@@ -112,59 +107,10 @@ def test_introspection_against_the_reference(question):
     assert 0 < (found & active).mean() < 1
 
 
-@pytest.mark.slow
-def test_what_matters_among_feasible_matrices_matters_in_the_box():
-    """And is so rare that a walk among them would hardly see it, which is why the box is taken."""
-    question = Question("condorcet", 5)
-    points, others = np.random.default_rng(8).random((2, 4000, 10), np.float32)
-    found = np.asarray(jax.vmap(decision_of(question).changes)(points, others))
-    within = np.array(
-        [reference.changes_within(question, *x) for x in zip(points, others, strict=True)]
-    )
-    assert (found >= within).all()
-    feasible = np.array([reference.condorcet_winner(question, x) is not None for x in points])
-    rates, rate = within[feasible].mean(1), 2.0**-3 / 5
-    assert abs(rates.mean() - rate) < 4 * rates.std() / np.sqrt(len(rates))
-    assert found.mean() > 4 * rate
-
-
-@pytest.mark.slow
-def test_introspection_finds_what_the_exact_test_finds():
-    """It drops all that cannot matter, and of what can only what hardly ever does."""
-    question = Question("best", 3)
-    rng = np.random.default_rng(3)
-    lower, upper = reference.draw_box(rng, 400, 3, "anywhere")
-    keys, active = jax.random.split(jax.random.key(4), 400), np.ones(lower.shape, bool)
-    found = np.asarray(introspect(Introspection(300, 1.0), Best(3), keys, lower, upper, active))
-    boxes = list(zip(lower, upper, strict=True))
-    expected = np.array([reference.independent(question, *box) for box in boxes])
-    chance = np.array([chances_to_matter(rng, *box) for box in boxes])
-    assert (found >= expected).all()
-    assert chance[expected].max() == 0
-    assert not (found & (chance > 0.05)).any()
-    assert (chance[~expected] > 0.05).mean() > 0.5
-    # Few points do not find them all.
-    found = np.asarray(introspect(Introspection(2, 1.0), Best(3), keys, lower, upper, active))
-    assert (found >= expected).all()
-    assert (found & (chance > 0.05)).any()
-
-
-def chances_to_matter(rng, lower, upper):
-    """How often another value of a parameter changes which arm is best, [N]."""
-    points, others = lower + rng.random((2, 1000, len(lower))) * (upper - lower)
-    changed = np.repeat(points[:, None], len(lower), 1)
-    places = np.arange(len(lower))
-    changed[:, places, places] = others
-    return (changed.argmax(-1) != points.argmax(-1)[:, None]).mean(0)
-
-
 @pytest.mark.parametrize(
     "question",
     [
-        pytest.param(Question("best", 3), marks=pytest.mark.slow),
-        pytest.param(Question("counting", 3), marks=pytest.mark.slow),
         Question("copeland", 3),
-        pytest.param(Question("borda", 4), marks=pytest.mark.slow),
     ],
     ids=label,
 )
@@ -191,30 +137,6 @@ def test_every_run_has_simulations_of_its_own():
     keys = jax.random.split(jax.random.key(9), 6)
     drawn = jax.jit(jax.vmap(lambda key: jax.random.key_data(algorithm.of_run(params, key).key)))
     assert len(np.unique(drawn(keys), axis=0)) == 6
-
-
-@pytest.mark.slow
-def test_introspection_by_play_is_the_loop_of_ask_and_tell():
-    """Each run with simulations of its own, whatever it is batched with."""
-    algorithm = make(Question("best", 4), Introspection(3, 1.3))
-    problem = arms([0.9, 0.1, 0.6, 0.2], [0.9, 0.1, 0.6, 0.2])
-    params = algorithm.params(0.9, 60, key=jax.random.key(6))
-    keys = jax.random.split(jax.random.key(9), 6)
-    problems = jax.tree.map(lambda leaf: jnp.stack([leaf] * 6), problem)
-    log = play_many(algorithm, keys, problems, 60, 60, params)
-    for number, key in enumerate(keys):
-        own = algorithm.of_run(params, key)
-        state = algorithm.init(own)
-        for time in range(60):
-            ask_key, outcome_key = step_keys(key, time)
-            choice = algorithm.ask(ask_key, state, own)
-            outcome = draw_outcome(outcome_key, problem, choice)
-            state = algorithm.tell(state, np.asarray(choice), outcome, own)
-            assert log.recommended[number, time] == algorithm.recommend(state, own)
-            assert log.settled_at[number, time] == state.settled_at
-    assert len(set(np.asarray(log.settled_at)[:, -1].tolist())) > 2
-    drawn = [jax.random.key_data(algorithm.of_run(params, key).key).tolist() for key in keys]
-    assert len(set(map(tuple, drawn))) == 6
 
 
 @pytest.mark.parametrize(

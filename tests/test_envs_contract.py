@@ -11,24 +11,15 @@ import pytest
 from jaxrace.envs import GymnaxAdapter, check, gridworld, marketing, medical, mountain_car, options
 from jaxrace.envs.open_bandit import load, one_step
 
-slow = pytest.mark.slow
 ENVIRONMENTS = [
     (gridworld.Gridworld(), np.int32(1)),
     (mountain_car.MountainCar(), np.int32(1)),
     (marketing.Marketing(), np.int32(1)),
     (medical.Medical(), np.float32(0.4)),
 ]
-OTHERS = [
-    *((gridworld.Gridworld(size=2, horizon=3), np.int32(action)) for action in range(4)),
-    *((mountain_car.MountainCar(horizon=300, hold=1), np.int32(action)) for action in range(3)),
-    *((marketing.Marketing(horizon=3), np.int32(action)) for action in range(2)),
-    (medical.Medical("printed", horizon=7), np.float32(0.4)),
-]
 
 
-@pytest.mark.parametrize(
-    ("env", "action"), [*ENVIRONMENTS, *(pytest.param(*case, marks=slow) for case in OTHERS)]
-)
+@pytest.mark.parametrize(("env", "action"), ENVIRONMENTS, ids=repr)
 def test_contract(env, action):
     check(env, action)
     assert len({env, dataclasses.replace(env)}) == 1

@@ -105,13 +105,6 @@ def test_rollouts_agree_with_the_dynamic_programme(policy):
     assert set(sample) <= {-10.0, -9.0, -8.0, -7.0, -6.0}
 
 
-def test_only_the_row_of_the_last_cell_does_not_count():
-    policy = initial_probabilities()
-    gradient = np.asarray(jax.grad(expected_return)(policy, 10))
-    np.testing.assert_array_equal(gradient[-1], 0)
-    assert np.all(np.any(gradient[:-1] != 0, axis=1))
-
-
 def test_moves_and_walls():
     env = Gridworld()
     assert [place for place, _, _ in walk(env, (UP, LEFT, RIGHT, DOWN, UP, LEFT))] == [
@@ -144,11 +137,3 @@ def test_observations_tell_the_cell(size):
         observation = env.observe(place, {})
         assert observation.dtype == jnp.float32
         np.testing.assert_allclose(observation, np.array(place) / (size - 1), rtol=1e-6)
-
-
-def test_a_second_policy_compiles_nothing(count_compilations):
-    first, second, key = initial_probabilities(), uniform(), jax.random.key(2)
-    jax.block_until_ready(returns(Gridworld(), first, key, 8))
-    with count_compilations() as compilations:
-        jax.block_until_ready(returns(Gridworld(), second, key, 8))
-    assert compilations.count == 0

@@ -1,6 +1,5 @@
 """The logged recommendations as published, and the click model against its conditions."""
 
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -113,11 +112,3 @@ def test_the_stored_model_is_what_fit_returns():
     assert stored.counts.sum() == 10_000
     rows = design(np.array([[1, 0], [0, 1]]), np.array([0, 1]))
     assert rows.tolist() == [[1, 1, 0, -0.5, -0.5, 0], [1, 0, 1, 0.5, 0, 0.5]]
-
-
-def test_the_files_are_small_and_attributed():
-    folder = resources.files("jaxrace.envs.open_bandit")
-    assert len((folder / "open_bandit.npz").read_bytes()) < 600_000
-    notice = (folder / "NOTICE").read_text("utf-8")
-    assert "Yuta Saito" in notice
-    assert "CC BY 4.0" in notice

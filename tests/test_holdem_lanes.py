@@ -132,24 +132,6 @@ def test_memory_lasts_from_hand_to_hand(deals):
     assert chips[0] == -chips[1] == int(found.winnings.sum())
 
 
-@pytest.mark.slow
-def test_lanes_at_once(deals):
-    patience = jnp.array([0, 10, 50], jnp.int32)
-    never = jnp.int32(HANDS)
-
-    def one(weight):
-        return lane((Diarist(), Diarist()), deals, SEATINGS[0], (weight, never))
-
-    together = jax.vmap(one)(patience)
-    for place, weight in enumerate(patience):
-        alone = one(weight)
-        jax.tree.map(
-            lambda many, single, p=place: np.testing.assert_array_equal(many[p], single),
-            together,
-            alone,
-        )
-
-
 def test_what_is_no_integer_is_no_action(deals):
     def calls(key, observation):
         return observation.legal[1]
@@ -165,11 +147,3 @@ def test_illegal_actions_in_lanes(deals):
         lane(contenders, deals)
     flags = jax.jit(lambda deals: lane(contenders, deals).illegal)(deals)
     assert flags.all()
-
-
-@pytest.mark.slow
-def test_hands_of_a_lane_do_not_depend_on_those_that_follow(deals):
-    contenders = Memoryless(policies.play_uniformly), Memoryless(by_strength)
-    some = jax.tree.map(lambda leaf: leaf[..., :50], deals)
-    few, many = (lane(contenders, which).winnings for which in (some, deals))
-    assert (few == many[:50]).all()

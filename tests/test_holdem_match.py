@@ -85,7 +85,7 @@ def test_moves_can_be_played_again(deals, seating):
             own, other = betting.amounts(state)
             assert (move.seat, move.street) == (state.to_act, state.street)
             assert (move.own, move.other) == (own, other)
-            state = abstraction.step(state, move.action)
+            state = abstraction.advance(state, move.action)
             assert state.contributions[move.seat] == move.total
         assert state.finished
         button_wins = deals.winner[hand] * (1 if seating.first == seating.button else -1)
@@ -109,54 +109,6 @@ def test_strengths_are_those_of_the_own_hand_and_street(deals):
                 player = seating.button if seat == 0 else 1 - seating.button
                 hand = 0 if player == seating.first else 1
                 assert (seen(street, seat, seating) == deals.strengths[street, hand]).all()
-
-
-@pytest.mark.slow
-def test_uniform_choice():
-    """Of seven legal actions at first; of five on the next decision after the third size."""
-    deals = table.prepare(dealing.deal(jax.random.key(2), 70_000))
-    pair = policies.play_uniformly, policies.play_uniformly
-    moves = play(pair, deals, with_moves=True).moves
-    assert moves is not None
-    for made, actions, legal in (
-        (moves.made[0], moves.action[0], 7),
-        (moves.action[0] == CALL, moves.action[1], 6),
-    ):
-        counts = np.bincount(np.asarray(actions)[np.asarray(made)], minlength=7)
-        expected = counts.sum() / legal
-        assert np.count_nonzero(counts) == legal
-        assert (abs(counts[counts > 0] - expected) < 4.5 * np.sqrt(expected)).all()
-
-
-@pytest.mark.slow
-def test_chance_is_fair():
-    """A uniform player against another one wins nothing in the mean, from either seat."""
-    deals = table.prepare(dealing.deal(jax.random.key(3), 50_000))
-    pair = policies.play_uniformly, policies.play_uniformly
-    both = [play(pair, deals, seating, seed=5).winnings for seating in SEATINGS[:2]]
-    mean = (np.asarray(both[0], np.float64) + np.asarray(both[1])) / 2
-    assert abs(mean.mean()) < 4 * mean.std() / np.sqrt(len(mean))
-
-
-def test_again_with_other_numbers(deals, count_compilations):
-    pair = policies.play_uniformly, policies.always_call
-    inputs = [
-        (key, deals, Seating(jnp.int32(i % 2), jnp.int32(0)))
-        for i, key in enumerate(jax.random.split(jax.random.key(9)))
-    ]
-    one = match.play(pair, *inputs[0], Rules()).winnings
-    with count_compilations() as compilations:
-        other = match._play(pair, False, *inputs[1], Rules())[1].winnings
-    assert compilations.count == 0
-    assert (one != other).any()
-
-
-def test_over_seatings_at_once(deals):
-    seatings = jax.tree.map(lambda *leaves: jnp.array(leaves, jnp.int32), *SEATINGS)
-    pair = by_strength, always_all_in
-    mapped = jax.vmap(lambda seating: play(pair, deals, seating).winnings)(seatings)
-    for found, seating in zip(mapped, SEATINGS, strict=True):
-        assert (found == play(pair, deals, seating).winnings).all()
 
 
 def test_pot_odds_pay_what_a_hand_is_worth(deals):

@@ -136,7 +136,7 @@ def test_the_pool_is_made_of_whole_sets(tmp_path, monkeypatch):
         return Deals(numbers, 100 * hands + numbers[:, None, None])
 
     monkeypatch.setattr(job, "_SET", 4)
-    monkeypatch.setattr(job, "deal_sets", numbered_sets)
+    monkeypatch.setattr(job.matches, "deal_sets", numbered_sets)
     pool = job._make_pool(HoldemConfig(pool=10), Workbench(tmp_path))
     assert pool.winner.tolist() == list(range(12))
     assert pool.strengths.shape == (4, 2, 12)
@@ -159,13 +159,3 @@ def test_no_selection_plays_more_matches_than_the_others(name, matches, warm_up)
         assert selection.selector.top == 16
     assert isinstance(selection.compare, ShortMatch)
     assert 2 * selection.compare.decks == config.hands_of_match == 10
-
-
-def test_the_help_of_train_tells_of_both(capsys):
-    assert main(["train", "--help"]) == 0
-    assert "jaxrace train holdem --help" in capsys.readouterr().out
-    assert main(["train", "holdem", "--help"]) == 0
-    said = capsys.readouterr().out
-    assert "usage: jaxrace train holdem" in said
-    assert "--hands N" in said
-    assert "--episodes" not in said

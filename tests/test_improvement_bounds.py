@@ -205,7 +205,7 @@ def test_safe_bounds_err_seldom(name, count):
         ({"behaviour": [0, 1, 2]}, r"behaviour: expected integers \[4\], got int64\[3\]"),
         ({"behaviour": [0.0, 1, 1, 1]}, r"behaviour: expected integers \[4\], got float64\[4\]"),
         ({"behaviour": [0, 1, -1, 1]}, r"behaviour\[2\]: expected a number from 0 to"),
-        ({"values": ["a", "b", "c", "d"]}, r"values: expected numbers"),
+        ({"values": ["a", "b", "c", "d"]}, r"values: expected arrays or numbers"),
         ({"bound": "t"}, r"bound: expected a LowerBound, got 't'"),
     ],
 )

@@ -65,7 +65,7 @@ def test_what_is_beyond_the_end_does_not_count():
         ({"probabilities": {(2, 1): 0, (3, 2): 0}}, r"probabilities\[2, 1\]: .*, got 0"),
         ({"probabilities": {(2, 0): np.nan}}, r"probabilities\[2, 0\]: .*, got nan"),
         ({"probabilities": np.ones((4, 2))}, r"probabilities: expected .*\[4, 3\], got \[4, 2\]"),
-        ({"probabilities": "many"}, r"probabilities: expected numbers"),
+        ({"probabilities": "many"}, r"probabilities: expected arrays or numbers"),
         ({"rewards": {(1, 0): np.inf, (2, 0): np.nan}}, r"rewards\[1, 0\]: .*, got inf"),
         ({"rewards": np.ones(SHAPE, complex)}, r"rewards: expected real numbers, got complex128"),
         ({"observations": np.zeros((*SHAPE, 2)) + 0j}, r"observations: expected real numbers"),

@@ -198,7 +198,7 @@ def test_values_on_a_task_are_averaged_and_options_may_lag():
 def test_notes_say_what_a_reader_should_know():
     table = {"a": [1.0, math.nan, 3.0, 1.0], "b": [2.0, 1.0, 4.0, 2.0]}
     (note,) = jaxrace.race(table, shared=True).notes
-    assert note.startswith("a has no score on 1 tasks before its last one")
+    assert note.startswith("tasks before the last one of a without a score: 1;")
     assert "whether runs are independent" in str(jaxrace.race({"a": [1], "b": [2]}, dependent=True))
 
 

@@ -1,7 +1,5 @@
 """Bootstrap bounds of a mean, compared with a reference in float64 and with SciPy."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -130,11 +128,7 @@ def test_resamples_whose_mean_is_that_of_the_values(ones):
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("method", "corrected"),
-    [("BCa", True), pytest.param("percentile", False, marks=pytest.mark.slow)],
-)
-def test_scipy_agrees(method, corrected):
+def test_scipy_agrees():
     """The mean of 24 bounds of 2000 resamples each, and SciPy's with 48,000 resamples.
 
     The difference is within four standard errors, which the 24 bounds show; SciPy's error, of as
@@ -145,11 +139,7 @@ def test_scipy_agrees(method, corrected):
         values = np.exp(rng.normal(0, scale, SIZE)).astype(np.float32)
         used = jnp.ones(SIZE, bool)
         bounds = [
-            float(
-                bound_of(
-                    jnp.asarray(values), used, draw_for(used, SIZE, 2000, seed), 0.1, corrected
-                )
-            )
+            float(bound_of(jnp.asarray(values), used, draw_for(used, SIZE, 2000, seed), 0.1, True))
             for seed in range(24)
         ]
         theirs = stats.bootstrap(
@@ -159,7 +149,7 @@ def test_scipy_agrees(method, corrected):
             batch=4000,
             confidence_level=0.9,
             alternative="greater",
-            method=method,
+            method="BCa",
             rng=rng,
         ).confidence_interval.low
         error = np.sqrt(2) * np.std(bounds, ddof=1) / np.sqrt(24)
@@ -182,20 +172,7 @@ def test_one_sample_has_the_resamples_of_its_key(number):
         np.testing.assert_allclose(found, expected, rtol=2e-3)
 
 
-def test_many_candidates_at_once():
-    rng = np.random.default_rng(5)
-    used = with_holes(rng, 50)
-    rows = jnp.asarray(np.stack([skewed(rng, SIZE) for _ in range(5)]))
-    counts = draw_for(used, 64, 250)
-    together = jax.jit(jax.vmap(kernels.bootstrap_bound, (0, None, None, None)))(
-        rows, jnp.asarray(used), counts, DELTA
-    )
-    alone = [float(bound_of(row, jnp.asarray(used), counts, DELTA)) for row in rows]
-    # Products of matrices are summed in another order than those of a matrix and a vector.
-    np.testing.assert_allclose(together, alone, rtol=2e-3)
-
-
-@pytest.mark.parametrize("largest", [2.0**20, 1e20, 1e37])
+@pytest.mark.parametrize("largest", [2.0**20, 1e37])
 def test_enormous_weights(largest):
     """The bound scales with the values, far beyond the range of their cubes in float32."""
     rng = np.random.default_rng(6)
@@ -213,53 +190,3 @@ def test_enormous_weights(largest):
     found = float(bound_of(jnp.asarray(one), used, counts, DELTA))
     expected = reference.bootstrap_bound(one, exact(counts, np.ones(SIZE, bool), SIZE), 0.05)
     np.testing.assert_allclose(found, expected, rtol=1e-4)
-
-
-TRIALS, SETS = 8000, 80
-
-
-@functools.cache
-def gamma_values(count):
-    """Samples [SETS, TRIALS / SETS, n] of the distribution of Thomas et al. 2015, Fig. 1."""
-    drawn = np.random.default_rng(7).gamma(2, 50, (SETS, TRIALS // SETS, count))
-    return jnp.asarray(drawn, jnp.float32)
-
-
-@pytest.mark.parametrize(("count", "published"), [(20, 0.023), (200, 0.037)])
-def test_published_error_rates_of_student(count, published):
-    """8000 trials: a standard error of .0021 at most; the figure is read to .003 or so."""
-    used = jnp.ones(count, bool)
-    bounds = jax.jit(
-        jax.vmap(jax.vmap(lambda x: kernels.student_bound(x, used, DELTA, jnp.float32(count))))
-    )(gamma_values(count))
-    rate = (np.asarray(bounds) > 100).mean()
-    error = np.sqrt(published * (1 - published) / TRIALS)
-    assert abs(rate - published) < 3 * error + 0.003
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("count", [20, 200])
-def test_published_error_rates_of_bca(count):
-    """About .05 in the figure, read to .01; 8000 trials: a standard error of .0025.
-
-    Every hundred trials have their own resamples, whose chance adds .001. The plain percentile of
-    the same samples errs less often, by more than chance: it is not BCa that is measured then.
-    """
-    used = jnp.ones(count, bool)
-
-    @jax.jit
-    def bounds_of(key, samples):
-        counts = kernels.resampling_counts(key, used, jnp.int32(count), 1000)
-        return jax.vmap(
-            lambda x: [
-                kernels.bootstrap_bound(x, used, counts, DELTA, bca) for bca in (True, False)
-            ]
-        )(samples)
-
-    keys = jax.random.split(jax.random.key(8), SETS)
-    found = jax.lax.map(lambda pair: bounds_of(*pair), (keys, gamma_values(count)))
-    is_above, plain = (np.asarray(bounds) > 100 for bounds in found)
-    assert abs(is_above.mean() - 0.05) < 3 * 0.0026 + 0.01
-    # Nearly all that the plain percentile is wrong about BCa is wrong about, and about more.
-    only_bca, only_plain = (is_above & ~plain).sum(), (plain & ~is_above).sum()
-    assert only_bca - only_plain > 3 * np.sqrt(only_bca + only_plain)

@@ -50,20 +50,6 @@ def test_epochs_as_computed_by_hand(name, first, epochs):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_sided_bounds_save_a_factor_of_two(name):
-    if not name.endswith("verdict"):
-        assert BOUNDS[name].sides == 2
-        return
-    two_sided = BOUNDS[name.removesuffix("-verdict") if name != "verdict" else "tight"]
-    if "stitched" in name:  # the epochs differ
-        assert levels(BOUNDS[name], 10, 300, 0.05)[0][-1] < levels(two_sided, 10, 300, 0.05)[0][-1]
-    else:
-        one = levels(BOUNDS[name], 10, 300, 0.05)[0]
-        two = levels(two_sided, 10, 300, 0.05)[0]
-        np.testing.assert_allclose(two - one, math.log(2))
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_levels_against_the_reference(name):
     for num_options in (2, 3, 7, 12, 512):
         for max_rounds in (1, 3, 19, 100, 300):
@@ -101,20 +87,6 @@ def test_thresholds_against_trying_every_count(name, epsilon):
         assert got.tolist() == expected
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if BOUNDS[n].sides == 2])
-def test_a_threshold_is_where_the_interval_leaves_one_half(name):
-    num_options, max_rounds, delta = 4, 64, 0.1
-    table = kernels.thresholds(BOUNDS[name], num_options, max_rounds, delta)
-    assert (table < NEVER).any()
-    for n in range(1, max_rounds + 1):
-        reached = table[n - 1] < NEVER
-        least = int(table[n - 1]) if reached else n**2 + 1
-        for count in {least, least - 1, n**2} - {n**2 + 1}:
-            estimate = 0.5 + count / (2 * n**2)
-            lower, _ = reference_bounds.interval(name, num_options, max_rounds, delta, estimate, n)
-            assert (lower > 0.5) == (count >= least)
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 @pytest.mark.parametrize("name", ["published", "kl-verdict", "stitched-kl", "open-stitched"])
 def test_rows_of_the_table_are_the_thresholds(name, epsilon):
@@ -125,12 +97,6 @@ def test_rows_of_the_table_are_the_thresholds(name, epsilon):
         row = kernels.thresholds(BOUNDS[name], 3, max_rounds, 0.1, epsilon)
         np.testing.assert_array_equal(table[max_rounds - 1, :max_rounds], row)
         np.testing.assert_array_equal(table[max_rounds - 1, max_rounds:], NEVER)
-
-
-def test_epsilon_only_helps():
-    for name in NAMES:
-        rows = [kernels.thresholds(BOUNDS[name], 5, 80, 0.1, e) for e in (0.0, 0.01, 0.1, 0.4)]
-        assert (np.diff(np.array(rows, np.int64), axis=0) <= 0).all()
 
 
 def estimates_and_rounds(max_rounds):
@@ -150,51 +116,6 @@ def test_intervals_against_root_finding(name):
             for s, n in zip(estimate, rounds, strict=True)
         ]
         np.testing.assert_allclose(np.stack([lower, upper], -1), expected, rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_intervals_contain_nest_and_mirror(name):
-    num_options, max_rounds = 5, 100
-    estimate, rounds = estimates_and_rounds(max_rounds)
-    before = None
-    for delta in (0.001, 0.05, 0.5):
-        lower, upper = intervals(BOUNDS[name], num_options, max_rounds, delta, estimate, rounds)
-        assert (lower >= 0).all()
-        assert (lower <= estimate).all()
-        assert (estimate <= upper).all()
-        assert (upper <= 1).all()
-        np.testing.assert_array_equal(lower[rounds == 0], 0.0)
-        np.testing.assert_array_equal(upper[rounds == 0], 1.0)
-        mirrored = intervals(BOUNDS[name], num_options, max_rounds, delta, 1 - estimate, rounds)
-        np.testing.assert_allclose(lower, 1 - mirrored[1], atol=1e-12)
-        np.testing.assert_allclose(upper, 1 - mirrored[0], atol=1e-12)
-        if before is not None and "stitched" not in name:  # epochs move with delta
-            assert (lower >= before[0]).all()
-            assert (upper <= before[1]).all()
-        before = lower, upper
-
-
-def test_stitched_intervals_nest_from_the_later_first_epoch_on():
-    """Earlier the looser interval may be missing altogether; it is [0, 1] then."""
-    estimate, rounds = estimates_and_rounds(100)
-    for name in NAMES:
-        if "stitched" in name:
-            loose = intervals(BOUNDS[name], 5, 100, 0.001, estimate, rounds)
-            tight = intervals(BOUNDS[name], 5, 100, 0.5, estimate, rounds)
-            width = np.subtract(*tight[::-1]) <= np.subtract(*loose[::-1])
-            assert width.all()
-
-
-def test_divergence_intervals_are_never_wider():
-    """Pinsker's inequality, at equal level and size."""
-    estimate, rounds = estimates_and_rounds(100)
-    kl = intervals(BOUNDS["kl"], 5, 100, 0.1, estimate, rounds)
-    hoeffding = intervals(BOUNDS["tight"], 5, 100, 0.1, estimate, rounds)
-    assert (kl[0] >= hoeffding[0] - 1e-12).all()
-    assert (kl[1] <= hoeffding[1] + 1e-12).all()
-    assert (kl[0] > hoeffding[0] + 1e-3).any()
-    kl_table = kernels.thresholds(BOUNDS["kl"], 5, 100, 0.1)
-    assert (kl_table <= kernels.thresholds(BOUNDS["tight"], 5, 100, 0.1)).all()
 
 
 def test_divergence():

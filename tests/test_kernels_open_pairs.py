@@ -19,7 +19,7 @@ def masked(gains, open_pairs):
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 1.0])
 @pytest.mark.parametrize(
     ("num_old", "num_new"),
-    [(0, 1), (26, 8), *(pytest.param(*n, marks=pytest.mark.slow) for n in [(3, 7), (50, 25)])],
+    [(0, 1), (26, 8)],
 )
 def test_numbers_with_ties(share, num_old, num_new):
     rng = np.random.default_rng(num_old + num_new)

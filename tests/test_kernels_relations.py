@@ -67,10 +67,3 @@ def test_compositions_are_antisymmetric_and_broadcast(relation):
     np.testing.assert_array_equal(jax.jit(relation)(SIGNS[:, None], SIGNS[None, :]), wide)
     with pytest.raises(ValueError, match=f"{relation.__name__}: expected at least one criterion"):
         relation()
-
-
-def test_pareto_of_vectors_is_dominance():
-    vectors = jnp.asarray(np.random.default_rng(0).integers(0, 4, (30, 3)))
-    signs = pareto(*(total_order(vectors[:, None, c], vectors[None, :, c]) for c in range(3)))
-    expected = 2 * reference_relations.dominates(vectors, vectors) - 1
-    np.testing.assert_array_equal(signs, expected)

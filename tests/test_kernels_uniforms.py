@@ -40,21 +40,6 @@ def test_neighbours_are_independent():
     assert np.unique(numbers).size > 0.99 * COUNT
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (3,), (4, 5), (3, 1, 7), (0,)])
-def test_any_shape(shape):
-    numbers = draw_uniforms(jax.random.key(0), shape)
-    assert numbers.shape == shape
-    assert numbers.dtype == jnp.float32
-    assert np.unique(numbers).size == numbers.size
-
-
-def test_the_same_by_vmap():
-    keys = jax.random.split(jax.random.key(3), 4)
-    batch = jax.vmap(lambda key: draw_uniforms(key, (5,)))(keys)
-    for key, row in zip(keys, batch, strict=True):
-        np.testing.assert_array_equal(draw_uniforms(key, (5,)), row)
-
-
 @pytest.mark.parametrize(
     ("number", "most"), [(2, 2), (7, 1024), (1000, 1024), (7, 5000), (2000, 5000)]
 )

@@ -18,10 +18,10 @@ from jaxrace.papers.sup_klucb import regret as sup_klucb
 @pytest.mark.parametrize(
     ("name", "table", "figures"),
     [
-        pytest.param("savage-bandits", "bandits.csv", {"sup_klucb.png"}, marks=pytest.mark.slow),
+        pytest.param("savage-bandits", "bandits.csv", {"regret.png"}, marks=pytest.mark.slow),
         pytest.param("savage-dueling", "duels.csv", {"condorcet-30.png"}, marks=pytest.mark.slow),
         pytest.param(
-            "sup-klucb", "games.csv", {"sup_klucb.png", "by_arms.png"}, marks=pytest.mark.slow
+            "sup-klucb", "games.csv", {"regret.png", "by_arms.png"}, marks=pytest.mark.slow
         ),
     ],
 )
@@ -61,7 +61,7 @@ def test_the_arms_of_the_rigged_bandit():
 @pytest.mark.parametrize("number", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path, number):
     """By Copeland's score (eq. 9), which the report claims, and by none of the other measures."""
-    drawn, horizon, runs = sup_klucb.games(0, number), 2_000, 20
+    drawn, horizon, runs = sup_klucb.draw_games(0, number), 2_000, 20
     time, regret = sup_klucb._measure(Workbench(tmp_path), "uniform", drawn, horizon, runs)
     assert time[-1] == horizon
     for number, matrix in enumerate(drawn):
@@ -85,7 +85,7 @@ def test_the_figures_show_what_the_tables_say(tmp_path):
 
 @pytest.mark.slow
 def test_games_have_a_single_winner_and_all_sizes():
-    games = sup_klucb.games(0, 40)
+    games = sup_klucb.draw_games(0, 40)
     assert all(dueling.copeland_winners(matrix).sum() == 1 for matrix in games)
     sizes = [len(matrix) for matrix in games]
     assert 3 <= min(sizes) < 8
@@ -108,5 +108,5 @@ def test_runs_of_slow_algorithms(tmp_path):
     rows = tables.read_table(tmp_path / "duels.csv")
     assert rows["runs"].tolist() == [4, 2]
     report = (tmp_path / "report.md").read_text()
-    assert "600 duels a run. More there." in report
+    assert "600 duels a run, copeland regret. More there." in report
     assert "| uniform | 2 |" in report

@@ -1,9 +1,13 @@
 """Intervals of what `jaxrace select` ranks by: how often they hold what they are about."""
 
+import functools
+
 import numpy as np
 
+from jaxrace.data import Votes
 from jaxrace.selection.votes.judgement import judgement_of
-from jaxrace.selection.votes.table import Table
+
+Table = functools.partial(Votes, kind="margin", lines=np.zeros(0))
 
 QUALITIES = np.array([1.0, 0.4, 0.0, -0.5, -0.9])
 SCORES = len(QUALITIES) * QUALITIES - QUALITIES.sum()

@@ -60,17 +60,6 @@ def test_another_sampler_compiles_only_what_draws(kind, count_compilations):
     assert compilations.count <= 2
 
 
-@pytest.mark.parametrize("kind", RACES)
-def test_a_sampler_may_hold_what_is_traced(kind):
-    race, params, means = a_race(kind)
-    key = jax.random.key(1)
-
-    def run(scale):
-        return racing.run(race, key, new_sample(scale), means, params).samples
-
-    np.testing.assert_array_equal(jax.jit(run)(jnp.float32(0.5)), run(0.5))
-
-
 def test_little_work_of_plain_python_is_compiled_in_haste(monkeypatch):
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     jit, chosen = jax.jit, []

@@ -1,43 +1,16 @@
-"""Engines that others wrote, asked about every step of recorded hands.
+"""An engine that others wrote, asked about every step of recorded hands.
 
-Seats are ours: the button is 0, the big blind is 1. Both engines call them 1 and 0.
+Seats are ours: the button is 0, the big blind is 1. The engine calls them 1 and 0.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from jaxrace.envs.holdem import cards
 from reference.holdem_recordings import Recording
 
 POTS = (0.5, 1.0, 1.5, 2.0)
 NO_RAISE = 1, 0
-
-
-class Hand(Protocol):
-    """One hand in an engine. Amounts are of the whole hand."""
-
-    def seat(self) -> int | None:
-        """Who is to act; None at the end."""
-        ...
-
-    def may_fold(self) -> bool: ...
-
-    def raises(self) -> tuple[int, int]:
-        """The least and the most that may be raised to, or `NO_RAISE`."""
-        ...
-
-    def sizes(self) -> list[int]:
-        """What raises of `POTS`, after the call, are raises to."""
-        ...
-
-    def act(self, action: int) -> None:
-        """0 folds, 1 calls, any other number raises to it."""
-        ...
-
-    def payoffs(self) -> list[int]:
-        """The button's and the big blind's."""
-        ...
 
 
 class OpenSpiel:
@@ -54,7 +27,7 @@ class OpenSpiel:
 
 
 class OpenSpielHand:
-    """See `Hand`.
+    """One hand; amounts are of the whole hand.
 
     Legal raises are read off `legal_actions`, which is slow and lists them all: the engine tells
     its largest raise, but not its least.
@@ -93,86 +66,9 @@ class OpenSpielHand:
         return [int(amount) for amount in self.state.returns()[::-1]]
 
 
-class Pokerkit:
-    """PokerKit's no-limit Texas Hold'em."""
-
-    BLINDS, STACK = (50, 100), 20_000
-
-    def __init__(self) -> None:
-        from pokerkit import (  # pyright: ignore[reportMissingImports]
-            Automation,
-            NoLimitTexasHoldem,
-        )
-
-        by_hand = {Automation.HOLE_DEALING, Automation.BOARD_DEALING, Automation.CARD_BURNING}
-        automations = tuple(each for each in Automation if each not in by_hand)
-        self.game = NoLimitTexasHoldem(automations, True, 0, self.BLINDS, self.BLINDS[1])
-
-    def begin(self, deck: np.ndarray) -> "PokerkitHand":
-        """A hand with these nine cards."""
-        return PokerkitHand(self.game(self.STACK, 2), deck)
-
-
-class PokerkitHand:
-    """See `Hand`."""
-
-    def __init__(self, state: Any, deck: np.ndarray) -> None:
-        self.state = state
-        self.board = deck[4:]
-        for hole in (deck[2:4], deck[:2]):  # the big blind's come first
-            state.deal_hole(cards.spell(hole).replace(" ", ""))
-        self.deck = deck
-        self._deal()
-
-    def _deal(self) -> None:
-        state = self.state
-        while state.card_burning_status or state.can_deal_board():
-            if state.card_burning_status:
-                state.burn_card("??")
-            else:
-                count = 3 if len(self.board) == 5 else 1
-                state.deal_board(cards.spell(self.board[:count]).replace(" ", ""))
-                self.board = self.board[count:]
-
-    def _before_street(self) -> int:
-        """What each seat has put in on the streets before."""
-        return Pokerkit.STACK - self.state.stacks[0] - self.state.bets[0]
-
-    def seat(self) -> int | None:
-        actor = self.state.actor_index
-        return None if actor is None else 1 - actor
-
-    def may_fold(self) -> bool:
-        return self.state.can_fold()
-
-    def raises(self) -> tuple[int, int]:
-        least = self.state.min_completion_betting_or_raising_to_amount
-        if least is None:
-            return NO_RAISE
-        most = self.state.max_completion_betting_or_raising_to_amount
-        return least + self._before_street(), most + self._before_street()
-
-    def sizes(self) -> list[int]:
-        call = max(self.state.bets)
-        pot = self.state.total_pot_amount + self.state.checking_or_calling_amount
-        return [self._before_street() + int(call + pots * pot) for pots in POTS]
-
-    def act(self, action: int) -> None:
-        if action == 0:
-            self.state.fold()
-        elif action == 1:
-            self.state.check_or_call()
-        else:
-            self.state.complete_bet_or_raise_to(action - self._before_street())
-        self._deal()
-
-    def payoffs(self) -> list[int]:
-        return list(self.state.payoffs[::-1])
-
-
 def first_difference(engine: Any, recording: Recording, number: int) -> str | None:
     """What an engine says differently about a recorded hand; None if it agrees to the end."""
-    hand: Hand = engine.begin(recording.decks[:, number])
+    hand: OpenSpielHand = engine.begin(recording.decks[:, number])
     steps = type(recording.steps)(*(leaf[:, number] for leaf in recording.steps))
     for place in range(len(steps.on)):
         step = type(steps)(*(leaf[place] for leaf in steps))
@@ -191,7 +87,7 @@ def first_difference(engine: Any, recording: Recording, number: int) -> str | No
     return None if ours == theirs else f"payoffs {ours}, expected {theirs}"
 
 
-def _difference_of_step(hand: Hand, seat: int, step: Any) -> str | None:
+def _difference_of_step(hand: OpenSpielHand, seat: int, step: Any) -> str | None:
     may_fold, (least, most), sizes = hand.may_fold(), hand.raises(), hand.sizes()
     legal = [may_fold, True, *(least <= size < most for size in sizes), least <= most]
     for what, ours, theirs in (
@@ -210,7 +106,7 @@ def _difference_of_step(hand: Hand, seat: int, step: Any) -> str | None:
     return None
 
 
-def _amount(hand: Hand, step: Any) -> int:
+def _amount(hand: OpenSpielHand, step: Any) -> int:
     """The action as the engine takes it: of a size, it works out the amount itself."""
     if 2 <= step.choice <= 5:
         return hand.sizes()[step.choice - 2]

@@ -101,11 +101,10 @@ def perceptron(numbers, features):
 class Player:
     """One player, who gets to know one opponent."""
 
-    def __init__(self, weights, stack=20_000, resets=True):
+    def __init__(self, weights, stack=20_000):
         self.showdown_lstm = Lstm(weights[:815], 6, 10)
         self.fold_lstm = Lstm(weights[815:], 4, 9)
         self.stack = stack
-        self.resets = resets  # False is a mistake that tests have to find
         self.trees = {}  # (seat, street) -> sequence of edges -> Node
 
     def node(self, street, sequence):
@@ -204,16 +203,14 @@ class Player:
 
     def showdown_net(self, following):
         lstm = self.showdown_lstm
-        if self.resets:
-            lstm.reset()
+        lstm.reset()
         for inputs in self.showdown_sequence(following):
             lstm.step(inputs)
         return perceptron(lstm.rest, lstm.output)
 
     def fold_net(self, following, odds):
         lstm = self.fold_lstm
-        if self.resets:
-            lstm.reset()
+        lstm.reset()
         for inputs in self.fold_sequence(following):
             lstm.step(inputs)
         return perceptron(lstm.rest, np.append(lstm.output, 2 * odds - 1))

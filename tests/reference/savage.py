@@ -186,14 +186,6 @@ def condorcet_winner(question, mean):
     return wins.index(len(wins) - 1) if len(wins) - 1 in wins else None
 
 
-def changes_within(question, mean, other):
-    """`changes` among matrices with a Condorcet winner: both must be some."""
-    before = condorcet_winner(question, mean)
-    moved = np.where(np.eye(len(mean), dtype=bool), other, mean)
-    after = [condorcet_winner(question, point) for point in moved]
-    return [None not in (before, arm) and arm != before for arm in after]
-
-
 def never_matters(question, lower, upper, uniforms):
     """Algorithm 2 on given uniform numbers [points, 2, N]: a new point for every change."""
     matters = np.zeros(len(lower), bool)
