@@ -74,7 +74,7 @@ class SweepLog:
         ValueError if a file is damaged.
         """
         piece_of_job = np.maximum(np.cumsum(self.rows_of_jobs()) - 1, 0) // most_rows
-        for piece in np.unique(piece_of_job):
+        for piece in np.unique(piece_of_job) if self.parts else ():
             first, last = np.searchsorted(piece_of_job, [piece, piece + 1])
             parts = (part.taken((part.job >= first) & (part.job < last)) for part in self._parts())
             rows = Rows.together(parts)
