@@ -1,5 +1,6 @@
 """Sweeps: every job's rows are its own, bit for bit, whatever runs beside it."""
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -121,6 +122,12 @@ def test_few_jobs(lengths):
     assert log.num_jobs == len(lengths)
     assert log.num_devices == 1
     assert 0 < log.utilisation <= 1
+
+
+def test_a_log_without_any_part_has_no_rows(log):
+    """As one of a cluster that lost every shard."""
+    empty = dataclasses.replace(log, parts=[])
+    assert [leaf.shape[0] for leaf in jax.tree.leaves(empty.rows)] == [0] * 5
 
 
 def test_progress_is_told_after_each_burst():

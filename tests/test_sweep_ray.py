@@ -17,6 +17,7 @@ import sweep_cases as cases
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.train import learning
+from jaxrace.sweep import shards
 from jaxrace.sweep.shared_folder import SharedFolder
 
 ray = pytest.importorskip("ray")
@@ -131,7 +132,7 @@ def run_slowly(folder, address, notes=None, **arguments):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("leaves", [False, True], ids=["none leaves", "a node leaves"])
+@pytest.mark.parametrize("leaves", [False, True], ids=["all stay", "a node leaves"])
 def test_nodes_may_leave(tmp_path, expected, cluster, leaves):
     nodes, told = cluster(2), []
 
@@ -175,7 +176,8 @@ def stubborn(jobs, home):
 
 
 @pytest.mark.slow
-def test_a_shard_that_always_fails_is_named_and_the_others_are_kept(tmp_path):
+def test_a_shard_that_always_fails_is_named_and_the_others_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "_PAUSE", 0.5)
     jobs = sweep.stacked(cases.wanders(LENGTHS))
     log = sweep.run(
         cases.WORK,
@@ -193,7 +195,8 @@ def test_a_shard_that_always_fails_is_named_and_the_others_are_kept(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_named(tmp_path, small_disk, expected):
+def test_a_full_disk_is_named(tmp_path, small_disk, expected, monkeypatch):
+    monkeypatch.setattr(shards, "_PAUSE", 0.5)
     folder, ballast = small_disk / "sweep", small_disk / "ballast"
 
     def on_rows(ended, rows):
@@ -287,6 +290,7 @@ def test_the_command_leaves_the_tables_of_one_process(tmp_path, monkeypatch, ext
 def test_summary_json_names_a_shard_that_always_fails(tmp_path, monkeypatch, capsys):
     """The searches of the others are kept, and those of the lost one are made when it can run."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shards, "_PAUSE", 0.5)
     train = ["train", "medical", "--method", "pb-edps", "--sigma", "1,10", "--repeats", "16"]
     train += ["--episodes", "150", "--test-patients", "50", "--lanes", "4"]
     assert main([*train, "--out", "one"]) == 0
