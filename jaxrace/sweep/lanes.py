@@ -79,11 +79,11 @@ def program(
     def put(arrays: Any, spec: P = _SPLIT) -> Any:
         return jax.device_put(arrays, NamedSharding(mesh, spec))
 
-    shared, nothing = put(work, P()), put((some, mask))
+    none, shared, nothing = put(none), put(work, P()), put((some, mask))
 
     def arguments(lanes: Lanes, begun: Any, limit: int, quota: int) -> tuple:
         limits = put((np.int32(limit), np.int32(quota)), P())
-        return shared, put(lanes), put(begun) if begun else nothing, *limits
+        return shared, lanes, put(begun) if begun else nothing, *limits
 
     like = arguments(none, None, 0, 0)
     advance_all = compile_ahead(_advance_all, mesh, *like, brief=jobs.brief)
