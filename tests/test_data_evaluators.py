@@ -104,6 +104,7 @@ def test_inspect_is_read(tmp_path, monkeypatch):
             ValueError, match=r"expected zstandard.* pip install 'jaxrace\[tables\]"
         ):
             read_scores(tmp_path)
+    path = next(tmp_path.glob("*.eval"))
     content = path.read_bytes()
     for bad in (content.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfc"), content[:60]):
         path.write_bytes(bad)

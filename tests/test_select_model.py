@@ -27,7 +27,7 @@ def played(rng, qualities, pairs, kind):
 
 
 def table_of(pairs, scores):
-    return Table([str(i) for i in range(PLAYERS)], pairs[:, 0], pairs[:, 1], scores)
+    return Table(tuple(map(str, range(PLAYERS))), pairs[:, 0], pairs[:, 1], scores)
 
 
 def is_right(qualities, fit):
@@ -52,20 +52,20 @@ def test_the_covariance_is_that_of_least_squares():
 
 def test_the_probability_of_two_options_is_that_of_students_t():
     scores = np.array([1.0, -0.5, 0.25, 0.75, 0.5])
-    table = Table(["a", "b"], np.zeros(5, int), np.ones(5, int), scores)
+    table = Table(("a", "b"), np.zeros(5, int), np.ones(5, int), scores)
     statistic = scores.mean() / (scores.std(ddof=1) / np.sqrt(5))
     found = linked_confidence(fit_linked(table, 0.0), 1, np.random.default_rng(0))
     assert found == pytest.approx(scipy.stats.t.cdf(statistic, 4), abs=0.02)
 
 
 def test_what_cannot_be_known_is_not():
-    apart = Table(["a", "b", "c", "d"], np.array([0, 2]), np.array([1, 3]), np.array([1.0, 2.0]))
+    apart = Table(("a", "b", "c", "d"), np.array([0, 2]), np.array([1, 3]), np.array([1.0, 2.0]))
     fit = fit_linked(apart, POOLED)
     assert not fit.is_connected
     assert np.isnan(linked_confidence(fit, 1, np.random.default_rng(0)))
     pairs, _ = linked_advice(fit, 1, 1, np.random.default_rng(0))
     assert (pairs // 2).sum() == 1, "it connects both pairs"
-    once = Table(["a", "b"], np.array([0]), np.array([1]), np.array([1.0]))
+    once = Table(("a", "b"), np.array([0]), np.array([1]), np.array([1.0]))
     assert np.isnan(linked_confidence(fit_linked(once, 0.0), 1, np.random.default_rng(0)))
 
 
