@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.sweep import engine
+from jaxrace.sweep import lanes as sweep_lanes
 
 
 @jax.tree_util.register_dataclass
@@ -64,7 +64,7 @@ def run(jobs, **arguments):
 
 def watch(monkeypatch, see):
     """Let ``see(burst, begun, limit, quota)`` see every burst, and what was asked for."""
-    program = engine.program
+    program = sweep_lanes.program
 
     def watched_program(*what):
         lanes, play = program(*what)
@@ -76,7 +76,7 @@ def watch(monkeypatch, see):
 
         return lanes, watched
 
-    monkeypatch.setattr(engine, "program", watched_program)
+    monkeypatch.setattr(sweep_lanes, "program", watched_program)
 
 
 def bits(log):

@@ -1,5 +1,6 @@
 """Sweeps: every job's rows are its own, bit for bit, whatever runs beside it."""
 
+import dataclasses
 from typing import Any
 
 import jax
@@ -16,7 +17,6 @@ from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
 from jaxrace.sweep import engine
-from jaxrace.sweep.work import lane_plan
 
 LENGTHS = cases.mixed_lengths(40)
 
@@ -86,7 +86,7 @@ def test_a_job_runs_in_its_own_lane(monkeypatch, costs):
     cases.watch(monkeypatch, note)
     jobs = sweep.stacked(cases.wanders(LENGTHS, 1000 + np.arange(40)), costs)
     sweep.run(cases.WORK, jobs, width=cases.WIDTH, devices=jax.devices()[:3])
-    _, lanes = lane_plan(jobs, cases.WIDTH)
+    _, lanes = jobs.plan(cases.WIDTH)
     assert begun == {1000 + job: lane for job, lane in enumerate(lanes)}
 
 
@@ -122,6 +122,12 @@ def test_few_jobs(lengths):
     assert log.num_jobs == len(lengths)
     assert log.num_devices == 1
     assert 0 < log.utilisation <= 1
+
+
+def test_a_log_without_any_part_has_no_rows(log):
+    """As one of a cluster that lost every shard."""
+    empty = dataclasses.replace(log, parts=[])
+    assert [leaf.shape[0] for leaf in jax.tree.leaves(empty.rows)] == [0] * 5
 
 
 def test_progress_is_told_after_each_burst():
@@ -244,7 +250,7 @@ def test_costs_fill_the_lanes_evenly():
 @settings(max_examples=100)
 def test_every_lane_gets_its_share(count, width, has_costs, seed):
     costs = np.random.default_rng(seed).exponential(size=count) if has_costs else None
-    order, lane = lane_plan(sweep.Jobs(count, lambda numbers: numbers, costs), width)
+    order, lane = sweep.Jobs(count, lambda numbers: numbers, costs).plan(width)
     assert sorted(order) == list(range(count))
     numbers = np.bincount(lane, minlength=width)
     assert numbers.size == width
@@ -257,7 +263,7 @@ def test_every_lane_gets_its_share(count, width, has_costs, seed):
 
 @pytest.mark.parametrize("period", [2, 4, 8, 16])
 def test_periodic_jobs_do_not_crowd_a_lane(period):
-    _, lanes = lane_plan(sweep.Jobs(16 * 32, lambda numbers: numbers), 16)
+    _, lanes = sweep.Jobs(16 * 32, lambda numbers: numbers).plan(16)
     long = np.arange(16 * 32) % period == 0
     assert np.bincount(lanes[long], minlength=16).tolist() == [32 // period] * 16
 

@@ -1,6 +1,7 @@
 """Sweeps on clusters of Ray leave the rows of one process, whatever nodes and drivers do."""
 
 import contextlib
+import dataclasses
 import os
 import signal
 import subprocess
@@ -15,6 +16,8 @@ import sweep_cases as cases
 
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
+from jaxrace.commands.train import learning
+from jaxrace.sweep import shards
 from jaxrace.sweep.shared_folder import SharedFolder
 
 ray = pytest.importorskip("ray")
@@ -100,23 +103,27 @@ def cluster():
         yield make
 
 
-def slow_jobs():
-    """Of which every shard takes some seconds."""
+def slow_jobs(notes=None):
+    """Of which every shard takes some seconds; ``notes`` gets files that say what ran where."""
     jobs = sweep.stacked(cases.wanders(LENGTHS))
 
     def rows(numbers):
         time.sleep(1.0)
+        if notes is not None and ray.is_initialized():  # else to ask would start one
+            node = ray.get_runtime_context().get_node_id()
+            for shard in set(numbers // cases.WIDTH):
+                (notes / f"{shard}-{node}").touch()
         return jobs.inputs(numbers)
 
     return sweep.Jobs(jobs.count, rows)
 
 
-def run_slowly(folder, address, **arguments):
+def run_slowly(folder, address, notes=None, **arguments):
     checkpoints = sweep.Checkpoints(folder, every=0.0, resume=True)
     cluster = sweep.Ray(address, lanes_per_shard=1)
     return sweep.run(
         cases.WORK,
-        slow_jobs(),
+        slow_jobs(notes),
         width=cases.WIDTH,
         checkpoints=checkpoints,
         cluster=cluster,
@@ -125,19 +132,36 @@ def run_slowly(folder, address, **arguments):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", ["none", "a node leaves", "a node joins"])
-def test_nodes_come_and_go(tmp_path, expected, cluster, change):
-    nodes = cluster(2)
-    changes = {
-        "none": lambda: None,
-        "a node leaves": lambda: nodes.own.remove_node(nodes.nodes[1], allow_graceful=False),
-        "a node joins": nodes.add,
-    }
+@pytest.mark.parametrize("leaves", [False, True], ids=["all stay", "a node leaves"])
+def test_nodes_may_leave(tmp_path, expected, cluster, leaves):
+    nodes, told = cluster(2), []
 
     def on_rows(ended, rows):
-        changes.pop(change, lambda: None)()
+        if leaves and not told:
+            nodes.own.remove_node(nodes.nodes[1], allow_graceful=False)
+        told.append(ended)
 
     assert cases.bits(run_slowly(tmp_path, nodes.address, on_rows=on_rows)) == expected
+
+
+@pytest.mark.slow
+def test_a_node_that_joins_does_some_of_the_work(tmp_path, expected, cluster):
+    nodes, notes, new = cluster(1), tmp_path / "notes", []
+    notes.mkdir()
+
+    def on_rows(ended, rows):
+        if not new:
+            new.append(nodes.add().node_id)
+
+    log = run_slowly(tmp_path / "sweep", nodes.address, notes, on_rows=on_rows)
+    assert log.errors == {}
+    assert cases.bits(log) == expected
+    ran = [path.name.split("-") for path in notes.iterdir()]
+    old = nodes.nodes[0].node_id
+    of_shard = {n: {node for shard, node in ran if shard == str(n)} & {old, *new} for n in range(5)}
+    assert all(len(found) == 1 for found in of_shard.values())  # so its rows are of that node
+    assert of_shard[0] == {old}
+    assert set(new) in of_shard.values()
 
 
 def stubborn(jobs, home):
@@ -152,7 +176,8 @@ def stubborn(jobs, home):
 
 
 @pytest.mark.slow
-def test_a_shard_that_always_fails_is_named_and_the_others_are_kept(tmp_path):
+def test_a_shard_that_always_fails_is_named_and_the_others_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(shards, "_PAUSE", 0.5)
     jobs = sweep.stacked(cases.wanders(LENGTHS))
     log = sweep.run(
         cases.WORK,
@@ -170,7 +195,8 @@ def test_a_shard_that_always_fails_is_named_and_the_others_are_kept(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_full_disk_is_named(tmp_path, small_disk, expected):
+def test_a_full_disk_is_named(tmp_path, small_disk, expected, monkeypatch):
+    monkeypatch.setattr(shards, "_PAUSE", 0.5)
     folder, ballast = small_disk / "sweep", small_disk / "ballast"
 
     def on_rows(ended, rows):
@@ -258,6 +284,38 @@ def test_the_command_leaves_the_tables_of_one_process(tmp_path, monkeypatch, ext
     for name in ("log.csv", "summary.json"):
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
     assert runs.read_timing("ray").keys() == runs.read_timing("one").keys()
+
+
+@pytest.mark.slow
+def test_summary_json_names_a_shard_that_always_fails(tmp_path, monkeypatch, capsys):
+    """The searches of the others are kept, and those of the lost one are made when it can run."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(shards, "_PAUSE", 0.5)
+    train = ["train", "medical", "--method", "pb-edps", "--sigma", "1,10", "--repeats", "16"]
+    train += ["--episodes", "150", "--test-patients", "50", "--lanes", "4"]
+    assert main([*train, "--out", "one"]) == 0
+    make_jobs = learning.make_jobs
+
+    def make_stubborn_jobs(*arguments, **named):
+        jobs = make_jobs(*arguments, **named)
+        return dataclasses.replace(jobs, inputs=stubborn(jobs, os.getpid()))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(learning, "make_jobs", make_stubborn_jobs)
+        assert main([*train, "--out", "ray", "--ray"]) == 1
+    assert "4 of 32 searches failed" in capsys.readouterr().err
+    summary, log, whole = runs.read_summary("ray"), runs.read_log("ray"), runs.read_log("one")
+    assert summary["errors"] == {"shard 4, 4 jobs from 16": "ArithmeticError: no job 17"}
+    assert [(one["sigma"], one["repeat"]) for one in summary["failed"]] == [
+        (10.0, repeat) for repeat in range(4)
+    ]
+    kept = (whole["sigma"] == 1) | (whole["repeat"] >= 4)
+    assert not kept.all()
+    for name, column in whole.items():
+        np.testing.assert_array_equal(log[name], column[kept])
+    assert main([*train, "--out", "ray", "--ray", "--resume"]) == 0
+    for name in ("log.csv", "summary.json"):
+        assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
 
 
 OTHERS = {

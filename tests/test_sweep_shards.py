@@ -13,9 +13,8 @@ import sweep_cases as cases
 
 from jaxrace import sweep
 from jaxrace.sweep import shards
-from jaxrace.sweep.cluster import shard_size
+from jaxrace.sweep.cluster import lanes_per_shard
 from jaxrace.sweep.shared_folder import SharedFolder
-from jaxrace.sweep.work import lane_plan
 
 LENGTHS = cases.mixed_lengths(40)[:16]
 
@@ -58,7 +57,7 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
     jobs, folder, steps = sweep.stacked(cases.wanders(LENGTHS[:8])), SharedFolder(tmp_path), []
     write, sent = SharedFolder.write, []
     here = shards.surroundings(cases.WORK, jobs)
-    plan = lane_plan(jobs, cases.WIDTH)
+    plan = jobs.plan(cases.WIDTH)
     task = shards._Task(cases.WORK, jobs, cases.WIDTH, plan, 8, folder, 0.0, here)
 
     def write_and_die(self, name, content):
@@ -135,12 +134,12 @@ def test_tasks_have_gpus_of_their_own(tmp_path, monkeypatch, gpus, seen):
     assert all(one in seen for one in found)
 
 
-@pytest.mark.parametrize(("gpus", "jobs"), [(0.1, 160), (0.5, 800), (1, 1600)], ids=str)
-def test_shards_for_shares_of_a_gpu(gpus, jobs):
+@pytest.mark.parametrize(("gpus", "lanes"), [(0.1, 16), (0.5, 80), (1, 160)], ids=str)
+def test_shards_for_shares_of_a_gpu(gpus, lanes):
     """Eight shards for each of the tasks that there are at once: ten, two and one."""
     there = SimpleNamespace(cluster_resources=lambda: {"CPU": 64.0, "GPU": 1.0})
     many = sweep.Jobs(12_800, lambda numbers: numbers)
-    assert shard_size(there, sweep.Ray(), gpus, many, 10) == jobs
+    assert lanes_per_shard(there, 1, gpus, many, 10) == lanes
 
 
 def test_addresses_of_other_stores():

@@ -244,7 +244,7 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     say = functools.partial(_note, "warning")
     job = Job(config, out, resume, stop, lanes=lanes, cluster=cluster, on_note=say)
     shown = shown_stages(Console(stderr=True), verb.counted, verb.config is TrainConfig)
-    connected = contextlib.nullcontext() if cluster is None else sweep.connected(cluster)
+    connected = contextlib.nullcontext() if cluster is None else sweep.connected(cluster.address)
     try:
         with stop, giving_up(stop, _give_up), connected, shown as on_stage:
             folder = _found(verb.job)(dataclasses.replace(job, on_stage=on_stage))

@@ -127,7 +127,7 @@ def sweep_width(
         return found["width"]
     own = job.lanes or width
     if own is None and job.cluster is not None:
-        own = sweep.width_on(job.cluster, work, jobs)
+        own = job.cluster.default_width(work, jobs)
     own = own or sweep.default_width(work, jobs)
     if has_config:
         found = {"width": own}

@@ -1,12 +1,11 @@
 """Thousands of jobs at once, as one compiled program over lanes."""
 
 from jaxrace.sweep.checkpoint import Checkpoints, is_saved
-from jaxrace.sweep.cluster import Ray, connected
+from jaxrace.sweep.cluster import connected
+from jaxrace.sweep.engine import Interrupted, StopOnSignals, run
 from jaxrace.sweep.lanes import default_width, num_cores, use_all_cores
 from jaxrace.sweep.log import Rows, SweepLog
-from jaxrace.sweep.shards import width_on
-from jaxrace.sweep.stopping import Interrupted, StopOnSignals
-from jaxrace.sweep.sweep import run
+from jaxrace.sweep.shards import Ray
 from jaxrace.sweep.work import Jobs, Once, Work, stacked
 
 __all__ = [
@@ -26,5 +25,4 @@ __all__ = [
     "run",
     "stacked",
     "use_all_cores",
-    "width_on",
 ]

@@ -25,11 +25,9 @@ from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
 NAME = "checkpoint.json"  # of a sweep in one process
-_LANES = "lanes-{:06}"
 SHARDS = "shards.json"  # of one on a cluster
-
-# Jobs that are made at once to be compared.
-_JOBS_AT_ONCE = 4096
+_LANES = "lanes-{:06}"
+_JOBS_AT_ONCE = 4096  # are made, to be compared
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,8 +36,7 @@ class Checkpoints:
 
     Attributes:
         folder: Made if it is not there.
-        config: What the sweep was asked to do, as JSON has it: one of another configuration is
-            not resumed.
+        config: What it was asked to do, as JSON has it; one of another config is not resumed.
         every: Seconds between checkpoints.
         resume: Go on from the last checkpoint; without one, begin.
         on_saved: Called after each checkpoint.
@@ -71,27 +68,22 @@ def is_saved(folder: str | Path) -> bool:
 
 
 @contextlib.contextmanager
-def opened(checkpoints: Checkpoints | None) -> Iterator[Path | None]:
-    """The folder of a sweep, if it is saved, which it has for itself meanwhile.
+def opened(checkpoints: Checkpoints) -> Iterator[Checkpoints]:
+    """The same with the whole path of the folder, which a sweep has for itself meanwhile.
 
     ValueError if another process works there, or there is a checkpoint and no ``resume``.
     """
-    if checkpoints is None:
-        yield None
-        return
     folder = Path(checkpoints.folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     with runs.locked(folder):
         if is_saved(folder) and not checkpoints.resume:
             raise ValueError(f"folder: expected no checkpoint in '{folder}', or resume=True")
-        yield folder
+        yield dataclasses.replace(checkpoints, folder=folder)
 
 
-def load(
-    folder: Path | None, identify: Callable[[], Any]
-) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def load(folder: Path, identify: Callable[[], Any]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """What was saved last, if anything; ValueError if it is damaged, or of another sweep."""
-    if folder is None or not is_saved(folder):
+    if not is_saved(folder):
         return {}, {}
     if (folder / SHARDS).is_file():
         raise ValueError(

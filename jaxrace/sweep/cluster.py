@@ -1,7 +1,6 @@
 """A cluster of Ray: connecting, what a task gets, and how processes there are set up."""
 
 import contextlib
-import dataclasses
 import math
 import os
 import signal
@@ -13,7 +12,6 @@ from typing import Any
 import jax
 
 from jaxrace.sweep.work import Jobs
-from jaxrace.validation import require_address, require_integer, require_number
 
 # Shards for each task that the cluster runs at once when the sweep begins: so many pieces are
 # shared out evenly, nodes that join find some, and little is lost with one of them.
@@ -26,49 +24,9 @@ _MEMORY_SHARE = 0.75
 _MOST_CRASHES = 1
 
 
-@dataclasses.dataclass(frozen=True)
-class Ray:
-    """A cluster of Ray; needs the extra: ``pip install "jaxrace[ray]"``.
-
-    Attributes:
-        address: Of the cluster: ``auto``, ``10.0.0.1:6379`` or ``ray://10.0.0.1:10001``; None
-            starts one on this machine, for as long as the sweep takes.
-        cpus_per_task: Cores of a task, each of which has W lanes.
-        gpus_per_task: GPUs of a task, or a share of one, .5 say, and of its memory; None for one if
-            the cluster has any.
-        lanes_per_shard: Jobs of each lane in a shard. None for what gives every task that the
-            cluster can run at once eight shards.
-
-    Raises:
-        ValueError: A number is out of range, or ``address`` does not look like one.
-
-    >>> Ray(cpus_per_task=2).address is None
-    True
-    """
-
-    address: str | None = None
-    cpus_per_task: int = 1
-    gpus_per_task: float | None = None
-    lanes_per_shard: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.address is not None:
-            require_address("address", self.address)
-        require_integer("cpus_per_task", self.cpus_per_task, 1)
-        if self.gpus_per_task is not None:
-            require_number("gpus_per_task", self.gpus_per_task, least=0)
-            if self.gpus_per_task > 1 and self.gpus_per_task % 1:
-                raise ValueError(
-                    "gpus_per_task: expected a whole number, or a share of one GPU, got "
-                    f"{self.gpus_per_task}"
-                )
-        if self.lanes_per_shard is not None:
-            require_integer("lanes_per_shard", self.lanes_per_shard, 1)
-
-
 @contextlib.contextmanager
-def connected(cluster: Ray) -> Iterator[Any]:
-    """The package ``ray``, connected to the cluster; a local one ends with the block.
+def connected(address: str | None) -> Iterator[Any]:
+    """The package ``ray``, connected to a cluster; a local one (None) ends with the block.
 
     Sweeps inside of the block use the same one.
 
@@ -86,14 +44,14 @@ def connected(cluster: Ray) -> Iterator[Any]:
         yield ray
         return
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if cluster.address is None:
+    if address is None:
         settings["include_dashboard"] = False
     in_main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGTERM)
     with warnings.catch_warnings():
         # Of a fork beside JAX's threads: the child becomes another program at once.
         warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
-        ray.init(address=cluster.address or "local", **settings)
+        ray.init(address=address or "local", **settings)
     if in_main:
         signal.signal(signal.SIGTERM, handler)  # Ray's own would end the process
     try:
@@ -102,22 +60,19 @@ def connected(cluster: Ray) -> Iterator[Any]:
         ray.shutdown()
 
 
-def gpus_of_task(ray: Any, cluster: Ray) -> float:
+def gpus_of_task(ray: Any, asked: float | None) -> float:
     """What was asked for, or one where the cluster has any."""
-    if cluster.gpus_per_task is not None:
-        return cluster.gpus_per_task
-    return float(ray.cluster_resources().get("GPU", 0) > 0)
+    return asked if asked is not None else float(ray.cluster_resources().get("GPU", 0) > 0)
 
 
-def shard_size(ray: Any, cluster: Ray, num_gpus: float, jobs: Jobs, width: int) -> int:
-    """Jobs of a shard."""
+def lanes_per_shard(ray: Any, num_cpus: int, num_gpus: float, jobs: Jobs, width: int) -> int:
+    """Jobs of each lane in a shard, if every task that runs at once is to have several shards."""
     resources = ray.cluster_resources()
-    at_once = resources.get("CPU", 1) // cluster.cpus_per_task
+    at_once = resources.get("CPU", 1) // num_cpus
     if num_gpus:
         at_once = min(at_once, math.floor(resources.get("GPU", 1) / num_gpus + 1e-6))
     widths = math.ceil(jobs.count / width)
-    own = max(int(widths // (_SHARDS_PER_TASK * max(at_once, 1))), 1)
-    return width * (cluster.lanes_per_shard or own)
+    return max(int(widths // (_SHARDS_PER_TASK * max(at_once, 1))), 1)
 
 
 def remote_function(ray: Any, num_cpus: int, num_gpus: float, function: Callable[..., Any]) -> Any:

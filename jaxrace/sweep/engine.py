@@ -1,171 +1,273 @@
-"""A sweep in this process: lanes on all devices, refilled until no job is left.
+"""Doing many jobs: lanes on all devices, refilled until no job is left. Axes: W lanes of each."""
 
-Axes: J jobs, D devices, W lanes of each.
-"""
-
-import dataclasses
+import contextlib
+import functools
 import math
+import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import jax
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from jaxrace import files
 from jaxrace.keys import with_keys, without_keys
-from jaxrace.sweep import checkpoint
-from jaxrace.sweep.lanes import MOST_STEPS, Lanes, program, traced
+from jaxrace.sweep import checkpoint, lanes
 from jaxrace.sweep.log import Rows, SweepLog
-from jaxrace.sweep.stopping import Interrupted
 from jaxrace.sweep.work import Jobs, Work
+from jaxrace.validation import require_integer
 
 OnRows = Callable[[int, Rows], None]
 
-# A burst ends when this share of a device's lanes has to be refilled.
-_REFILL_SHARE = 10
+_ROWS = "rows-{:06}.npz"  # of a checkpoint
 
-# Seconds that a burst should take at most: only between two of them a sweep is shown, saved and
-# stopped. A step may take a minute.
-_LONGEST_BURST = 5.0
-
-# Seconds after which a sweep that was asked to stop waits no more for a burst to end.
-_PATIENCE = 8.0
+# Seconds: of a burst at most, as only between two of them a sweep is shown, saved and stopped (a
+# step may take a minute); and from a stop until a burst is no more waited for.
+_LONGEST_BURST, _PATIENCE = 5.0, 8.0
 
 
-@dataclasses.dataclass
+class Interrupted(Exception):  # noqa: N818 - no error, and so without the ending
+    """A sweep was asked to stop; if it is saved at all, it can be resumed from here."""
+
+
+class StopOnSignals(contextlib.ExitStack):
+    """Says stop after SIGINT or SIGTERM, while a ``with`` block runs; give it to ``run``.
+
+    A second signal ends the block at once, by KeyboardInterrupt, unless it comes together with the
+    first, as those of ``timeout`` do; ``at_once`` the first one does. Outside of the main thread,
+    which alone may listen, nothing ever says stop.
+
+    Attributes:
+        received: The number of the signal, or None.
+        is_heard: Has ``run`` been told?
+
+    >>> import os
+    >>> with StopOnSignals() as stop:
+    ...     before = stop()
+    ...     os.kill(os.getpid(), signal.SIGTERM)
+    ...     before, stop(), stop.received == signal.SIGTERM
+    (False, True, True)
+    """
+
+    def __init__(self, at_once: bool = False) -> None:
+        super().__init__()
+        self.received: int | None = None
+        self.is_heard, self._ends_at = False, -math.inf if at_once else math.inf
+
+    def __call__(self) -> bool:
+        """Has there been a signal?"""
+        self.is_heard = self.received is not None
+        return self.is_heard
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                handler = signal.signal(number, self._receive)
+                # None: it was not installed from Python.
+                self.callback(signal.signal, number, handler or signal.SIG_DFL)
+        return self
+
+    def _receive(self, number: int, _: object) -> None:
+        self.received, now = number, time.monotonic()
+        self._ends_at = min(self._ends_at, now + 0.5)  # until then they are one signal
+        if now > self._ends_at:
+            raise KeyboardInterrupt
+
+
+def run(
+    work: Work,
+    jobs: Jobs,
+    *,
+    width: int | None = None,
+    burst: int = lanes.MOST_STEPS,
+    devices: Sequence[Any] | None = None,
+    on_rows: OnRows | None = None,
+    checkpoints: checkpoint.Checkpoints | None = None,
+    stop: Callable[[], bool] | None = None,
+    cluster: Any = None,
+) -> SweepLog:
+    """Do every job.
+
+    A job runs in the same lane of a device, by its number, whatever else runs beside it. So its
+    rows are the same bit for bit for any ``burst`` and any ``devices`` of one kind, as long as
+    ``width`` is the same.
+
+    Args:
+        work: What to do with each.
+        jobs: What to do it with.
+        width: W, lanes of a device; 32 on a CPU and 4,096 elsewhere unless given, or fewer for
+            few jobs or little memory.
+        burst: Most steps from one look at the lanes to the next, 1 .. 32; fewer where that would
+            take more than five seconds.
+        devices: Those of JAX on this machine unless given; all of one kind, see ``use_all_cores``.
+        on_rows: Called with the number of jobs that have ended, and the rows of each burst, which
+            come in no order.
+        checkpoints: Where to save it, and whether to go on from there. Not saved unless given.
+        stop: Called after each burst and now and then in between; once it says so, the sweep is
+            saved and ends. A burst that has not ended eight seconds later is left: the checkpoint
+            before counts then.
+        cluster: A ``Ray``, where to do it; its tasks choose ``devices`` and ``burst``.
+
+    Raises:
+        ValueError: An argument is not what it should be, or a checkpoint is damaged or of another
+            sweep.
+        Interrupted: ``stop`` said so.
+        OSError: A checkpoint could not be written; the one before is still there.
+
+    >>> from jaxrace import sweep
+    >>> work = sweep.Once(lambda constant, job: constant + job, np.float32(0.5))
+    >>> log = run(work, sweep.stacked(np.array([2, 0, 3], np.float32)))
+    >>> log.rows.job.tolist(), log.rows.step.tolist(), log.rows.row.tolist()
+    ([0, 1, 2], [1, 1, 1], [2.5, 0.5, 3.5])
+    """
+    if not isinstance(work, Work) or jax.tree_util.all_leaves([work]):
+        raise ValueError(
+            "work: expected a pytree, such as a registered dataclass, with init, step, done and "
+            f"failed, got {type(work).__name__}"
+        )
+    if not isinstance(jobs, Jobs):
+        raise ValueError(f"jobs: expected Jobs, such as stacked(...), got {type(jobs).__name__}")
+    require_integer("width", 1 if width is None else width, 1)
+    require_integer("burst", burst, 1, lanes.MOST_STEPS)
+    if cluster is not None:
+        return cluster.run(work, jobs, width, on_rows, checkpoints, stop)
+    # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
+    # cores. They are found only once it is imported.
+    import scipy.linalg  # noqa: F401
+
+    devices = lanes.default_devices() if devices is None else list(devices)
+    width = width or lanes.default_width(work, jobs, devices)
+    folder = checkpoint.opened(checkpoints) if checkpoints else contextlib.nullcontext()
+    with threadpool_limits(limits=1, user_api="blas"), folder as kept:
+        sweep = Sweep(work, jobs, width, devices, stop or (lambda: False), kept)
+        started = saved_at = time.perf_counter()
+        while not sweep.ended.all():
+            rows = sweep.play(burst)
+            if on_rows is not None:
+                on_rows(int(sweep.ended.sum()), rows)
+            stops, seconds = sweep.stops(), time.perf_counter() - saved_at
+            # What takes a few seconds is done again rather than saved.
+            ends = sweep.ended.all() and (sweep.own is None or saved_at > started)
+            if kept is not None and (stops or ends or seconds >= kept.every):
+                sweep.save()
+                kept.on_saved()
+                saved_at = time.perf_counter()
+            if stops:
+                raise Interrupted
+        sweep.log.failed = np.flatnonzero(sweep.failed)
+        sweep.log.run_seconds = time.perf_counter() - started
+    return sweep.log
+
+
 class Sweep:
-    """A sweep on its way: whose the lanes are, and what has ended; for the rest see ``run``."""
+    """A sweep on its way: whose the lanes are, and what has ended; see ``run``."""
 
-    work: Work
-    jobs: Jobs
-    width: int
-    plan: tuple[NDArray[np.int64], NDArray[np.int64]]  # see ``lane_plan``
-    devices: Sequence[Any]
-    own: Any  # see ``own_program``
-    checkpoints: checkpoint.Checkpoints | None
-    identify: Callable[[], dict[str, Any]]  # what has to be the same when it goes on
-    most_steps: int = MOST_STEPS  # of a burst
-    on_rows: OnRows | None = None
-    stop: Callable[[], bool] | None = None
-
-    def run(self) -> SweepLog:
-        """Play bursts until no job is left."""
-        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
-        # cores. They are found only once it is imported.
-        import scipy.linalg  # noqa: F401
-
-        with (
-            threadpool_limits(limits=1, user_api="blas"),
-            checkpoint.opened(self.checkpoints) as self._folder,
-        ):
-            self._begin()
-            num_before, started = int(self._ended.sum()), time.perf_counter()
-            saved_at = started
-            while not self._ended.all():
-                rows = self._burst()
-                if self.on_rows is not None:
-                    self.on_rows(int(self._ended.sum()), rows)
-                stops, seconds = self._stops(), time.perf_counter() - saved_at
-                # What takes a few seconds is done again rather than saved.
-                ends = self._ended.all() and (self.own is None or saved_at > started)
-                kept = self.checkpoints
-                if kept is not None and (stops or ends or seconds >= kept.every):
-                    self._save()
-                    kept.on_saved()
-                    saved_at = time.perf_counter()
-                if stops:
-                    raise Interrupted
-        self._log.failed = np.flatnonzero(self._failed)
-        self._log.num_ended = int(self._ended.sum()) - num_before
-        self._log.run_seconds = time.perf_counter() - started
-        return self._log
-
-    def _begin(self) -> None:
-        """Make the program, and go on from the last checkpoint if there is one."""
-        started, width, num_jobs = time.perf_counter(), self.width, self.jobs.count
-        arrays, facts = checkpoint.load(self._folder, self.identify)
-        self._asked_at = math.inf
-        self._next_steps = 1  # of a burst: how long a step takes is not known yet
+    def __init__(
+        self,
+        work: Work,
+        jobs: Jobs,
+        width: int,
+        devices: Sequence[Any],
+        stop: Callable[[], bool],
+        kept: checkpoint.Checkpoints | None,
+    ) -> None:
+        started = time.perf_counter()
+        self._work, self._jobs, self._width, self._kept = work, jobs, width, kept
+        self._stop, self._asked_at = stop, math.inf
+        self._folder = Path(kept.folder if kept else "")
+        self.own = lanes.own_program(work, jobs, width)
+        arrays, facts = checkpoint.load(self._folder, lambda: self._identity) if kept else ({}, {})
+        order, lane = jobs.plan(width)
         # Of every job: is it done or failed, and has it failed?
-        none, (order, lane) = np.zeros(num_jobs, bool), self.plan
-        self._ended, self._failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
+        none = np.zeros(jobs.count, bool)
+        self.ended, self.failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
         # More devices than jobs that wait for a lane have nothing to do.
-        devices = self.devices[: max(np.bincount(lane[~self._ended], minlength=1).max(), 1)]
+        devices = devices[: max(np.bincount(lane[~self.ended], minlength=1).max(), 1)]
         # Of every lane: its job, or -1, and how many steps that has played.
         self._job = np.full(len(devices) * width, -1)
         self._step = np.zeros_like(self._job)
-        self._log = SweepLog(
-            lambda: traced(self.work, self.jobs).out_info[1],
-            [f"rows-{number:06}.npz" for number in range(facts.get("files of rows", 0))],
-            np.flatnonzero(self._failed),
-            *(width, len(devices), num_jobs, 0, 0, bool(facts), facts.get("lane steps", 0)),
+        self._most_steps = 1  # of a burst: how long a step takes is not known yet
+        self.log = SweepLog(
+            lambda: lanes.traced(work, jobs).out_info[1],
+            [_ROWS.format(number) for number in range(facts.get("files of rows", 0))],
+            np.flatnonzero(self.failed),
+            *(width, len(devices), jobs.count, 0, 0, bool(facts), facts.get("lane steps", 0)),
             compiles_as_it_runs=self.own is not None,
-            read=lambda name, folder=self._folder or Path(): (folder / name).read_bytes(),
+            read=lambda name: (self._folder / name).read_bytes(),
         )
         # Of every job, how many rows, its first ones, were there before: there may be too few
         # devices, so that it begins again.
-        self._known = self._log.rows_of_jobs()
-        self._log.num_rows = int(self._known.sum())
-        if not self._ended.all():
-            self._lanes, self._play = program(self.work, self.jobs, width, devices, self.own)
+        self._known = self.log.rows_of_jobs()
+        self.log.num_rows = int(self._known.sum())
+        if not self.ended.all():
+            self._lanes, self._advance = lanes.program(work, jobs, width, devices, self.own)
             if facts:
                 self._restore(arrays)
-            self._log.compile_seconds = time.perf_counter() - started
-        waits = ~self._ended
+            self.log.compile_seconds = time.perf_counter() - started
+        waits = ~self.ended
         waits[self._job[self._job >= 0]] = False
         # Of every lane of a device, the next job first.
         self._waiting = [deque[int]() for _ in range(width)]
         for job in order[waits[order]].tolist():
             self._waiting[lane[job]].append(job)
 
-    def _burst(self) -> Rows:
+    @functools.cached_property
+    def _identity(self) -> dict[str, Any]:
+        """What has to be the same when it goes on; takes a second."""
+        if self.own is not None:
+            # What has been traced for its steps, and how, shows in the whole program.
+            jax.clear_caches()
+        config = self._kept.config if self._kept else {}
+        numbers = checkpoint.identity_of(self._work, self._jobs, self._width, config)
+        return checkpoint.surroundings(self._work, self._jobs) | numbers
+
+    def play(self, most: int) -> Rows:
         """Refill the lanes, step them, and note what they have done."""
-        begins, width = np.zeros(len(self._job), bool), self.width
+        begins, width = np.zeros(len(self._job), bool), self._width
         for place in np.flatnonzero(self._job < 0):
             if waiting := self._waiting[place % width]:
                 self._job[place], begins[place] = waiting.popleft(), True
         # Other lanes without a job get a copy of one, so that there is a state to step.
         jobs = np.where(begins, self._job, self._job.max())
-        begun = (self.jobs.inputs(jobs), begins) if begins.any() else None
-        # Without jobs that wait, there is no reason to stop early.
-        quota = max(1, width // _REFILL_SHARE) if any(self._waiting) else width
+        begun = (self._jobs.inputs(jobs), begins) if begins.any() else None
+        # While jobs wait, a burst ends when a tenth of a device's lanes has to be refilled.
+        quota = max(1, width // 10) if any(self._waiting) else width
         started = time.perf_counter()
-        limit = min(self.most_steps, self._next_steps)
-        self._lanes, burst = self._play(self._lanes, begun, limit, quota)
+        self._lanes, burst = self._advance(self._lanes, begun, min(most, self._most_steps), quota)
         pause = 1e-4
         while not burst.ran.is_ready():
             pause = min(1.02 * pause, 0.1)
             time.sleep(pause)
-            if pause == 0.1 and self._stops(_PATIENCE):
+            if pause == 0.1 and self.stops(_PATIENCE):
                 raise Interrupted
         burst, alive = jax.device_get((burst, self._lanes.alive))
         seconds = max(time.perf_counter() - started, 1e-6)
         # A device has played the steps in which any of its lanes ran.
         num_steps = burst.ran.reshape(len(burst.ran), -1, width).any(-1).sum(0)
-        self._next_steps = max(int(num_steps.max() * _LONGEST_BURST / seconds), 1)
-
+        self._most_steps = max(int(num_steps.max() * _LONGEST_BURST / seconds), 1)
         number = self._step + np.cumsum(burst.ran, axis=0)
         at = np.nonzero(burst.ran & (number > self._known[self._job]))
         job = np.broadcast_to(self._job, number.shape)[at]
         rows = Rows(job, number[at], jax.tree.map(lambda x: x[at], burst.rows))
-        self._log.parts.append(rows)
-        self._log.num_rows += len(rows.job)
-        self._log.lane_steps += int(num_steps.sum()) * width
+        self.log.parts.append(rows)
+        self.log.num_rows += len(rows.job)
+        self.log.lane_steps += int(num_steps.sum()) * width
         has_ended = (self._job >= 0) & ~alive
-        self._ended[self._job[has_ended]] = True
-        self._failed[self._job[has_ended & burst.failed.any(0)]] = True
+        self.ended[self._job[has_ended]] = True
+        self.failed[self._job[has_ended & burst.failed.any(0)]] = True
+        self.log.num_ended += int(has_ended.sum())
         self._step = np.where(has_ended, 0, number[-1])
         self._job[has_ended] = -1
         return rows
 
-    def _stops(self, patience: float = 0.0) -> bool:
+    def stops(self, patience: float = 0.0) -> bool:
         """Has ``stop`` said so, now or before, and so many seconds ago?"""
-        if self._asked_at == math.inf and self.stop is not None and self.stop():
+        if self._asked_at == math.inf and self._stop():
             self._asked_at = time.perf_counter()
         return time.perf_counter() >= self._asked_at + patience
 
@@ -174,19 +276,22 @@ class Sweep:
         leaves = jax.device_get(jax.tree.leaves(without_keys(self._lanes.states)))
         return {f"leaf_{number:03}": np.array(leaf) for number, leaf in enumerate(leaves)}
 
-    def _save(self) -> None:
-        parts, number, folder = self._log.parts, self._log.lane_steps, self._folder or Path()
+    def save(self) -> None:
+        """Write a checkpoint, with the rows since the one before."""
+        parts, number = self.log.parts, self.log.lane_steps
         if new := [part for part in parts if isinstance(part, Rows)]:
-            parts[-len(new) :] = [f"rows-{len(parts) - len(new):06}.npz"]
-            files.write_file(folder / str(parts[-1]), Rows.together(new).packed())
-        of_jobs = {"ended": self._ended, "failed": self._failed}
+            name = _ROWS.format(len(parts) - len(new))
+            with files.new_file(self._folder / name) as file:
+                np.savez(file, *jax.tree.leaves(Rows.together(new)))
+            parts[-len(new) :] = [name]
+        of_jobs = {"ended": self.ended, "failed": self.failed}
         arrays = of_jobs | {"job": self._job, "step": self._step} | self._states()
-        facts = {"lane steps": number, "files of rows": len(parts), "identity": self.identify()}
-        checkpoint.save(folder, arrays, number, facts)
+        facts = {"lane steps": number, "files of rows": len(parts), "identity": self._identity}
+        checkpoint.save(self._folder, arrays, number, facts)
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Put the jobs in flight into the lanes, of more or fewer devices than there were."""
-        job, lane, like = arrays["job"], np.arange(self.width), self._lanes.states
+        job, lane, like = arrays["job"], np.arange(self._width), self._lanes.states
         # Of every lane, the devices where it is busy first.
         device = np.argsort(job.reshape(-1, len(lane)) < 0, axis=0, kind="stable")
         kept = (device * len(lane) + lane).ravel()[: self._job.size]
@@ -195,4 +300,4 @@ class Sweep:
         places = np.resize(kept, self._job.size)
         leaves = [arrays[name][places] if x.size else x for name, x in self._states().items()]
         states = jax.tree.unflatten(jax.tree.structure(like), leaves)
-        self._lanes = Lanes(with_keys(states, like), self._job >= 0)
+        self._lanes = lanes.Lanes(with_keys(states, like), self._job >= 0)

@@ -1,7 +1,7 @@
-"""The compiled part of a sweep: lanes, each with a job, and bursts of steps.
+"""The compiled part of a sweep: lanes, each with a job, and how many there are.
 
-Every device has W lanes, however many devices there are: XLA rounds sums differently in batches
-of another width. Axes: D devices, W lanes of a device, S = ``MOST_STEPS``.
+Axes: D devices, W lanes of each (XLA rounds sums differently in batches of another width), and
+S = ``MOST_STEPS``.
 """
 
 import functools
@@ -31,8 +31,7 @@ _CPU_WIDTH, _WIDTH = 32, 4096
 # of a burst. Lanes may have this share of the memory, if a step takes ten times its state.
 _MEMORY_SHARE, _STEP_SHARE = 0.5, 10
 
-_AXIS = "lanes"
-_SPLIT = P(_AXIS)
+_SPLIT = P("lanes")
 
 
 class Lanes(NamedTuple):
@@ -50,12 +49,13 @@ class Burst(NamedTuple):
     failed: Any  # bool [S, D W], the job fails in this step
 
 
-def own_program(work: Work, jobs: Jobs, width: int) -> Any:
+def own_program(work: Any, jobs: Jobs, width: int) -> Any:
     """What advances all jobs side by side in the place of one compiled program, or None.
 
     ``own_program(jobs)`` of a work, if it has that: ``advance(lanes, begun)``, by a step.
     """
-    return work.own_program(jobs) if width == jobs.count and hasattr(work, "own_program") else None
+    is_whole = width == jobs.count and jobs.lanes is None
+    return work.own_program(jobs) if is_whole and hasattr(work, "own_program") else None
 
 
 def program(
@@ -74,16 +74,16 @@ def program(
     none = Lanes(zeros, mask)
     if own is not None:
         return none, lambda lanes, begun, *_: own(lanes, begun)
-    mesh = Mesh(np.array(devices), (_AXIS,))
+    mesh = Mesh(np.array(devices), ("lanes",))
 
     def put(arrays: Any, spec: P = _SPLIT) -> Any:
         return jax.device_put(arrays, NamedSharding(mesh, spec))
 
-    shared, nothing = put(work, P()), put((some, mask))
+    none, shared, nothing = put(none), put(work, P()), put((some, mask))
 
     def arguments(lanes: Lanes, begun: Any, limit: int, quota: int) -> tuple:
         limits = put((np.int32(limit), np.int32(quota)), P())
-        return shared, put(lanes), put(begun) if begun else nothing, *limits
+        return shared, lanes, put(begun) if begun else nothing, *limits
 
     like = arguments(none, None, 0, 0)
     advance_all = compile_ahead(_advance_all, mesh, *like, brief=jobs.brief)
@@ -105,10 +105,44 @@ def traced(work: Work, jobs: Jobs) -> jax.stages.Traced:
     return traced_job.trace(work, job)
 
 
+def _over_lanes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """For all lanes, given a work; a single one is not batched, so that its branches are real."""
+
+    @functools.wraps(function)
+    def of_lanes(work: Work, *args: Any) -> Any:
+        if len(args[0].alive) > 1:
+            return jax.vmap(functools.partial(function, work))(*args)
+        found = function(work, *jax.tree.map(lambda x: x[0], args))
+        return jax.tree.map(lambda x: jnp.asarray(x)[None], found)
+
+    return of_lanes
+
+
+@_over_lanes
+def begin(work: Work, lane: Lanes, job: Any, begins: jax.Array) -> Lanes:
+    """A lane without a job gets a state; if it does not ``begin`` that is nobody's."""
+    new = work.init(job)
+    state = jax.tree.map(lambda x, y: jnp.where(lane.alive, x, y), lane.states, new)
+    return Lanes(state, lane.alive | begins & ~work.done(new))
+
+
+# Under jit, so that it is traced once for the shapes of its rows and for the loop.
+@jax.jit
+@_over_lanes
+def _step(work: Work, lane: Lanes) -> tuple[Lanes, Burst]:
+    """The lane after a step, and what that leaves."""
+    new, row = work.step(lane.states)
+    fails = lane.alive & work.failed(row)
+    goes_on = lane.alive & ~fails  # what has failed is not stepped on with
+    # What a step leaves as it is may be a key, which must not be chosen from twice.
+    new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), lane.states, new)
+    return Lanes(new, goes_on & ~work.done(new)), Burst(row, lane.alive, fails)
+
+
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=2)
 def _advance_all(mesh: Mesh, *args: Any) -> tuple[Lanes, Burst]:
     """``advance`` the lanes of every device."""
-    given, left = (P(), _SPLIT, _SPLIT, P(), P()), (_SPLIT, P(None, _AXIS))
+    given, left = (P(), _SPLIT, _SPLIT, P(), P()), (_SPLIT, P(None, "lanes"))
     play = jax.shard_map(advance, mesh=mesh, in_specs=given, out_specs=left, check_vma=False)
     return play(*args)
 
@@ -134,41 +168,6 @@ def advance(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> tup
         return at + 1, lanes, jax.tree.map(lambda all_left, x: all_left.at[at].set(x), burst, left)
 
     return lax.while_loop(goes_on, step, (jnp.int32(0), lanes, none))[1:]
-
-
-def begin(work: Work, lanes: Lanes, jobs: Any, begins: jax.Array) -> Lanes:
-    """Every lane without a job gets a state; of those that do not ``begin`` it is nobody's."""
-
-    def begin_lane(lane: Lanes, job: Any, begins: jax.Array) -> Lanes:
-        new = work.init(job)
-        state = jax.tree.map(lambda x, y: jnp.where(lane.alive, x, y), lane.states, new)
-        return Lanes(state, lane.alive | begins & ~work.done(new))
-
-    return _over_lanes(begin_lane, lanes, jobs, begins)
-
-
-# Under jit, so that it is traced once for the shapes of its rows and for the loop.
-@jax.jit
-def _step(work: Work, lanes: Lanes) -> tuple[Lanes, Burst]:
-    """New lanes, and what the step leaves."""
-
-    def step_lane(lane: Lanes) -> tuple[Lanes, Burst]:
-        new, row = work.step(lane.states)
-        fails = lane.alive & work.failed(row)
-        goes_on = lane.alive & ~fails  # what has failed is not stepped on with
-        # What a step leaves as it is may be a key, which must not be chosen from twice.
-        new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), lane.states, new)
-        return Lanes(new, goes_on & ~work.done(new)), Burst(row, lane.alive, fails)
-
-    return _over_lanes(step_lane, lanes)
-
-
-def _over_lanes(function: Callable[..., Any], *args: Any) -> Any:
-    """``function`` of all lanes; a single one is not batched, so that its branches are real."""
-    if len(args[0].alive) > 1:
-        return jax.vmap(function)(*args)
-    found = function(*jax.tree.map(lambda x: x[0], args))
-    return jax.tree.map(lambda x: jnp.asarray(x)[None], found)
 
 
 def num_cores() -> int:
@@ -206,11 +205,8 @@ def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) 
     device = (default_devices() if devices is None else devices)[0]
     most = _CPU_WIDTH if device.platform == "cpu" else _WIDTH
     room = (device.memory_stats() or {}).get("bytes_limit", math.inf) * _MEMORY_SHARE
-    state, row = (
-        sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(shapes))
-        for shapes in traced(work, jobs).out_info[:2]
-    )
+    shapes = traced(work, jobs).out_info[:2]
+    state, row = (sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(y)) for y in shapes)
     most = max(int(min(most, room / max(_STEP_SHARE * state + MOST_STEPS * row, 1))), 1)
     # A little less where that leaves no lane without a job.
-    num_rounds = max(math.ceil(jobs.count / most), 1)
-    return max(math.ceil(jobs.count / num_rounds), 1)
+    return max(math.ceil(jobs.count / max(math.ceil(jobs.count / most), 1)), 1)

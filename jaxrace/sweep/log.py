@@ -10,9 +10,6 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-# Rows that are sorted at once.
-_MOST_ROWS = 1_000_000
-
 
 class Rows(NamedTuple):
     """Rows of jobs: NumPy arrays."""
@@ -34,12 +31,6 @@ class Rows(NamedTuple):
     def taken(self, places: NDArray[Any]) -> Self:
         """Those at these places."""
         return jax.tree.map(lambda x: x[places], self)
-
-    def packed(self, **more: Any) -> bytes:
-        """The content of a file of these rows, and of more arrays, as NumPy writes them."""
-        content = io.BytesIO()
-        np.savez(content, *jax.tree.leaves(self), **more)
-        return content.getvalue()
 
 
 @dataclasses.dataclass
@@ -77,13 +68,13 @@ class SweepLog:
         """Of those that were not done before it was resumed, without the time to compile."""
         return self.num_ended / self.run_seconds if self.run_seconds else 0.0
 
-    def in_order(self, most_rows: int = _MOST_ROWS) -> Iterator[Rows]:
+    def in_order(self, most_rows: int = 1_000_000) -> Iterator[Rows]:
         """All rows, sorted by job and step, in pieces of whole jobs, of about so many rows.
 
         ValueError if a file is damaged.
         """
         piece_of_job = np.maximum(np.cumsum(self.rows_of_jobs()) - 1, 0) // most_rows
-        for piece in np.unique(piece_of_job):
+        for piece in np.unique(piece_of_job) if self.parts else ():
             first, last = np.searchsorted(piece_of_job, [piece, piece + 1])
             parts = (part.taken((part.job >= first) & (part.job < last)) for part in self._parts())
             rows = Rows.together(parts)

@@ -8,6 +8,7 @@ one that is done. Each is there as a whole or not at all. Axes: J jobs, n rows.
 import contextlib
 import dataclasses
 import functools
+import io
 import json
 import math
 import tempfile
@@ -16,6 +17,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -27,14 +29,14 @@ from jaxrace.sweep.checkpoint import (
     require_same,
     surroundings,
 )
-from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
-from jaxrace.sweep.engine import OnRows, Sweep
-from jaxrace.sweep.lanes import default_devices, default_width, own_program, traced
+from jaxrace.sweep.cluster import connected, gpus_of_task, lanes_per_shard, remote_function
+from jaxrace.sweep.engine import Interrupted, OnRows, run
+from jaxrace.sweep.lanes import default_width, traced
 from jaxrace.sweep.log import Rows, SweepLog
 from jaxrace.sweep.shard_checkpoint import DAMAGED, ShardCheckpoint
 from jaxrace.sweep.shared_folder import SharedFolder
-from jaxrace.sweep.stopping import Interrupted
-from jaxrace.sweep.work import Jobs, Work, lane_plan
+from jaxrace.sweep.work import Jobs, Work
+from jaxrace.validation import require_address, require_integer, require_number
 
 _MOST_FAILURES = 3  # of a shard
 
@@ -49,7 +51,7 @@ class _Task:
     work: Work
     jobs: Jobs
     width: int
-    plan: tuple[NDArray[np.int64], NDArray[np.int64]]  # see ``lane_plan``
+    plan: tuple[NDArray[np.int64], NDArray[np.int64]]  # see ``Jobs.plan``
     size: int  # jobs of a shard, in the order in which they begin
     folder: SharedFolder
     every: float  # seconds between checkpoints
@@ -60,73 +62,115 @@ class _Task:
         return self.plan[0][shard * self.size : (shard + 1) * self.size]
 
 
-def run_shards(
-    work: Work,
-    jobs: Jobs,
-    width: int | None,
-    cluster: Ray,
-    on_rows: OnRows | None,
-    checkpoints: Checkpoints | None,
-    stop: Callable[[], bool] | None,
-) -> SweepLog:
-    """Do every job on a cluster; for the arguments see ``run``."""
-    if checkpoints is None:
-        raise ValueError("checkpoints: expected some, with a folder that all nodes see")
-    started = time.perf_counter()
-    folder = SharedFolder(checkpoints.folder)
-    row = traced(work, jobs).out_info[1]
-    with folder.locked(), connected(cluster) as ray:
-        names = folder.names()
-        if NAME in names:
-            raise ValueError(
-                "folder: expected a sweep that began here, got one of one process in "
-                f"'{checkpoints.folder}'"
+@dataclasses.dataclass(frozen=True)
+class Ray:
+    """A cluster of Ray; needs the extra: ``pip install "jaxrace[ray]"``.
+
+    Attributes:
+        address: Of the cluster: ``auto``, ``10.0.0.1:6379`` or ``ray://10.0.0.1:10001``; None
+            starts one on this machine, for as long as the sweep takes.
+        cpus_per_task: Cores of a task, each of which has W lanes.
+        gpus_per_task: GPUs of a task, or a share of one, .5 say, and of its memory; None for one if
+            the cluster has any.
+        lanes_per_shard: Jobs of each lane in a shard. None for what gives every task that the
+            cluster can run at once eight shards.
+
+    Raises:
+        ValueError: A number is out of range, or ``address`` does not look like one.
+
+    >>> Ray(cpus_per_task=2).address is None
+    True
+    """
+
+    address: str | None = None
+    cpus_per_task: int = 1
+    gpus_per_task: float | None = None
+    lanes_per_shard: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.address is not None:
+            require_address("address", self.address)
+        require_integer("cpus_per_task", self.cpus_per_task, 1)
+        if self.gpus_per_task is not None:
+            require_number("gpus_per_task", self.gpus_per_task, least=0)
+            if self.gpus_per_task > 1 and self.gpus_per_task % 1:
+                raise ValueError(
+                    "gpus_per_task: expected a whole number, or a share of one GPU, got "
+                    f"{self.gpus_per_task}"
+                )
+        if self.lanes_per_shard is not None:
+            require_integer("lanes_per_shard", self.lanes_per_shard, 1)
+
+    def run(
+        self,
+        work: Work,
+        jobs: Jobs,
+        width: int | None,
+        on_rows: OnRows | None,
+        checkpoints: Checkpoints | None,
+        stop: Callable[[], bool] | None,
+    ) -> SweepLog:
+        """Do every job; for the arguments see ``sweep.run``."""
+        if checkpoints is None:
+            raise ValueError("checkpoints: expected some, with a folder that all nodes see")
+        started = time.perf_counter()
+        folder = SharedFolder(checkpoints.folder)
+        row = traced(work, jobs).out_info[1]
+        with folder.locked(), connected(self.address) as ray:
+            names = folder.names()
+            if NAME in names:
+                raise ValueError(
+                    "folder: expected a sweep that began here, got one of one process in "
+                    f"'{checkpoints.folder}'"
+                )
+            cut = json.loads(folder.read(SHARDS)) if SHARDS in names else None
+            if cut is not None and not checkpoints.resume:
+                raise ValueError(
+                    f"folder: expected no sweep in '{checkpoints.folder}', or resume=True"
+                )
+            num_gpus = (
+                gpus_of_task(ray, self.gpus_per_task) if cut is None else cut["GPUs of a task"]
             )
-        cut = json.loads(folder.read(SHARDS)) if SHARDS in names else None
-        if cut is not None and not checkpoints.resume:
-            raise ValueError(f"folder: expected no sweep in '{checkpoints.folder}', or resume=True")
-        num_gpus = gpus_of_task(ray, cluster) if cut is None else cut["GPUs of a task"]
-        remote = functools.partial(remote_function, ray, cluster.cpus_per_task, num_gpus)
-        here, own_width = ray.get(remote(_describe).remote(work, jobs))
-        width = width or int(own_width)
-        identity = here | identity_of(work, jobs, width, checkpoints.config)
-        if cut is None:
-            size = shard_size(ray, cluster, num_gpus, jobs, width)
-            new = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
-            folder.write(SHARDS, json.dumps(new).encode())
-        else:
-            require_same(cut["identity"], identity)
-            size = cut["size"]
-        plan = lane_plan(jobs, width)
-        task = _Task(work, jobs, width, plan, size, folder, checkpoints.every, here)
-        shards = range(math.ceil(jobs.count / size))
-        counts = width, 1, jobs.count, 0, 0, cut is not None, 0
-        log = SweepLog(lambda: row, [], np.zeros(0, np.int64), *counts, read=folder.read)
-        before = [shard for shard in shards if _done(shard) in names]
-        for shard in before:
-            _add(log, task, shard)
-        num_before = log.num_ended
-        left = sorted(set(shards) - set(before))
-        with contextlib.closing(_done_shards(ray, remote, task, left, stop)) as ended:
-            for shard, error in ended:
-                if error is not None:
-                    _lose(log, task, shard, error)
-                    continue
-                rows = _add(log, task, shard)
-                if on_rows is not None:
-                    on_rows(log.num_ended, rows)
-    log.num_ended -= num_before
-    log.run_seconds = time.perf_counter() - started
-    return log
+            remote = functools.partial(remote_function, ray, self.cpus_per_task, num_gpus)
+            here, own_width = ray.get(remote(_describe).remote(work, jobs))
+            width = width or int(own_width)
+            identity = here | identity_of(work, jobs, width, checkpoints.config)
+            if cut is None:
+                resources = ray, self.cpus_per_task, num_gpus
+                size = width * (self.lanes_per_shard or lanes_per_shard(*resources, jobs, width))
+                new = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
+                folder.write(SHARDS, json.dumps(new).encode())
+            else:
+                require_same(cut["identity"], identity)
+                size = cut["size"]
+            plan = jobs.plan(width)
+            task = _Task(work, jobs, width, plan, size, folder, checkpoints.every, here)
+            shards = range(math.ceil(jobs.count / size))
+            counts = width, 1, jobs.count, 0, 0, cut is not None, 0
+            log = SweepLog(lambda: row, [], np.zeros(0, np.int64), *counts, read=folder.read)
+            before = [shard for shard in shards if _done(shard) in names]
+            for shard in before:
+                _add(log, task, shard)
+            num_before = log.num_ended
+            left = sorted(set(shards) - set(before))
+            with contextlib.closing(_done_shards(ray, remote, task, left, stop)) as ended:
+                for shard, error in ended:
+                    if error is not None:
+                        _lose(log, task, shard, error)
+                        continue
+                    rows = _add(log, task, shard)
+                    if on_rows is not None:
+                        on_rows(log.num_ended, rows)
+        log.num_ended -= num_before
+        log.run_seconds = time.perf_counter() - started
+        return log
 
-
-def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
-    """The lanes of a task unless they are given, as a node of the cluster has it."""
-    with connected(cluster) as ray:
-        describe = remote_function(
-            ray, cluster.cpus_per_task, gpus_of_task(ray, cluster), _describe
-        )
-        return ray.get(describe.remote(work, jobs))[1]
+    def default_width(self, work: Work, jobs: Jobs) -> int:
+        """The lanes of a task unless they are given, as a node has it."""
+        with connected(self.address) as ray:
+            num_gpus = gpus_of_task(ray, self.gpus_per_task)
+            describe = remote_function(ray, self.cpus_per_task, num_gpus, _describe)
+            return ray.get(describe.remote(work, jobs))[1]
 
 
 def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
@@ -224,25 +268,27 @@ def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
 
 def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: bool) -> bytes:
     """The file of a shard that is done, which may go on from where it was saved."""
-    numbers = task.numbers(shard)
-    inputs, brief = task.jobs.inputs, task.jobs.brief  # compiled as one process compiles it
-    jobs = Jobs(len(numbers), lambda places: inputs(numbers[places]), brief=brief)
-    plan = np.arange(len(numbers)), task.plan[1][numbers]
+    numbers, whole = task.numbers(shard), task.jobs
+    is_whole = len(numbers) == whole.count and whole.costs is None
+    # A part of a sweep runs that one's program, however few its jobs are.
+    jobs = Jobs(
+        len(numbers),
+        lambda places: whole.inputs(numbers[places]),
+        brief=whole.brief,
+        lanes=None if is_whole else task.plan[1][numbers],
+    )
     with tempfile.TemporaryDirectory() as name:
         here = Path(name)
         if goes_on:
             saved.fetch(here)
         send = functools.partial(saved.send, here)
         local = Checkpoints(here, every=task.every, resume=True, on_saved=send)
-        # A part of a sweep runs that one's program, however few its jobs are.
-        is_whole = jobs.count == task.jobs.count
-        own = own_program(task.work, jobs, task.width) if is_whole else None
-        what = task.work, jobs, task.width, plan, default_devices(), own, local
-        # That the whole sweep is the same has been compared.
-        log = Sweep(*what, lambda: task.surroundings).run()
+        log = run(task.work, jobs, width=task.width, checkpoints=local)
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
-        return rows.packed(failed=failed, lane_steps=lane_steps)
+        content = io.BytesIO()
+        np.savez(content, *jax.tree.leaves(rows), failed=failed, lane_steps=lane_steps)
+        return content.getvalue()
 
 
 def _done(shard: int) -> str:

@@ -1,7 +1,4 @@
-"""What a sweep knows of its jobs: how each begins, goes on and ends, and in which lane.
-
-Axes: J jobs, n of them, W lanes of a device.
-"""
+"""What a sweep knows of its jobs. Axes: J jobs, n of them, W lanes of a device."""
 
 import dataclasses
 import itertools
@@ -17,9 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from jaxrace.keys import with_keys, without_keys
 from jaxrace.protocol import pytree
 from jaxrace.validation import require_function, require_integer
-
-# The golden section: equal jobs that come periodically are spread evenly.
-_TURN = (math.sqrt(5) - 1) / 2
 
 
 @runtime_checkable
@@ -63,6 +57,7 @@ class Jobs:
             first, and the lanes get equal shares. None if nothing is known.
         brief: All of them together take a second or two: their program is compiled in two thirds
             of the time, and takes about twice as long.
+        lanes: Of a part of a sweep, the lane that each has in the whole, [J].
 
     Raises:
         ValueError: ``count`` is negative, ``inputs`` is no function, or ``costs`` are no J numbers.
@@ -76,6 +71,7 @@ class Jobs:
     inputs: Callable[[NDArray[np.int64]], Any]
     costs: ArrayLike | None = None
     brief: bool = False
+    lanes: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         require_integer("count", self.count, 0)
@@ -84,6 +80,30 @@ class Jobs:
             costs = np.asarray(self.costs)
             if costs.shape != (self.count,) or not np.isfinite(costs).all():
                 raise ValueError(f"costs: expected {self.count} numbers, got {costs!r}")
+
+    def plan(self, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The jobs in the order in which they begin, and the lane of each, [J].
+
+        Every W successive jobs have the W lanes, and the next W are turned by about .618 W: equal
+        jobs often come in a period that divides W. With costs the most expensive W jobs have a lane
+        each, the next W of them in reverse, and so on, and they begin in that order.
+
+        >>> Jobs(8, lambda numbers: numbers).plan(4)[1].tolist()
+        [0, 1, 2, 3, 3, 0, 1, 2]
+        >>> Jobs(4, lambda numbers: numbers, [1.0, 4.0, 3.0, 2.0]).plan(2)[1].tolist()
+        [0, 0, 1, 1]
+        """
+        rank = np.arange(self.count)
+        if self.lanes is not None:
+            return rank, self.lanes
+        time, place = np.divmod(rank, width)
+        if self.costs is None:
+            turns = itertools.count(round((math.sqrt(5) - 1) / 2 * width))
+            turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
+            return rank, (place + time * turn) % width
+        order = np.argsort(-np.asarray(self.costs, np.float64), kind="stable")
+        lane = np.where(time % 2, width - 1 - place, place)
+        return order, lane[np.argsort(order)]
 
 
 def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> Jobs:
@@ -141,26 +161,3 @@ class Once:
         """Is there a NaN?"""
         leaves = [x for x in jax.tree.leaves(row) if jnp.issubdtype(x.dtype, jnp.floating)]
         return jnp.stack([jnp.bool_(False), *(jnp.isnan(x).any() for x in leaves)]).any()
-
-
-def lane_plan(jobs: Jobs, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The jobs in the order in which they begin, and the lane of each, whatever the device; [J].
-
-    Every W successive jobs have the W lanes, and the next W are turned by about .618 W: equal jobs
-    often come in a period that divides W. With costs the most expensive W jobs have a lane each,
-    the next W of them in reverse, and so on, and they begin in that order.
-
-    >>> lane_plan(Jobs(8, lambda numbers: numbers), 4)[1].tolist()
-    [0, 1, 2, 3, 3, 0, 1, 2]
-    >>> lane_plan(Jobs(4, lambda numbers: numbers, [1.0, 4.0, 3.0, 2.0]), 2)[1].tolist()
-    [0, 0, 1, 1]
-    """
-    rank = np.arange(jobs.count)
-    time, place = np.divmod(rank, width)
-    if jobs.costs is None:
-        turns = itertools.count(round(_TURN * width))
-        turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
-        return rank, (place + time * turn) % width
-    order = np.argsort(-np.asarray(jobs.costs, np.float64), kind="stable")
-    lane = np.where(time % 2, width - 1 - place, place)
-    return order, lane[np.argsort(order)]
