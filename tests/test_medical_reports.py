@@ -6,16 +6,13 @@ import pytest
 from jaxrace.papers.preference_racing import medical_grid, racing_pays
 from jaxrace.papers.preference_racing.medical_claims import (
     convergence_claims,
-    dominance_margins,
     outcome_claims,
 )
 from jaxrace.papers.preference_racing.medical_outcomes import Ellipse, ellipses, pareto_front
 from jaxrace.papers.preference_racing.medical_runs import (
     HAZARDS,
-    LEARNERS,
     Learning,
     averaged,
-    curve,
     mean_before,
     settled,
     smoothed,
@@ -38,14 +35,6 @@ def variants_found(changes):
 def test_the_answer_is_plain(change, answer):
     found = variants_found({"dominance race": change})
     assert racing_pays._answer(found, "B") == f"Hazard B: does racing pay? {answer}"
-
-
-def test_decisions_are_means_over_races():
-    counts = {"searches": np.array([60, 40]), "options_decided": np.array([0.2, 0.05])}
-    names = {"hazard": "A", "variant": "dominance race", "race": "generation"}
-    piece = {**names, **counts, "finished": np.array([0.03, 0.005])}
-    table = racing_pays._decisions([piece])
-    assert "| dominance race | A | generation | 100 | 2.00% | 0.140 of 7 |" in table
 
 
 def test_the_best_setting_of_the_grid():
@@ -105,21 +94,6 @@ def learning(repeat, episodes, values):
     repeat, episodes = np.array(repeat), np.array(episodes)
     last = np.append(np.diff(repeat) != 0, True)
     return Learning(repeat, episodes, {"reward": np.array(values, float)}, {}, last)
-
-
-def test_who_comes_nearest_to_dominating():
-    rng = np.random.default_rng(0)
-
-    def method(tumour, toxicity):
-        metrics = {"tumour_size": tumour, "max_toxicity": toxicity}
-        return {name: mean + 0.1 * rng.normal(size=400) for name, mean in metrics.items()}
-
-    # One is better in both means, but only just in one; another is better in one alone.
-    methods = {"pb-edps": method(1.0, 1.0), "close": method(0.5, 0.985), "far": method(0.1, 2.0)}
-    points = {name: np.stack([*one.values()], -1) for name, one in methods.items()}
-    margins = dominance_margins("pb-edps", points)
-    assert 0.5 < margins["close"] < 4.5  # about .015 / (.1 sqrt(2 / 400)) = 2.1
-    assert margins["far"] < -50
 
 
 def outcomes_of(means, spread=0.1):
@@ -202,14 +176,6 @@ def test_curves_are_means_at_common_places():
     # A search that has ended goes on counting; one that has not begun does not begin.
     shorter = learning([0, 0, 1], [100, 200, 100], [1.0, 2.0, 3.0])
     assert averaged(shorter, "reward")[1].tolist() == [2.0, 2.5]
-
-
-def test_how_a_curve_is_drawn_is_a_matter_of_the_method():
-    """Not of how many numbers of episodes there happen to be."""
-    same = learning([0, 0, 1, 1], [100, 200, 100, 200], [1.0, 2.0, 3.0, 6.0])
-    found = {("A", method): same for method in LEARNERS}
-    assert len(curve(found, "A", "sarsa", "reward")[0]) == 2
-    assert len(curve(found, "A", "pb-edps", "reward")[0]) > 100
 
 
 def test_where_a_curve_has_settled():

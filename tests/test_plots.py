@@ -72,11 +72,3 @@ def test_long_curves_are_thinned_but_keep_their_ends(folder):
     x = np.asarray(plots.learning_curve(folder).axes[0].get_lines()[0].get_xdata())
     assert len(x) <= 200
     assert (x[0], x[-1]) == (0, 4999)
-
-
-def test_saved_as_png(folder):
-    plots.save(plots.learning_curve(folder), folder / "curve.png")
-    content = (folder / "curve.png").read_bytes()
-    assert content.startswith(b"\x89PNG")
-    width, height = (int.from_bytes(content[i : i + 4], "big") for i in (16, 20))
-    assert (width, height) == (1380, 1065)
