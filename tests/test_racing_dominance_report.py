@@ -154,13 +154,3 @@ def test_what_common_random_numbers_would_certify_is_a_heuristic():
     assert ended.decided
     for result in (ended, tell_faces([3, 0, 0, 3], params)):
         assert_heuristic(dataclasses.replace(result, common_random_numbers=True))
-
-
-def test_a_race_that_gave_up():
-    result = tell_faces([3, 0, 0, 3], params_of(delta=0.1, give_up=0.0))
-    assert result.certificate == "given up"
-    assert result.samples.max() < 96
-    text = str(result)
-    assert_uncertified(text)
-    assert "given up" in text.splitlines()[1]
-    assert rows_of(text)["would help"] == "a larger give_up, or none: the race was ended early"

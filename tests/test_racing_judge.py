@@ -86,21 +86,6 @@ def test_nothing_is_said_before_everybody_has_a_block():
     assert "7 more samples of 2" in str(result)
 
 
-def test_more_room_is_the_same_test():
-    """The bets of a horizon: what was seen stays as it was, and more samples may follow."""
-    samples = draw(4, (70,) * 5, 0.2)
-    small, large = race_of(), race_of(capacity=70)
-    before = judge(small, [x[:60] for x in samples], small.params(0.05))
-    params = large.params(0.05, horizon=60)
-    np.testing.assert_array_equal(
-        judge(large, [x[:60] for x in samples], params).highest, before.highest
-    )
-    after = judge(large, samples, params)
-    assert (np.asarray(after.highest) >= np.asarray(before.highest)).all()
-    assert after.samples.tolist() == [66] * 5
-    assert large.params(0.05).bets[0] < params.bets[0]
-
-
 def test_who_is_sampled_to_the_end_is_exhausted():
     race = race_of()
     result = judge(race, draw(0, (60,) * 5, 0.0), race.params(0.05, max_rounds=40))
@@ -120,14 +105,6 @@ def test_a_forecast_ends_with_a_block(n):
     wanted = further[np.isfinite(further) & (further > 0)] + n
     assert ((wanted - 11) % 5 == 0).all()
     assert (wanted <= 60).all()
-
-
-def test_forecasts_do_not_exceed_the_horizon():
-    result = judge(race_of(), draw(0, (56,) * 5, 0.0), race_of().params(0.05))
-    in_doubt = result.further_samples[result.further_samples > 0]
-    assert in_doubt.size
-    assert np.isinf(in_doubt).any()
-    assert (in_doubt[np.isfinite(in_doubt)] <= 4).all()
 
 
 @pytest.mark.parametrize(
