@@ -10,7 +10,6 @@ import pytest
 from jaxrace.bases import Cells, Fourier
 from jaxrace.improvement import ReturnRange, trajectories
 from jaxrace.improvement.splits import every_so_many, split, stratified_order
-from jaxrace.improvement.trajectories import empty_rows
 
 SHAPE = 4, 3  # trajectories, steps
 
@@ -101,15 +100,6 @@ def test_bad_trajectories(changes, message):
 def test_bad_ranges_of_returns(numbers, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         ReturnRange(*numbers)
-
-
-def test_rows_without_a_trajectory():
-    data = trajectories(**arguments())
-    both = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), empty_rows(data, 2), data)
-    np.testing.assert_array_equal(both.present, [0, 0, 1, 1, 1, 1])
-    np.testing.assert_array_equal(both.taken[:2], False)
-    np.testing.assert_array_equal(both.behaviour[2:], [0, 0, 1, 5])
-    np.testing.assert_array_equal(both.actions[2:], data.actions)
 
 
 draw_split = jax.jit(split)

@@ -230,17 +230,6 @@ def test_variances_are_mixed_with_the_pooled_one():
     np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
-def test_pairs_that_were_never_played_come_first():
-    """A model that could not be fitted yet says nothing of the rest."""
-    selector = MlPocbam(4, 1, warm_up=2, pooled_samples=2)
-    params = selector.params()
-    told = [[i, j] for i in range(4) for j in range(i + 1, 4) if (i, j) != (2, 3)] * 4
-    state = selector.tell_many(selector.init(params), told, [1.0] * len(told), params)
-    pairs = selector.ask_many(jax.random.key(0), state, params, 6).tolist()
-    assert pairs[:4] == [[2, 3]] * 4
-    assert sorted(map(tuple, pairs[4:])) == [(0, 1), (0, 2)]
-
-
 def test_a_batch_of_one_is_what_ask_says():
     selector = Pocbam(5, 2)
     compare = Normals(4, 5)
