@@ -8,13 +8,11 @@ from jaxrace.papers.preference_racing.medical_claims import (
     convergence_claims,
     outcome_claims,
 )
-from jaxrace.papers.preference_racing.medical_outcomes import Ellipse, ellipses, pareto_front
 from jaxrace.papers.preference_racing.medical_runs import (
     HAZARDS,
     Learning,
     averaged,
     mean_before,
-    settled,
     smoothed,
 )
 from jaxrace.papers.preference_racing.racing_pays import PUBLISHED
@@ -55,39 +53,6 @@ def test_the_best_setting_of_the_grid():
     assert [claim.holds for claim in medical_grid._claims(found)] == ["no", "no"]
     found["A", "edps"] = {"mean_reward": np.zeros((8, 5, 50)) + noise}
     assert [claim.holds for claim in medical_grid._claims(found)] == ["open", "no"]
-
-
-def test_no_point_of_the_front_is_dominated():
-    points = np.random.default_rng(0).integers(0, 6, (60, 3)).astype(float)
-    expected = [
-        not any((other <= point).all() and (other < point).any() for other in points)
-        for point in points
-    ]
-    assert pareto_front(points).tolist() == expected
-
-
-def inside(ellipse: Ellipse, center, points):
-    angle = np.radians(ellipse.angle)
-    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    along = (points - center) @ turn.T / (np.array([ellipse.width, ellipse.height]) / 2)
-    return (along**2).sum(-1) <= 1
-
-
-def test_ellipses_hold_what_they_say():
-    """A new repetition and the true mean lie inside in 95 % of the cases."""
-    rng = np.random.default_rng(1)
-    mixing = np.array([[1.0, 0.0], [-0.8, 0.3]])
-    held = np.zeros(2)
-    trials = 4000
-    for _ in range(trials):
-        points = rng.normal(size=(30, 2)) @ mixing.T
-        data, mean = ellipses(points)
-        center = points.mean(0)
-        held += inside(mean, center, np.zeros(2)), inside(data, center, points).mean()
-    error = np.sqrt(0.95 * 0.05 / trials)
-    assert abs(held[0] / trials - 0.95) < 4 * error
-    # Of points that the ellipse was made from, a few more than 95 % lie inside.
-    assert 0.945 < held[1] / trials < 0.97
 
 
 def learning(repeat, episodes, values):
@@ -176,13 +141,6 @@ def test_curves_are_means_at_common_places():
     # A search that has ended goes on counting; one that has not begun does not begin.
     shorter = learning([0, 0, 1], [100, 200, 100], [1.0, 2.0, 3.0])
     assert averaged(shorter, "reward")[1].tolist() == [2.0, 2.5]
-
-
-def test_where_a_curve_has_settled():
-    places, means = np.array([1, 2, 3, 4]), np.array([0.0, 9.0, 4.0, 8.0])
-    assert settled((places, means), 2.0) == 4
-    assert settled((places, means), 5.0) == 2
-    assert settled((places, means), 9.0) == 1
 
 
 def test_clouds_are_smoothed_by_a_kernel():
