@@ -10,9 +10,6 @@ def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
     """The state that follows: the next one, or, once all has ended (bool []), the one before.
 
     States are pytrees; random keys may be among their leaves.
-
-    >>> print(absorb(jnp.bool_(True), {"time": jnp.int32(3)}, {"time": jnp.int32(4)})["time"])
-    3
     """
 
     def choose(old: jax.Array, new: jax.Array) -> jax.Array:

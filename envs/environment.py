@@ -21,11 +21,7 @@ import jax
 
 
 class Transition(NamedTuple):
-    """One step of a history, unbatched.
-
-    >>> Transition(state=1.5, action=1.0, reward=5.0, terminal=False, next_state=0.95).reward
-    5.0
-    """
+    """One step of a history, unbatched."""
 
     state: Any
     action: Any

@@ -59,7 +59,7 @@ class Gridworld:
         return {}
 
     def reset(self, key: jax.Array, params: Any) -> jax.Array:
-        """Return the top left cell (0, 0)."""
+        """The top left cell (0, 0)."""
         del key, params
         return jnp.zeros((2,), jnp.int32)
 
@@ -77,16 +77,15 @@ class Gridworld:
         return next_state, reward, jnp.all(next_state == self.size - 1)
 
     def observe(self, state: jax.Array, params: Any) -> jax.Array:
-        """Return (row, column) / (size - 1), float32 [2] in [0, 1]."""
+        """(row, column) / (size - 1), float32 [2] in [0, 1]."""
         del params
         return state.astype(jnp.float32) / jnp.float32(self.size - 1)
 
 
 def initial_probabilities(size: int = 4) -> jax.Array:
-    """Return the policy that data are collected with: P(a | cell), float32 [C, A].
+    """The policy that data are collected with: P(a | cell), float32 [C, A], the same in every cell.
 
-    The same in every cell. On the default grid its normalised expected return is .2380; that of
-    uniform choice is .0170.
+    On the default grid its normalised expected return is .2380; that of uniform choice is .0170.
 
     >>> low, high = RETURN_RANGE
     >>> print(f"{(expected_return(initial_probabilities(), 10) - low) / (high - low):.4f}")
@@ -97,15 +96,12 @@ def initial_probabilities(size: int = 4) -> jax.Array:
 
 
 def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
-    """Return the exact expected return of a stationary policy from the top left cell, float32 [].
+    """The exact expected return of a stationary policy from the top left cell, float32 [].
 
     Undiscounted, by backward dynamic programming: with t steps to go, V_t(cell) = -1 + sum over a
     of P(a | cell) V_(t-1)(next cell), and 0 in the bottom right cell. May be differentiated and
     vmapped over `probabilities` P(a | cell), float32 [C, A] (ValueError for another shape), whose
     rows must sum to 1.
-
-    >>> print(f"{expected_return(jnp.full((16, 4), 0.25, jnp.float32), horizon=10):.2f}")
-    -9.93
     """
     shape = jnp.shape(probabilities)
     size = math.isqrt(shape[0]) if len(shape) == 2 else 0

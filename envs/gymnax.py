@@ -32,17 +32,6 @@ class GymnaxAdapter:
     own time limit `max_steps_in_episode` is reached. Numbers in its parameters become strongly
     typed arrays, rewards float32 scalars. Two adapters are equal, and share compiled code, if they
     hold the same environment object. ValueError if it lacks one of the methods.
-
-    >>> class Countdown:  # of gymnax's interface
-    ...     default_params = {"start": 2}
-    ...     def reset_env(self, key, params):
-    ...         return params["start"], params["start"]
-    ...     def step_env(self, key, state, action, params):
-    ...         return state - 1, state - 1, -1.0, state - 1 <= 0, {}
-    >>> env, key = GymnaxAdapter(Countdown(), horizon=5), jax.random.key(0)
-    >>> state, reward, terminal = env.step(key, env.reset(key, env.default_params), 0, None)
-    >>> print(env.observe(state, None), reward, terminal)
-    1 -1.0 False
     """
 
     env: Any

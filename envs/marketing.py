@@ -93,12 +93,7 @@ class Marketing:
 
     @staticmethod
     def make_params(model: ClickModel | None = None) -> MarketingParams:
-        """Return the parameters with the customers of a click model and the assumed dynamics.
-
-        >>> params = Marketing.make_params(load_click_model()._replace(intercept=-3.0, shift=1.0))
-        >>> float(params.intercept)
-        -2.0
-        """
+        """The parameters with the customers of a click model and the assumed dynamics."""
         model = load_click_model() if model is None else model
         counts = np.asarray(model.counts, np.float64)  # the sum of integers may be out of range
         shares = np.cumsum(counts) / np.sum(counts)
@@ -143,11 +138,7 @@ class Marketing:
     def renew(
         self, key: jax.Array, state: MarketingState, params: MarketingParams
     ) -> MarketingState:
-        """Return the same customer with fresh chance for the visits to come.
-
-        All chance is drawn in `reset`: without this, every rollout from `state` would meet the same
-        clicks.
-        """
+        """The same customer with fresh chance for the visits to come; `reset` drew all of it."""
         del params
         thresholds = jax.random.uniform(key, (self.horizon,), jnp.float32)
         return state._replace(click_thresholds=thresholds)
@@ -175,7 +166,7 @@ class Marketing:
         return next_state, clicked.astype(jnp.float32), jnp.zeros((), jnp.bool_)
 
     def observe(self, state: MarketingState, params: MarketingParams) -> jax.Array:
-        """Return what a policy may use, float32 [8 + D] in [0, 1]; never fatigue or interest."""
+        """What a policy may use, float32 [8 + D] in [0, 1]; never fatigue or interest."""
         del params
         done = jnp.stack([state.clicks, state.visit]).astype(jnp.float32) / self.horizon
         parts = (
@@ -189,13 +180,7 @@ class Marketing:
 
 
 def click_probabilities(state: MarketingState) -> jax.Array:
-    """Return the probability of a click on an ad of either cluster now, float32 [2]; not observed.
-
-    >>> env = Marketing()
-    >>> customer = env.reset(jax.random.key(0), env.default_params)
-    >>> bool((click_probabilities(customer) == jax.nn.sigmoid(customer.appeal)).all())
-    True
-    """
+    """The probability of a click on an ad of either cluster now, float32 [2]; not observed."""
     return jax.nn.sigmoid(state.appeal - state.fatigue + state.interest)
 
 

@@ -75,7 +75,7 @@ class MountainCar:
         return MountainCarParams(jnp.asarray(0.001, jnp.float32), jnp.asarray(0.0025, jnp.float32))
 
     def reset(self, key: jax.Array, params: MountainCarParams) -> MountainCarState:
-        """Return the car at rest at x = -0.5."""
+        """The car at rest at x = -0.5."""
         del key, params
         return MountainCarState(jnp.asarray(START, jnp.float32), jnp.zeros((), jnp.float32))
 
@@ -106,7 +106,7 @@ class MountainCar:
         return next_state, reward, next_state.position >= GOAL
 
     def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
-        """Return (x, v) brought to [0, 1] over [-1.2, 0.6] x [-0.07, 0.07], float32 [2]."""
+        """(x, v) brought to [0, 1] over [-1.2, 0.6] x [-0.07, 0.07], float32 [2]."""
         del params
         low, high = POSITION_LIMITS
         position = (state.position - low) / (high - low)

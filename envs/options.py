@@ -53,18 +53,18 @@ class Normal:
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> NormalOptions:
-        """Draw `num_options` options."""
+        """`num_options` options."""
         require_count("num_options", num_options)
         m, v = _uniform(key, (2, num_options))
         return NormalOptions(mean=_complexity(k) / 2 * m, variance=v)
 
     def sample(self, key: jax.Array, option: NormalOptions) -> jax.Array:
-        """Draw one outcome."""
+        """One outcome."""
         option = strongly_typed(option, "option")
         return option.mean + jnp.sqrt(option.variance) * jax.random.normal(key, (), jnp.float32)
 
     def win_probabilities(self, options: NormalOptions) -> jax.Array:
-        """Return s_ij = Phi((mean_i - mean_j) / sqrt(v_i + v_j))."""
+        """s_ij = Phi((mean_i - mean_j) / sqrt(v_i + v_j))."""
         options = strongly_typed(options, "options")
         difference = options.mean[:, None] - options.mean[None, :]
         deviation = jnp.sqrt(options.variance[:, None] + options.variance[None, :])
@@ -73,11 +73,11 @@ class Normal:
         return jnp.where(difference == 0.0, jnp.float32(0.5), probability)
 
     def means(self, options: NormalOptions) -> jax.Array:
-        """Return the means."""
+        """Their means."""
         return strongly_typed(options, "options").mean
 
     def value_range(self, k: jax.Array | float) -> float:
-        """Return R = 8: with probability over 0.99 no option's draws of a race spread farther.
+        """R = 8: with probability over 0.99 no option's draws of a race spread farther.
 
         The support is unbounded; with R = 8 the papers concede a small chance of error to the
         Hoeffding race (Busa-Fekete et al. 2013, footnote 6).
@@ -92,12 +92,6 @@ class BernoulliDrift:
 
     Busa-Fekete et al. 2014, section 6.1, scenario 2. `drift_scale` is 10 there and 5 in Busa-Fekete
     et al. 2013; ValueError unless it is a positive number that a float32 holds.
-
-    >>> options = BernoulliDriftOptions(drift=jnp.array([0.0, 0.5, 1.0], jnp.float32))
-    >>> print(BernoulliDrift().win_probabilities(options))
-    [[0.5   0.25  0.125]
-     [0.75  0.5   0.25 ]
-     [0.875 0.75  0.5  ]]
     """
 
     drift_scale: float = 10.0
@@ -108,19 +102,19 @@ class BernoulliDrift:
     def draw(
         self, key: jax.Array, k: jax.Array | float, num_options: int = 10
     ) -> BernoulliDriftOptions:
-        """Draw `num_options` options."""
+        """`num_options` options."""
         require_count("num_options", num_options)
         scale = _complexity(k, 1 / self.drift_scale) / self.drift_scale
         return BernoulliDriftOptions(drift=scale * _uniform(key, (num_options,)))
 
     def sample(self, key: jax.Array, option: BernoulliDriftOptions) -> jax.Array:
-        """Draw one outcome."""
+        """One outcome."""
         option = strongly_typed(option, "option")
         coin = jax.random.bernoulli(key, jnp.float32(0.5))
         return coin.astype(jnp.float32) + option.drift
 
     def win_probabilities(self, options: BernoulliDriftOptions) -> jax.Array:
-        """Return s_ij, the mean over the four equally likely pairs of coins.
+        """s_ij, the mean over the four equally likely pairs of coins.
 
         With D = d_i - d_j > 0 that is 3/4 for D < 1 (only tails against heads loses), 7/8 for D = 1
         (where that pair ties) and 1 for D > 1; and 1 - s_ji for D < 0.
@@ -133,11 +127,11 @@ class BernoulliDrift:
         return jnp.mean(wins, axis=(2, 3))
 
     def means(self, options: BernoulliDriftOptions) -> jax.Array:
-        """Return 1/2 + d_i."""
+        """1/2 + d_i."""
         return 0.5 + strongly_typed(options, "options").drift
 
     def value_range(self, k: jax.Array | float) -> float:
-        """Return R = 1, the width of each option's support {d_i, d_i + 1}."""
+        """R = 1, the width of each option's support {d_i, d_i + 1}."""
         require_positive("k", k)
         return 1.0
 
@@ -148,25 +142,20 @@ class Uniform:
 
     Busa-Fekete et al. 2013, synthetic data. As described, k is but a unit of measurement: it
     changes no win probability, nor a Hoeffding race with R = 10 k.
-
-    >>> options = UniformOptions(upper_limit=jnp.array([4.0, 2.0], jnp.float32))
-    >>> print(Uniform().win_probabilities(options))
-    [[0.5  0.75]
-     [0.25 0.5 ]]
     """
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> UniformOptions:
-        """Draw `num_options` options."""
+        """`num_options` options."""
         require_count("num_options", num_options)
         scale = 10 * _complexity(k, 10.0)
         return UniformOptions(upper_limit=scale * _uniform(key, (num_options,)))
 
     def sample(self, key: jax.Array, option: UniformOptions) -> jax.Array:
-        """Draw one outcome."""
+        """One outcome."""
         return strongly_typed(option, "option").upper_limit * _uniform(key, ())
 
     def win_probabilities(self, options: UniformOptions) -> jax.Array:
-        """Return s_ij = 1 - d_j / (2 d_i) for d_i > d_j, and 1 - s_ji for d_i < d_j."""
+        """s_ij = 1 - d_j / (2 d_i) for d_i > d_j, and 1 - s_ji for d_i < d_j."""
         options = strongly_typed(options, "options")
         a, b = options.upper_limit[:, None], options.upper_limit[None, :]
         # P(the one with the smaller limit wins) = smaller / (2 larger). 0 / 0 is replaced below.
@@ -175,11 +164,11 @@ class Uniform:
         return jnp.where(a == b, jnp.float32(0.5), probability)
 
     def means(self, options: UniformOptions) -> jax.Array:
-        """Return d_i / 2."""
+        """d_i / 2."""
         return strongly_typed(options, "options").upper_limit / 2
 
     def value_range(self, k: jax.Array | float) -> jax.Array | float:
-        """Return R = 10 k: what is known of an option before any sample is only that d_i < 10 k."""
+        """R = 10 k: what is known of an option before any sample is only that d_i < 10 k."""
         require_positive("k", k, 10.0)
         return 10.0 * k
 

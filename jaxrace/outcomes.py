@@ -34,37 +34,10 @@ class Return:
 
 
 @dataclasses.dataclass(frozen=True)
-class Steps:
-    """The number of steps until the history ended: int32 [], at most the horizon.
-
-    >>> fold = Steps()
-    >>> step = Transition(state=None, action=None, reward=0.0, terminal=True, next_state=None)
-    >>> steps, ended = fold.update(fold.init(None, None), step, None)
-    >>> int(steps), bool(ended)
-    (1, True)
-    """
-
-    def init(self, state: Any, params: Any) -> tuple[jax.Array, jax.Array]:
-        """Steps so far, and whether the history has ended."""
-        return jnp.zeros((), jnp.int32), jnp.zeros((), bool)
-
-    def update(
-        self, carry: tuple[jax.Array, jax.Array], transition: Transition, params: Any
-    ) -> tuple[jax.Array, jax.Array]:
-        """Count the step, unless the history had ended before it."""
-        steps, ended = carry
-        return steps + (~ended).astype(jnp.int32), ended | transition.terminal
-
-    def finish(self, carry: tuple[jax.Array, jax.Array], params: Any) -> jax.Array:
-        """The number of steps."""
-        return carry[0]
-
-
-@dataclasses.dataclass(frozen=True)
 class Both:
     """Two outcomes of one history: a tuple of what ``first`` and ``second`` return.
 
-    >>> fold = Both(Return(), Steps())
+    >>> fold = Both(Return(), Return())
     >>> float(fold.init(None, None)[0])
     0.0
     """

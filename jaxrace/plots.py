@@ -100,8 +100,9 @@ def grid(
     return figure, list(found.flat[:count])
 
 
-def tidy(panel: "Axes", thousands: str = "") -> None:
-    """A pale grid, no frame above and to the right, and commas in the numbers of some axes."""
+def tidy(panel: "Axes", thousands: str = "", **texts: Any) -> None:
+    """A pale grid, no frame above and to the right, commas in the numbers of some axes; texts."""
+    panel.set(**texts)
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
     for axis in thousands:

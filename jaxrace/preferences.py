@@ -7,7 +7,6 @@ compilation. Those of numbers compare the outcome itself, or its attribute or ke
 """
 
 import dataclasses
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,6 @@ import numpy as np
 
 from jaxrace import kernels
 from jaxrace.narrowing import require_held
-from jaxrace.validation import require_number
 
 Preference = Callable[[Any, Any], jax.Array]
 
@@ -95,44 +93,13 @@ class Lexicographic(_Composed):
         return kernels.lexicographic(*self._signs(a, b))
 
 
-@dataclasses.dataclass(frozen=True)
-class Margin:
-    """The larger number is preferred, if it is larger by more than ``least``, which is at least 0.
-
-    >>> print(Margin(0.5)(2.0, 1.8), Margin(0.5)(2.0, 1.0))
-    0 1
-    """
-
-    least: float
-    field: str | int | None = None
-
-    def __post_init__(self) -> None:
-        require_number("least", self.least, least=0, most=math.inf)
-
-    def __call__(self, a: Any, b: Any) -> jax.Array:
-        """int8 sign of the broadcast shape."""
-        x, y = _field(a, self.field), _field(b, self.field)
-        if not (isinstance(x, jax.Array) or isinstance(y, jax.Array)):
-            return _margin_on_host(_real(x), _real(y), self.least)
-        x, y = _held(x), _held(y)
-        if x.dtype == bool and y.dtype == bool:
-            x, y = x.astype(jnp.int8), y.astype(jnp.int8)
-        sign = kernels.total_order(x, y)
-        apart = jnp.where(sign > 0, x - y, y - x)
-        least = self.least
-        if jnp.issubdtype(apart.dtype, jnp.integer):  # what has overflown is right unsigned
-            apart = apart.astype(f"uint{8 * apart.dtype.itemsize}")
-            least = jnp.asarray(min(math.floor(least), jnp.iinfo(apart.dtype).max), apart.dtype)
-        return jnp.where(apart > least, sign, jnp.zeros_like(sign))
-
-
 def only_orders(compare: Preference) -> bool:
     """Does a preference see nothing of numbers but which is larger, so that ranks would do?
 
     That is known only of ``kernels.total_order``, ``Larger``, ``Smaller`` and what is composed of
     them.
 
-    >>> only_orders(Pareto(Smaller("cost"), Larger("quality"))), only_orders(Margin(0.5))
+    >>> only_orders(Pareto(Smaller("cost"), Larger("quality"))), only_orders(lambda a, b: 0)
     (True, False)
     """
     if isinstance(compare, _Composed):
@@ -154,15 +121,6 @@ def _order(a: Any, b: Any) -> jax.Array:
         return kernels.total_order(_held(a), _held(b))
     x, y = _real(a), _real(b)
     return jnp.asarray(np.greater(x, y).astype(np.int8) - np.less(x, y).astype(np.int8))
-
-
-def _margin_on_host(x: np.ndarray, y: np.ndarray, least: float) -> jax.Array:
-    """By numbers of Python: integers of any size, floats of 64 bits."""
-    x, y = np.broadcast_arrays(x.astype(object), y.astype(object))
-    larger = [
-        bool(a - b > least) - bool(b - a > least) for a, b in zip(x.flat, y.flat, strict=True)
-    ]
-    return jnp.asarray(np.array(larger, np.int8).reshape(x.shape))
 
 
 def _held(number: Any) -> jax.Array:

@@ -3,15 +3,13 @@
 import contextlib
 import csv
 import io
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
 from jaxrace.files import StrPath, new_file
-
-_LONGEST_LINE = 10_000_000  # of a line, in characters; a file of zeros has one that does not end
 
 
 def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
@@ -42,23 +40,6 @@ def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str
         text.detach()  # else it would close the file, which is not ready
 
 
-def _rows(path: StrPath) -> Iterator[list[str]]:
-    """The rows of a CSV file as they are, one by one; ValueError if it is none."""
-    # Spreadsheets put a mark before the first name.
-    with Path(path).open(encoding="utf-8-sig", newline="") as file:
-        try:
-            yield from csv.reader(_lines(file), strict=True)
-        except csv.Error as error:
-            raise ValueError(str(error)) from error
-
-
-def _lines(file: TextIO) -> Iterator[str]:
-    while line := file.readline(_LONGEST_LINE):
-        if len(line) == _LONGEST_LINE:
-            raise ValueError(f"it has a line of {_LONGEST_LINE:,} characters or more")
-        yield line
-
-
 def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarray]:
     """The columns of a CSV file, each [rows]: int64, float64, bool or text, as those of ``text``.
 
@@ -68,7 +49,12 @@ def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarra
     >>> read_table("table.csv")
     {'k': array([1, 2])}
     """
-    names, *rows = list(_rows(path)) or [[]]
+    # Spreadsheets put a mark before the first name.
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        try:
+            names, *rows = list(csv.reader(file, strict=True)) or [[]]
+        except csv.Error as error:
+            raise ValueError(str(error)) from error
     if not names:
         raise ValueError("it is empty")
     columns = zip(*rows, strict=True) if rows else [()] * len(names)

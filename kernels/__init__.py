@@ -34,7 +34,6 @@ from jaxrace.kernels.knowledge_gradient import knowledge_gradient as knowledge_g
 from jaxrace.kernels.knowledge_gradient import log_change_chance as log_change_chance
 from jaxrace.kernels.listing import for_listed as for_listed
 from jaxrace.kernels.listing import listing_block as listing_block
-from jaxrace.kernels.listing import of_listed as of_listed
 from jaxrace.kernels.listing import with_operands_kept as with_operands_kept
 from jaxrace.kernels.lower_bounds import best_cap as best_cap
 from jaxrace.kernels.lower_bounds import betting_bound as betting_bound

@@ -22,10 +22,8 @@ class Sizes:
     takes_all: bool  # all places that fit into one call, marked or not, without a list or loop
     rounds: int  # earlier rounds of a pair that are gathered at once
     races: int  # of a batch, which wait for each other
-    decided: int  # races that are looked at together
     rows: int  # options that are sampled together
     row_blocks: int  # at least so many blocks of them in a batch
-    tiles: int  # of comparisons
     keeps_operands: bool  # a conditional keeps operands that many loops read in memory
 
 
@@ -36,10 +34,8 @@ _CPU = Sizes(
     takes_all=False,
     rounds=32,
     races=1024,
-    decided=256,
     rows=256,
     row_blocks=32,
-    tiles=256,
     keeps_operands=True,
 )
 # For a few races, whose programs run briefly: all places of a small mask are taken, without a list,
@@ -53,10 +49,8 @@ _GPU = Sizes(
     takes_all=True,
     rounds=128,
     races=2**14,
-    decided=2**14,
     rows=2**17,
     row_blocks=4,
-    tiles=2**13,
     keeps_operands=False,
 )
 

@@ -64,30 +64,6 @@ def for_listed(
     return lax.fori_loop(0, -(-count // block), play, carry)
 
 
-def of_listed(function: Callable[..., Any], wanted: jax.Array, args: tuple[Any, ...]) -> Any:
-    """``function(*args)``, batched over [B], in the lanes that are wanted, and zeros in the others.
-
-    >>> of_listed(lambda x: x + 1, jnp.array([True, False]), (jnp.array([1, 2]),)).tolist()
-    [2, 0]
-    """
-    if sizes().takes_all and wanted.size <= sizes().decided:
-        found = function(*args)
-        return jax.tree.map(lambda x: jnp.where(_along(wanted, x), x, jnp.zeros_like(x)), found)
-
-    def play(places: jax.Array, results: Any) -> Any:
-        own = jnp.minimum(places, wanted.size - 1)
-        found = function(*jax.tree.map(lambda x: x[own], args))
-        return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), results, found)
-
-    shapes = jax.eval_shape(function, *args)
-    nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
-    return for_listed(wanted, min(sizes().decided, wanted.size), play, nothing)
-
-
-def _along(wanted: jax.Array, x: jax.Array) -> jax.Array:
-    return wanted.reshape(-1, *[1] * (x.ndim - 1))
-
-
 def with_operands_kept(
     function: Callable[..., Result], wanted: jax.Array, *operands: Any
 ) -> Result:

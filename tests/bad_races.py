@@ -16,7 +16,6 @@ HoeffdingRace: Any = racing.HoeffdingRace
 BernsteinRace: Any = racing.BernsteinRace
 DominanceRace: Any = racing.DominanceRace
 Lexicographic: Any = preferences.Lexicographic
-Margin: Any = preferences.Margin
 
 KEY = jax.random.key(0)
 KEYS = jax.random.split(KEY, 3)

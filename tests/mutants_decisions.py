@@ -163,8 +163,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/commands/duel/runs.py",
-        "row.recommended[:, -1])  # [jobs, M]",
-        "row.recommended[:, 0])  # [jobs, M]",
+        "decision = row.recommended[:, -1]",
+        "decision = row.recommended[:, 0]",
         "tests/test_duel.py",
     ),
     (

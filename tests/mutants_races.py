@@ -314,12 +314,6 @@ MUTANTS = [
         "no_better = jnp.asarray(means[:, None] < means[None, :])",
         AUDIT,
     ),
-    (
-        "jaxrace/preferences.py",
-        "jnp.where(apart > least",
-        "jnp.where(apart >= least",
-        "tests/test_preferences.py",
-    ),
     # The audit of the dominance race
     (
         "jaxrace/audits/dominance/null_pairs.py",

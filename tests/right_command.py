@@ -133,7 +133,7 @@ def evidence_beyond_the_horizon():
     race = DominanceRace(2, 1, 140, total_order, first_block=5)
     shares = []
     for horizon in (70, 140):
-        result = judge(race, runs=EVEN, params=race.params(0.05, horizon=horizon))
+        result = judge(race, [*EVEN.T], race.params(0.05, horizon=horizon))
         shares.append(float(np.max(result.highest) / result.params.level))
     return [abs(share - pair["evidence"]) < 1e-4 for share in shares]
 

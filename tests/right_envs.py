@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import bases, outcomes, policies, preferences
+from jaxrace import bases, outcomes, policies
 from jaxrace.envs import Transition, gridworld, gymnax, marketing, medical, mountain_car, options
 from jaxrace.envs.held import strongly_typed
 from jaxrace.envs.open_bandit import load_click_model
@@ -97,10 +97,6 @@ def cell(*observation, cells=4):
     return bases.Cells(cells, 1)(host(*observation)).argmax().item()
 
 
-def apart(least, a, b):
-    return int(preferences.Margin(least)(a, b))
-
-
 def survived(toxicity: Any, tumour: Any = 0.0, alive: Any = True):
     return medical.Outcome(alive, toxicity, tumour)
 
@@ -179,7 +175,4 @@ CASES = [
     ("a cell", lambda: cell(0.3), 1),
     ("a cell far out", lambda: cell(3e9), 3),
     # Margins are those of the numbers that are handed over.
-    ("a margin beside 1e9", lambda: apart(110, 1e9 + 100, 1e9), 0),
-    ("a margin of 2^32", lambda: apart(2**32, 2**33, np.int64(1)), 1),
-    ("a margin of truth", lambda: apart(0, True, False), 1),
 ]

@@ -107,7 +107,7 @@ CASES = [
     (
         "rewards beside 1e9",
         lambda: logged(rewards=np.array([[1e9], [1e9 + 1], [1e9 + 2]])),
-        ValueError(r"rewards: expected numbers that float32 tells apart, got 1000000000.0 to"),
+        ValueError(r"rewards: expected numbers that a float32 tells apart, got 1000000000.0 and"),
     ),
     (
         "returns beside 1e6",
@@ -136,7 +136,7 @@ CASES = [
     (
         "times as observations",
         lambda: logged(observations=1_700_000_000 + 60.0 * np.arange(3).reshape(3, 1, 1)),
-        ValueError("observations: expected numbers that float32 tells apart"),
+        ValueError("observations: expected numbers that a float32 tells apart"),
     ),
     (
         "times of an NPZ file",

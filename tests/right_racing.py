@@ -38,7 +38,7 @@ def drifting(correlation=0.9):
     return x
 
 
-def judged(samples=None, race=RACE, **more):
+def judged(samples, race=RACE, **more):
     """What is certified, or None."""
     result = racing.judge(race, samples, race.params(0.05), **more)
     return result.best.tolist() if result.decided else None
@@ -94,7 +94,7 @@ def means_of(*numbers):
 
 INT32 = ValueError("expected numbers that an int32 holds, got 4294967296")
 APART = ValueError("expected numbers that a float32 tells apart, got .*; subtract what they have")
-ORIENTATION = ValueError(r"samples: expected samples by name, .*: runs= takes a table with a row")
+ORIENTATION = ValueError("samples: expected samples by name, or a list of arrays")
 
 CASES = [
     # Judged: of numbers nothing but their order counts, whatever their size.
@@ -118,14 +118,8 @@ CASES = [
     ),
     # Which axis is that of the options?
     ("judge by name", lambda: named(dict(zip("abc", BEST_LAST, strict=True))), ["c"]),
-    ("judge runs", lambda: judged(runs=BEST_LAST.T), [2]),
     ("judge [K, n]", lambda: judged(BEST_LAST), [2]),
     ("judge [n, K]", lambda: judged(BEST_LAST.T), ORIENTATION),
-    (
-        "judge runs [K, n]",
-        lambda: judged(runs=BEST_LAST),
-        ValueError(r"runs: expected arrays \[n, 3, ...\]"),
-    ),
     (
         "judge names twice",
         lambda: judged({1: LOW, "1": LOW, 2: LOW}),

@@ -1,5 +1,6 @@
 """Right answers of `select`: files, scores, advice."""
 
+import functools
 import itertools
 import tempfile
 from pathlib import Path
@@ -9,8 +10,11 @@ import numpy as np
 
 from jaxrace import selection
 from jaxrace.commands.cli import main
+from jaxrace.data import Votes
+from jaxrace.selection.votes.front import read_comparisons
 from jaxrace.selection.votes.judgement import judgement_of
-from jaxrace.selection.votes.table import Table, read_comparisons
+
+Table = functools.partial(Votes, kind="margin", lines=np.zeros(0))
 
 rng = np.random.default_rng(0)
 
@@ -32,7 +36,7 @@ def read(rows, score="auto", head="first,second,score"):
 
 def scores(*arguments, **more):
     table = read(*arguments, **more)
-    return table.score.tolist(), table.reading
+    return table.margins.tolist(), table.kind
 
 
 def judged(rows, top=1, **settings):
@@ -49,7 +53,7 @@ def votes(count=3_000, players=8):
     pair = np.concatenate([pair, np.full(count // 100, len(low) - 1)])
     first, second = low[pair], high[pair]
     chance = 1 / (1 + np.exp(0.5 * (first - second)))
-    names = [f"m{i}" for i in range(players)]
+    names = tuple(f"m{i}" for i in range(players))
     won = np.where(rng.random(len(pair)) < chance, 1.0, -1.0)
     return Table(names, first.astype(np.int32), second.astype(np.int32), won)
 
@@ -60,7 +64,7 @@ def sparse(games=80, players=12):
     pairs += [rng.choice(players, 2, replace=False) for _ in range(games - len(pairs))]
     first, second = np.array(pairs, np.int32).T
     margins = second - first + rng.normal(0, 0.5, games)
-    return Table([str(i) for i in range(players)], first, second, margins)
+    return Table(tuple(map(str, range(players))), first, second, margins)
 
 
 VOTES, SPARSE = votes(), sparse()
@@ -137,7 +141,7 @@ CASES = [
     (
         "spaces and capitals of heads",
         lambda: read("1,x,y", head=" Score ,first, Second").names,
-        ["x", "y"],
+        ("x", "y"),
     ),
     (
         "too many options",

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
+from jaxrace.sweep import engine
 
 
 @jax.tree_util.register_dataclass
@@ -59,6 +60,23 @@ def mixed_lengths(count):
 def run(jobs, **arguments):
     """A sweep with few lanes."""
     return sweep.run(WORK, sweep.stacked(jobs), **{"width": WIDTH, **arguments})
+
+
+def watch(monkeypatch, see):
+    """Let ``see(burst, begun, limit, quota)`` see every burst, and what was asked for."""
+    program = engine.program
+
+    def watched_program(*what):
+        lanes, play = program(*what)
+
+        def watched(lanes, *asked):
+            lanes, burst = play(lanes, *asked)
+            see(burst, *asked)
+            return lanes, burst
+
+        return lanes, watched
+
+    monkeypatch.setattr(engine, "program", watched_program)
 
 
 def bits(log):

@@ -12,10 +12,13 @@ import jaxrace
 from jaxrace import kernels, runs, sweep
 from jaxrace.commands import cli
 from jaxrace.commands.cli import main
+from jaxrace.commands.options import positional_of
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluator
+from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import medical_task
 from jaxrace.keys import two_keys
+from jaxrace.outcomes import Both, Return
+from jaxrace.rollout import PolicyInTask, Rollout
 
 REPEATS, EPISODES, PATIENTS = 3, 300, 20
 SMALL = [
@@ -106,10 +109,13 @@ def test_log_evaluates_the_policies_that_it_shows(finished):
     log = runs.read_log(folder)
     task = medical_task(TrainConfig())
     _, key = two_keys(np.uint32(0))
-    evaluate = evaluator(task, task.policy, key, REPEATS, PATIENTS)
     rows = log["generation"] == 2
     thetas = np.stack([log[f"theta_{i}"][rows] for i in range(3)], -1).astype(np.float32)
-    for name, values in evaluate(2, thetas).items():
+    played = Rollout(task.env, task.policy, Both(task.fold, Return()))
+    chance = key, np.full(REPEATS, 2, np.uint32), np.arange(REPEATS, dtype=np.uint32)
+    policies, wanted = PolicyInTask(thetas, task.env_params), np.ones(REPEATS, bool)
+    found = evaluate_lanes((played, task.measure, PATIENTS), 30, chance, policies, wanted)
+    for name, values in found.items():
         np.testing.assert_allclose(values, log[name][rows], rtol=1e-5, atol=1e-6)
 
 
@@ -199,7 +205,7 @@ def test_version(capsys):
 def test_help_has_an_example(verb, capsys):
     assert main([*verb.split(), "-h"]) == 0
     output = capsys.readouterr().out
-    assert re.search(rf"^examples?:\n  jaxrace {verb}", output, re.MULTILINE)
+    assert re.search(rf"^For example:\n  jaxrace {verb}", output, re.MULTILINE)
 
 
 def test_list(capsys):
@@ -261,12 +267,11 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
 def test_a_word_after_ray_is_an_address_only_if_it_looks_like_one(monkeypatch, verb, word):
     seen = []
     monkeypatch.setattr(cli, "_do", lambda verb, arguments: seen.append(vars(arguments)) or 0)
-    argument = cli._VERBS[verb].argument
-    assert argument is not None
+    argument = positional_of(cli._VERBS[verb].config)
     for given in (["--ray", word], [word, "--ray"], ["--ray", "10.0.0.1:6379", word]):
         assert main([verb, *given, "--lanes", "3"]) == 0
     assert [found["ray"] for found in seen] == ["local", "local", "10.0.0.1:6379"]
-    assert [found[argument[0]] for found in seen] == 3 * [word]
+    assert [found[argument] for found in seen] == 3 * [word]
 
 
 @pytest.mark.parametrize("word", ["medical", "head", "10.0.0.1", "", "auto2", "ray://", "a:b"])

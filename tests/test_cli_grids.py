@@ -145,9 +145,8 @@ def test_a_shard_that_is_lost_is_named_and_done_again(grid, nowhere, monkeypatch
 
     def run_and_lose(*arguments, **named):
         log = run(*arguments, **named)
-        kept = sweep.RowStore(log.store.shapes)
-        kept.add(jax.tree.map(lambda x: x[log.rows.job >= 4], log.rows))
-        return dataclasses.replace(log, store=kept, failed=np.arange(4), errors=why)
+        kept = log.rows.taken(log.rows.job >= 4)
+        return dataclasses.replace(log, parts=[kept], failed=np.arange(4), errors=why)
 
     with monkeypatch.context() as patched:
         patched.setattr(sweep, "run", run_and_lose)

@@ -3,11 +3,14 @@
 import json
 import shutil
 import sqlite3
+import sys
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 
 from jaxrace.data import read_scores
 
@@ -28,7 +31,7 @@ def test_timings_are_read(tmp_path):
     }
     assert (tasks, smaller) == ((), True)
     assert said.endswith(
-        "smaller is better; 1 runs of 'grep -rc import .' had an exit code other than 0"
+        "smaller is better; runs of 'grep -rc import .' with an exit code other than 0: 1"
     )
     values, *_, smaller = found_in(DATA / "hyperfine2.json")
     assert (values, smaller) == ({"one second": [1.002, 1.004], "sleep 2": [2.003]}, True)
@@ -66,23 +69,56 @@ def test_the_harness_is_read(tmp_path):
     assert values == {"large": [1, 1, 1], "small": [1, 1, 1]}
 
 
-def test_inspect_is_read(tmp_path):
+def with_zstandard(path):
+    """Pack an archive as Inspect does: Python 3.13 can only be made to by hand."""
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, zstandard.compress(content))
+            about = archive.getinfo(name)
+            about.compress_type, about.file_size = 93, len(content)
+            about.CRC = zlib.crc32(content)
+
+
+def test_inspect_is_read(tmp_path, monkeypatch):
     values, tasks, said, _ = found_in(DATA / "inspect")
     assert values == {"openai/large": [1, 1], "openai/small": [1, 0, 0.5]}
     assert tasks == ("arithmetic 1", "arithmetic 2", "arithmetic 3")
     assert "with status 'cancelled'" in said
-    assert "1 samples of openai/large have no score: no runs" in said
+    assert "samples of openai/large without a score, no runs: 1" in said
     for path in (DATA / "inspect").glob("*.json"):
         log = json.loads(path.read_text())
+        log["eval"]["dataset"]["sample_ids"] = [1, 2, 3]
         with zipfile.ZipFile(tmp_path / f"{path.stem}.eval", "w") as archive:
-            for number, one in enumerate(log.pop("samples")):
+            for number, one in enumerate(log.pop("samples")[::-1]):  # as they may end
                 archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(one))
             archive.writestr("header.json", json.dumps(log))
     assert found_in(tmp_path)[:2] == (values, tasks)
+    paths = list(tmp_path.glob("*.eval"))
+    for path in paths:
+        with_zstandard(path)
+    assert found_in(tmp_path)[:2] == (values, tasks)
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "zstandard", None)
+        with pytest.raises(
+            ValueError, match=r"expected zstandard.* pip install 'jaxrace\[tables\]"
+        ):
+            read_scores(tmp_path)
+    path = paths[-1]
+    content = path.read_bytes()
+    for bad in (content.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfc"), content[:60]):
+        path.write_bytes(bad)
+        with pytest.raises(ValueError, match=r"expected a log of Inspect in"):
+            read_scores(tmp_path)
     (tmp_path / "cut.eval").write_bytes(b"PK\x03\x04")
     with pytest.raises(ValueError, match=r"expected a log of Inspect in '.*cut\.eval'.* convert"):
         read_scores(tmp_path / "cut.eval")
     log = json.loads(next((DATA / "inspect").glob("*small.json")).read_text())
+    failed = log | {"status": "error", "samples": [{"id": 1, "scores": {}}]}
+    (tmp_path / "log.json").write_text(json.dumps(failed))
+    with pytest.raises(ValueError, match=r"got none, as the evaluation has status 'error'"):
+        read_scores(tmp_path / "log.json")
     log["samples"][1]["scores"]["match"]["value"] = {"safe": 1, "useful": 0}
     (tmp_path / "log.json").write_text(json.dumps(log))
     with pytest.raises(ValueError, match=r"sample 2, got 'safe', 'useful': --score-column match,"):
@@ -199,3 +235,12 @@ def test_damaged_files_are_read_or_refused_in_one_line(tmp_path):
             assert not any(np.isnan(values).any() for values in found.values)
     assert taken > 10
     assert all(text.startswith("scores: expected ") and "\n" not in text for text in refused)
+
+
+def test_a_frame_of_optuna_with_two_rows_of_heads():
+    import pandas as pd
+
+    heads = [("number", ""), ("value", ""), ("params", "x"), ("state", "")]
+    rows = [(0, 0.5, 1, "COMPLETE"), (1, 0.25, 2, "COMPLETE"), (2, 0.75, 1, "COMPLETE")]
+    frame = pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
+    assert found_in(frame)[0] == {"x=1": [0.5, 0.75], "x=2": [0.25]}

@@ -15,6 +15,17 @@ from jaxrace.improvement.saved import load_policy
 BANDIT = "age,device,action,propensity,click\n30,phone,b,.5,1\n40,desk,a,0.25,0\n50,phone,b,1,0\n"
 
 
+def test_times_are_left_out_and_percents_may_be_of_one_column(tmp_path):
+    text = "timestamp,x,action,pscore,reward\n2026-01-01,3,a,50%,1\n2026-01-02,4,b,25%,0\n"
+    (tmp_path / "l.csv").write_text(text)
+    log = read_log(tmp_path / "l.csv")
+    assert log.names == ("x",)
+    assert (log.probabilities.tolist(), log.rewards.tolist()) == ([0.5, 0.25], [1, 0])
+    assert {"left out: 'timestamp'", "percents divided by 100"} <= {*log.said}
+    log = read_log(tmp_path / "l.csv", columns={"context": "timestamp"})
+    assert log.names == ("timestamp=2026-01-01", "timestamp=2026-01-02")
+
+
 def test_a_bandit_log_is_read(tmp_path):
     (tmp_path / "l.csv").write_text(BANDIT)
     log = read_log(tmp_path / "l.csv")

@@ -15,6 +15,10 @@ AB = {"a": [1.0, 0.5], "b": [2.0, 3.0]}
 # The text of a file, what is found in it, the tasks, and what of it is said.
 READ = {
     "wide": ("a,b\n1,2\n.5,3\n", AB, "1 2", ""),
+    "spaces": ("a  b\n1 2\n.5 3  \n", AB, "1 2", "spaces between the columns"),
+    "a frame as it is printed": ("    a  b\n0   1 2\n1  .5 3\n", AB, "1 2", "numbers the rows"),
+    "R's names of rows": ('"a" "b"\n"x" 1 2\n"y" 0.5 3\n', AB, "x y", "tasks from column 'index'"),
+    "R's names with commas": ("a,b\nx,1,2\ny,.5,3\n", AB, "x y", ""),
     "decimal commas": ("a;b\n1;2\n0,5;3\n", AB, "1 2", "semicolons between"),
     "heads with commas": (
         "lr=0,1;lr=0,2\n1;2\n0,5;3\n",
@@ -26,7 +30,7 @@ READ = {
     "mark and CRLF": ("\ufeffa,b\r\n1,2\r\n0.5,3\r\n", AB, "1 2", ""),
     "pandas' index": (",a,b\n0,1,2\n1,.5,3\n", AB, "1 2", "the first column numbers the rows"),
     "trailing commas below": ("a,b\n1,2,\n.5,3,,\n", AB, "1 2", ""),
-    "blank": ("a,b\n1,NA\n,2\n.5,3\n", AB, "1 3 2", "2 blank cells between others"),
+    "blank": ("a,b\n1,NA\n,2\n.5,3\n", AB, "1 3 2", "blank cells between others, no runs: 2"),
     "a title": ("June 2026\n\nseed,a,b\n3,1,2\n4,.5,3\n", AB, "3 4", "as a title: 'June 2026'"),
     "a pivot": (
         ",score,score\nmodel,a,b\nseed,,\n3,1,2\n4,.5,3\n",
@@ -87,9 +91,12 @@ REFUSED = [
     (GERMAN, {}, "words that repeat in column 'Modell': if they name the options, --option-column"),
     ("", {}, "expected a table with something in it in 's.csv', got none"),
     ("a,b\n", {}, "expected runs below the names of the columns in 's.csv', got none"),
-    ("a b\n1 2\n", {}, "two columns or more with commas, semicolons, tabs or bars between them"),
+    ("a\n1\n", {}, "two columns or more with commas, semicolons, tabs, bars or spaces between"),
+    ("a,b,a\n1,2,3\n", {}, "in 's.csv', line 1, got 'a' twice: give each column a name"),
+    ("command,mean,stddev\nls,1,2\n", {}, "got means alone: hyperfine --export-json has them"),
+    ('{"op_code": 0}\n', {}, "got a journal of Optuna: study.trials_dataframe()"),
     ('a,b\n1,"2\n' + "1,2\n" * 40_000, {}, "field larger than field limit"),
-    ("a,a\n1,2\n", {}, "expected different names of columns in 's.csv', got 'a' twice"),
+    ("a,a\n1,2\n", {}, "expected different names of columns in 's.csv', line 1, got 'a' twice"),
     ("a,b\n1,2\n3\n", {}, "expected 2 cells in 's.csv', line 3, got 1"),
     ("a,b\n1,2\n3,x\n", {}, "expected a number in 's.csv', line 3, column 'b', got 'x'"),
     ("a,b\n1,nan\n", {}, "line 2, column 'b', got 'nan': leave it blank if there was no run"),
@@ -133,6 +140,11 @@ def test_what_is_refused(text, given, message, tmp_path):
             "lr,score\n.1,2\n.2,4\n",
             {"option_column": "lr", "score_column": "score"},
             {".1": [2], ".2": [4]},
+        ),
+        (
+            ",,0\n0,a,1\n0,b,2\n1,a,.5\n1,b,3\n",
+            {"option_column": "column 2", "score_column": "0", "task_column": "column 1"},
+            AB,
         ),
         ("run,a,b\n1,2,3\n", {"task_column": "a"}, {"run": [1], "b": [3]}),
     ],
@@ -239,6 +251,12 @@ def test_what_is_no_table_of_scores_is_refused(source, message):
     assert message in str(error.value)
 
 
+def test_other_texts_are_refused(tmp_path):
+    (tmp_path / "s.csv").write_bytes("a,b\n1,2\n3,\u00e4\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"text in UTF-8 in '.*s\.csv', line 3, .*`CSV UTF-8`"):
+        read_scores(tmp_path / "s.csv")
+
+
 def test_sheets_are_read(tmp_path):
     import polars as pl
     import xlsxwriter
@@ -261,6 +279,13 @@ def test_sheets_are_read(tmp_path):
         found = read_scores(tmp_path / "t.xlsx")
         assert dict(zip(found.names, map(list, found.values), strict=True)) == AB
         assert found.task_names == ("3", "4")
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:  # as pandas writes its index
+        for sheet in (book.add_worksheet("runs"), book.add_worksheet("more")):
+            for number, row in enumerate(([None, "a", "b"], [0, 1, 2], [1, 0.5, 3])):
+                sheet.write_row(number, 0, row)
+    found = read_scores(tmp_path / "t.xlsx")
+    assert dict(zip(found.names, map(list, found.values), strict=True)) == AB
+    assert found.said == ("sheet 'runs', the first of 2", "the first column numbers the rows")
     (tmp_path / "s.parquet").write_bytes(b"no parquet")
     with pytest.raises(ValueError, match=r"^scores: expected a \.parquet file in "):
         read_scores(tmp_path / "s.parquet")

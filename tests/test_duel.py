@@ -185,7 +185,9 @@ def test_records_after_the_last_row_of_a_run():
     log: Any = types.SimpleNamespace(
         rows=types.SimpleNamespace(row=row, job=np.array([0, 0, 1, 1, 1, 1]))
     )
-    found = duel_runs._as_arrays(log, problems, np.zeros(2, int), (1, 2, 4), 10, "copeland")
+    bench: Any = types.SimpleNamespace(seed=0, sweep=lambda *_, **named: log)
+    rucb = entrant("rucb", 3, 40, 0.5, jax.random.key(0))
+    found = duel_runs.run_entrant(bench, "rucb", rucb, problems, 2, 40, 4)
     assert found.recommended.tolist() == [[[1, 2, 2, 2], [0, 0, 1, 1]]]
     assert found.settled_at.tolist() == [[20, 0]]
     stays = 10 * np.asarray(problems.costs)[0, :, 2, 2]

@@ -7,7 +7,7 @@ from pathlib import Path
 from jaxrace.data import read_scores
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
-from jaxrace.selection.votes.table import read_comparisons
+from jaxrace.selection.votes.front import read_comparisons
 
 DATA = Path(__file__).parents[1] / "docs" / "data"
 FILES = ("answers.csv", "games.csv", "log.csv", "scores.csv")
@@ -32,6 +32,6 @@ def test_they_are_what_the_script_makes(tmp_path):
 def test_they_are_read():
     assert len(read_scores(DATA / "scores.csv").names) == 6
     assert len(read_scores(DATA / "answers.csv").names) == 5
-    assert len(read_comparisons(DATA / "games.csv").score) == 4 * 28
+    assert len(read_comparisons(DATA / "games.csv").first) == 4 * 28
     found = load(str(DATA / "log.csv"), ReturnRange(0, 20))
     assert found.data.actions.shape == (500, 2)

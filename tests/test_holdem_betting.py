@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxrace.envs.holdem import abstraction, betting
-from jaxrace.envs.holdem.abstraction import ALL_IN, CALL, FOLD, POT, TWO_POTS
+from jaxrace.envs.holdem.abstraction import CALL, FOLD, POT, TWO_POTS
 from jaxrace.envs.holdem.betting import BIG_BLIND, BUTTON, Rules
 
 ACPC = Rules()
@@ -134,7 +134,7 @@ def test_the_whole_stack_is_all_in():
     """Five times 4,000 is the stack: not a size of its own."""
     state = after(4_000)
     assert np.asarray(abstraction.legal(state)).tolist() == [*[True] * 5, False, True]
-    assert abstraction.step(state, POT).contributions[1] == 12_000
+    assert abstraction.advance(state, POT).contributions[1] == 12_000
     state = after(3_999)
     assert abstraction.legal(state)[TWO_POTS]
 
@@ -246,23 +246,6 @@ def test_illegal_bets(before, action, message):
 
 
 @pytest.mark.parametrize(
-    ("before", "action", "message"),
-    [
-        ((1,), FOLD, r"action: expected one of 1 \(check or call\), 2 \(1/2 pot\), .* got 0"),
-        ((4_000,), TWO_POTS, "got 5"),
-        ((20_000,), ALL_IN, r"expected one of 0 \(fold\), 1 \(check or call\), got 6"),
-        ((), 7, "got 7"),
-        ((), 2**31 - 1, "got 2147483647"),
-        ((0,), CALL, "action: expected none, as the hand is over, got 1"),
-        ((), np.float32(2), "action: expected an integer, got"),
-    ],
-)
-def test_illegal_abstract_actions(before, action, message):
-    with pytest.raises(ValueError, match=message):
-        abstraction.step(after(*before), action)
-
-
-@pytest.mark.parametrize(
     "wide", [2**32 + 1, 2**40, -(2**32) + 1, np.int64(2**32), np.uint64(2**63)]
 )
 def test_wide_integers_are_not_cut(wide):
@@ -276,18 +259,18 @@ def test_wide_integers_are_not_cut(wide):
 def test_an_illegal_action_of_a_batch_is_named():
     states = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (3,)), after(1))
     with pytest.raises(ValueError, match=r"got 0 in hand \[1\]"):
-        abstraction.step(states, jnp.array([CALL, FOLD, CALL], jnp.int32))
+        betting.step(states, jnp.array([CALL, FOLD, CALL], jnp.int32))
 
 
 def test_compiled_code_flags_illegal_actions_and_plays_nothing():
     before = after(4_000)
-    state = jax.jit(abstraction.step)(before, jnp.int32(TWO_POTS))
+    state = jax.jit(abstraction.advance)(before, jnp.int32(TWO_POTS))
     assert state.illegal
     assert not state.finished
     assert chips(state) == chips(before)
     assert not abstraction.legal(state).any()
     assert raises(state) == (1, 0)
-    later = jax.jit(abstraction.step)(state, jnp.int32(CALL))
+    later = jax.jit(abstraction.advance)(state, jnp.int32(CALL))
     assert later.illegal
     assert chips(later) == chips(before)
     assert won(later, 1) == (0, 0)

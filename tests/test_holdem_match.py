@@ -76,7 +76,7 @@ def test_moves_can_be_played_again(deals, seating):
             own, other = betting.amounts(state)
             assert (move.seat, move.street) == (state.to_act, state.street)
             assert (move.own, move.other) == (own, other)
-            state = abstraction.step(state, move.action)
+            state = abstraction.advance(state, move.action)
             assert state.contributions[move.seat] == move.total
         assert state.finished
         button_wins = deals.winner[hand] * (1 if seating.first == seating.button else -1)

@@ -136,7 +136,7 @@ def test_the_pool_is_made_of_whole_sets(tmp_path, monkeypatch):
         return Deals(numbers, 100 * hands + numbers[:, None, None])
 
     monkeypatch.setattr(job, "_SET", 4)
-    monkeypatch.setattr(job, "deal_sets", numbered_sets)
+    monkeypatch.setattr(job.matches, "deal_sets", numbered_sets)
     pool = job._make_pool(HoldemConfig(pool=10), Workbench(tmp_path))
     assert pool.winner.tolist() == list(range(12))
     assert pool.strengths.shape == (4, 2, 12)

@@ -146,7 +146,7 @@ def test_mixtures_are_with_one_policy(monkeypatch):
         mixing.run_on(key, train, test, params)
     # With a known policy, or without mixtures, there may be several: the search begins.
     searched = []
-    monkeypatch.setattr(policy_improvement, "_run", lambda *given: searched.append(given))
+    monkeypatch.setattr(policy_improvement, "_run_on", lambda *given: searched.append(given))
     mixing.run(key, several, params, knows_initial=True)
     plain = dataclasses.replace(METHODS["t"], search=CandidateSearch(evaluations=32))
     plain.run(key, several, params)

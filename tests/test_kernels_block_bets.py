@@ -169,10 +169,7 @@ def count(prefer, outcomes, counts):
 @pytest.mark.parametrize("device", ["this", "others"])
 @pytest.mark.parametrize(("num_options", "capacity"), [(2, 1), (3, 50)])
 def test_net_counts_of_unequal_numbers(num_options, capacity, device, monkeypatch):
-    """Tiles of 32 samples, and 256 of them at a time, divide neither 50 nor 36 pairs.
-
-    A CPU finds the pairs of the tiles in another way than other devices.
-    """
+    """Tiles of 32 samples, and blocks of 32 pairs, divide neither 50 nor 36 pairs."""
     compile_for(device, monkeypatch)
     rng = np.random.default_rng(capacity)
     outcomes = rng.integers(0, 5, (8, num_options, capacity)).astype(np.float32)

@@ -13,7 +13,7 @@ from jaxrace.rollout import PolicyInTask, Rollout
 def a_race_and_an_episode():
     """{name: array}, of a race that is told and then run, and of an episode."""
     values = np.random.default_rng(0).normal(size=(5, 12)).astype(np.float32)
-    better = preferences.Lexicographic(preferences.Margin(0.1), preferences.Larger())
+    better = preferences.Lexicographic(preferences.Smaller(), preferences.Larger())
     race = racing.PreferenceRace(5, 2, 60, better, intersect=True)
     params = race.params(0.2, 60)
     state = race.tell(race.init(np.float32(0), params), values, params)

@@ -34,8 +34,6 @@ def test_numbers():
     a, b = jnp.array([1.0, 2.0, 2.0]), jnp.array([2.0, 2.0, 1.0])
     np.testing.assert_array_equal(preferences.Larger()(a, b), [-1, 0, 1])
     np.testing.assert_array_equal(preferences.Smaller()(a, b), [1, 0, -1])
-    np.testing.assert_array_equal(preferences.Margin(1.0)(a, b), [0, 0, 0])
-    np.testing.assert_array_equal(preferences.Margin(0.5)(a, b), [-1, 0, 1])
 
 
 def test_pareto_and_lexicographic_disagree_where_criteria_do():

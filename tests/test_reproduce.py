@@ -30,9 +30,9 @@ COMMAND = ["reproduce", "--no-compilation-cache"]
 def small(monkeypatch):
     """Few repetitions and values of k, and the two cheapest races."""
     monkeypatch.setattr(race_curves, "COMPLEXITIES", (1.0, 7.0))
-    programs = [p for p in pbr_synthetic.programs() if p.algorithm == "HR"]
+    lineup = {run: race for run, race in pbr_synthetic.lineup().items() if run[0] == "HR"}
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
-    return programs
+    return lineup
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +71,6 @@ def test_what_lies_in_the_folder(synthetic):
     assert "| nan" not in report
 
 
-def test_no_two_races_of_an_experiment_have_the_same_name():
-    """They would share a checkpoint."""
-    for programs in (pbr_synthetic.programs(), variants.programs()):
-        names = [program.name for program in programs]
-        assert len(set(names)) == len(names)
-
-
 @pytest.mark.slow
 def test_races_by_other_rankings(tmp_path, monkeypatch):
     monkeypatch.setattr(Workbench, "size", lambda self, full, quick: REPETITIONS)
@@ -92,8 +85,9 @@ def test_races_by_other_rankings(tmp_path, monkeypatch):
 def test_a_line_of_a_small_table_is_what_its_race_does(tmp_path, monkeypatch):
     """Each k has its own range."""
     monkeypatch.setattr(race_curves, "COMPLEXITIES", (1.0, 7.0))
-    programs = [program for program in pbr_synthetic.programs() if program.name == "HR improved"]
-    curves = race_curves.measure(Workbench(tmp_path), programs, REPETITIONS)
+    improved = ("HR", "improved", "", "hoeffding")
+    lineup = {run: race for run, race in pbr_synthetic.lineup().items() if run == improved}
+    curves = race_curves.measure(Workbench(tmp_path), lineup, REPETITIONS)
     tables.write_table(tmp_path / "races.csv", race_curves.table_of(curves))
     table = tables.read_table(tmp_path / "races.csv")
     assert len(table["k"]) == 4 * 2
@@ -126,10 +120,13 @@ def test_a_line_of_a_small_table_is_what_its_race_does(tmp_path, monkeypatch):
 def test_an_interrupted_reproduction_is_resumed(tmp_path, small, monkeypatch, capsys):
     """With two races only: the tables that they leave are those of an uninterrupted run."""
     tables = []
-    monkeypatch.setattr(pbr_synthetic, "programs", lambda: small)
+    monkeypatch.setattr(pbr_synthetic, "lineup", lambda: small)
     monkeypatch.setattr(pbr_synthetic, "_accuracy_against_draws", lambda curves: None)
     monkeypatch.setattr(pbr_synthetic, "_draws_of_bounds", lambda curves: None)
-    monkeypatch.setattr(pbr_synthetic, "_paragraphs", lambda curves: ["text"])
+    monkeypatch.setattr(pbr_synthetic, "_table_of_bounds", lambda curves: "")
+    for part in ("_claims", "_differences", "_savings"):
+        monkeypatch.setattr(pbr_synthetic, part, lambda *_: {})
+    monkeypatch.setattr(pbr_synthetic.races, "PUBLISHED", {})
     monkeypatch.setattr(Workbench, "write_figure", lambda self, name, figure: None)
     whole = reproduce(Job(ReproduceConfig("pbr-synthetic"), tmp_path / "whole"))
     asked = iter(range(2))
@@ -155,7 +152,7 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
 
     def run(bench):
         done.append(bench.folder.name)
-        bench.write_report([])
+        bench.write_report()
 
     monkeypatch.setattr(reproduce_module, "maker", lambda name: run)
     folder = reproduce(Job(ReproduceConfig("all", quick=True), tmp_path / "all"))

@@ -17,10 +17,10 @@ from jaxrace.papers.sup_klucb import regret as sup_klucb
 @pytest.mark.parametrize(
     ("name", "table", "figures"),
     [
-        pytest.param("savage-bandits", "bandits.csv", {"sup_klucb.png"}, marks=pytest.mark.slow),
+        pytest.param("savage-bandits", "bandits.csv", {"regret.png"}, marks=pytest.mark.slow),
         pytest.param("savage-dueling", "duels.csv", {"condorcet-30.png"}, marks=pytest.mark.slow),
         pytest.param(
-            "sup-klucb", "games.csv", {"sup_klucb.png", "by_arms.png"}, marks=pytest.mark.slow
+            "sup-klucb", "games.csv", {"regret.png", "by_arms.png"}, marks=pytest.mark.slow
         ),
     ],
 )
@@ -60,7 +60,7 @@ def test_the_arms_of_the_rigged_bandit():
 @pytest.mark.parametrize("number", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path, number):
     """By Copeland's score (eq. 9), which the report claims, and by none of the other measures."""
-    drawn, horizon, runs = sup_klucb.games(0, number), 2_000, 20
+    drawn, horizon, runs = sup_klucb.draw_games(0, number), 2_000, 20
     time, regret = sup_klucb._measure(Workbench(tmp_path), "uniform", drawn, horizon, runs)
     assert time[-1] == horizon
     for number, matrix in enumerate(drawn):

@@ -8,7 +8,7 @@ from jaxrace import tables
 from jaxrace.commands.job import Job
 from jaxrace.commands.reproduce.config import ReproduceConfig
 from jaxrace.commands.reproduce.job import reproduce
-from jaxrace.commands.select.curves import Curve, correct_at, samples_until, success_at
+from jaxrace.commands.select.curves import Curve, correct_at, samples_until, success_in_words
 from jaxrace.commands.select.runs import Task
 from jaxrace.commands.select.tasks import with_own_target
 from jaxrace.papers.top_k.shootout import DUELS, lineup, race_lineup
@@ -110,8 +110,8 @@ def test_between_settings_curves_are_straight():
 
 def test_curves_are_read_as_said():
     curve = Curve(np.array([10.0, 20.0]), np.array([[True, True], [False, True]]))
-    assert success_at(curve, 9)[0] != success_at(curve, 9)[0]  # NaN before the first record
-    assert success_at(curve, 10) == (0.5, 0.5)
+    assert success_in_words(curve, 9) == ""  # before the first record
+    assert success_in_words(curve, 10) == "0.500 ± 0.500"
     assert samples_until(curve, 0.9) == 20
     assert samples_until(curve, 1.1) == np.inf
     assert crossing(np.array([0.1, 0.3]), np.array([0.2, -0.2])) == pytest.approx(0.2)

@@ -14,7 +14,8 @@ from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.select.job import select
 from jaxrace.selection import ActiveRanking, MlPocbam, PairwiseRace, Pocbam
 from jaxrace.selection.votes import SelectionOfVotes
-from jaxrace.selection.votes.table import read_comparisons, scores_of
+from jaxrace.selection.votes.front import read_comparisons
+from jaxrace.selection.votes.judgement import scores_of
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["select", "--no-compilation-cache"]
@@ -222,7 +223,7 @@ def test_names_are_text_whatever_they_look_like(tmp_path, capsys):
     pairs = itertools.combinations(names := ["007", "7", "True", "x"], 2)
     rows = "".join(f"{i},{j},{n}\n" for i, j in pairs for n in (1, 2, 3))
     (tmp_path / "agents.csv").write_text("first,second,score\n" + rows)
-    assert read_comparisons(tmp_path / "agents.csv", "margin").names == names
+    assert read_comparisons(tmp_path / "agents.csv", "margin").names == tuple(names)
     command = [*COMMAND, str(tmp_path / "agents.csv"), "--top", "2"]
     command += ["--score", "margin"]
     assert main([*command, "--out", str(tmp_path / "run")]) == 3

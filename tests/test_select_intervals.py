@@ -1,9 +1,13 @@
 """Intervals of what `jaxrace select` ranks by: how often they hold what they are about."""
 
+import functools
+
 import numpy as np
 
+from jaxrace.data import Votes
 from jaxrace.selection.votes.judgement import judgement_of
-from jaxrace.selection.votes.table import Table
+
+Table = functools.partial(Votes, kind="margin", lines=np.zeros(0))
 
 QUALITIES = np.array([1.0, 0.4, 0.0, -0.5, -0.9])
 SCORES = len(QUALITIES) * QUALITIES - QUALITIES.sum()
@@ -16,7 +20,7 @@ def coverage(pairs, repeats):
     for seed in range(repeats):
         rng = np.random.default_rng(seed)
         margins = QUALITIES[first] - QUALITIES[second] + rng.normal(0, 0.7, len(first))
-        table = Table([*"abcde"], first, second, margins)
+        table = Table(tuple("abcde"), first, second, margins)
         found = judgement_of(table, 2, pooled_samples=0)
         inside.append(np.abs(found.scores - SCORES) <= found.intervals.scores)
         last, other = found.ranking[1:3]

@@ -152,8 +152,7 @@ def test_equal_pairs_of_a_batch_are_numbered_one_after_the_other():
     @functools.partial(jax.jit, static_argnums=0)
     def told(batch):
         work = driver.SelectionWork(selector, compare, 11, 8, params, batch)
-        state = driver.begin(work, jax.random.key(0), scores)
-        return driver.advance(work, state, scores)
+        return work.advanced(work.init(driver.SelectionJob(jax.random.key(0), scores)))
 
     at_once, one_by_one = told(4), told(1)
     jax.tree.map(np.testing.assert_array_equal, at_once.selector.scores, one_by_one.selector.scores)

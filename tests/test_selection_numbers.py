@@ -56,7 +56,7 @@ def after_250(selector, keys, problems):
     def play(key, problem):
         rest = 250 - selector.opening
         work = driver.SelectionWork(selector, normal_score, 250, rest, params)
-        state = driver.advance(work, driver.begin(work, key, problem), problem).selector
+        state = work.advanced(work.init(driver.SelectionJob(key, problem))).selector
         selected = selector.result(state, params).selected
         return state, (selected == borda_top(problem.means, 4)).all()
 

@@ -32,10 +32,10 @@ def make_log(jobs, numbers, failing):
     job = np.repeat(np.arange(jobs.count), 2)
     rows = Row({"score": np.stack([-value, value], 1).ravel()})
     shapes = Row({"score": jax.ShapeDtypeStruct((), np.float32)})
-    store = sweep.RowStore(shapes)
-    store.add(sweep.Rows(job, np.tile([1, 2], jobs.count), rows))
+    rows = sweep.Rows(job, np.tile([1, 2], jobs.count), rows)
     failed = np.flatnonzero(np.isin(numbers // CONFIG.repeats, failing))
-    return sweep.SweepLog(store, failed, 4, 1, jobs.count, len(job), jobs.count, False, 9, 1.0, 2.0)
+    counts = 4, 1, jobs.count, len(job), jobs.count, False, 9
+    return sweep.SweepLog(lambda: shapes, [rows], failed, *counts, 1.0, 2.0)
 
 
 def race(failing=()):

@@ -16,8 +16,7 @@ from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
 from jaxrace.sweep import engine
-from jaxrace.sweep.lanes import Program
-from jaxrace.sweep.places import LanePlan
+from jaxrace.sweep.work import lane_plan
 
 LENGTHS = cases.mixed_lengths(40)
 
@@ -77,18 +76,17 @@ def test_jobs_may_be_numbers_of_numpy(log):
 @pytest.mark.parametrize("costs", [None, LENGTHS])
 def test_a_job_runs_in_its_own_lane(monkeypatch, costs):
     """In another lane it might have other bits, even if these jobs do not show it."""
-    begun, play = {}, Program.dispatch
+    begun = {}
 
-    def play_and_note(self, next_jobs, *counts):
+    def note(burst, next_jobs, *counts):
         jobs, begins = next_jobs or ({}, ())
         for place in np.flatnonzero(begins):
             begun[int(jobs["breaks"][place])] = place % cases.WIDTH
-        return play(self, next_jobs, *counts)
 
-    monkeypatch.setattr(Program, "dispatch", play_and_note)
+    cases.watch(monkeypatch, note)
     jobs = sweep.stacked(cases.wanders(LENGTHS, 1000 + np.arange(40)), costs)
     sweep.run(cases.WORK, jobs, width=cases.WIDTH, devices=jax.devices()[:3])
-    lanes = LanePlan.of(jobs, cases.WIDTH).lane
+    _, lanes = lane_plan(jobs, cases.WIDTH)
     assert begun == {1000 + job: lane for job, lane in enumerate(lanes)}
 
 
@@ -138,14 +136,9 @@ def test_progress_is_told_after_each_burst():
 
 @pytest.mark.parametrize(("seconds", "later"), [(1e-9, 1), (1e9, 32)], ids=["long", "short"])
 def test_bursts_of_long_steps_are_short(monkeypatch, log, seconds, later):
-    limits, play = [], Program.dispatch
-
-    def recorded(self, *arguments):
-        limits.append(arguments[-2])
-        return play(self, *arguments)
-
+    limits = []
     monkeypatch.setattr(engine, "_LONGEST_BURST", seconds)
-    monkeypatch.setattr(Program, "dispatch", recorded)
+    cases.watch(monkeypatch, lambda burst, begun, limit, quota: limits.append(limit))
     assert cases.bits(cases.run(cases.wanders(LENGTHS))) == cases.bits(log)
     assert limits[0] == 1
     assert set(limits[1:]) == {later}
@@ -205,16 +198,12 @@ def test_batches_of_matrices_on_two_devices(factor):
 
 def test_devices_have_the_cores_for_themselves(monkeypatch):
     """The threads of LAPACK would wait for parts of small matrices, busily."""
-    seen, play = [], Program.dispatch
+    seen = []
 
     def threads():
         return {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"}
 
-    def watched(self, *arguments):
-        seen.append(threads())
-        return play(self, *arguments)
-
-    monkeypatch.setattr(Program, "dispatch", watched)
+    cases.watch(monkeypatch, lambda *_: seen.append(threads()))
     with threadpool_limits(limits=2, user_api="blas"):
         cases.run(cases.wanders(LENGTHS))
         assert threads() == {2}
@@ -255,23 +244,20 @@ def test_costs_fill_the_lanes_evenly():
 @settings(max_examples=100)
 def test_every_lane_gets_its_share(count, width, has_costs, seed):
     costs = np.random.default_rng(seed).exponential(size=count) if has_costs else None
-    jobs = LanePlan.of(sweep.Jobs(count, lambda numbers: numbers, costs), width)
-    numbers = np.bincount(jobs.lane, minlength=width)
+    order, lane = lane_plan(sweep.Jobs(count, lambda numbers: numbers, costs), width)
+    assert sorted(order) == list(range(count))
+    numbers = np.bincount(lane, minlength=width)
     assert numbers.size == width
     assert numbers.max() - numbers.min() <= 1
     if costs is not None:
-        load = np.bincount(jobs.lane, weights=costs, minlength=width)
+        load = np.bincount(lane, weights=costs, minlength=width)
         assert load.max() - load.min() <= costs.max()
-    waits = np.random.default_rng(seed).random(count) < 0.7
-    queues = jobs.waiting(waits)
-    assert sorted(job for queue in queues for job in queue) == np.flatnonzero(waits).tolist()
-    for lane, queue in enumerate(queues):
-        assert (jobs.lane[list(queue)] == lane).all()
+        assert (np.diff(costs[order]) <= 0).all()
 
 
 @pytest.mark.parametrize("period", [2, 4, 8, 16])
 def test_periodic_jobs_do_not_crowd_a_lane(period):
-    lanes = LanePlan.of(sweep.Jobs(16 * 32, lambda numbers: numbers), 16).lane
+    _, lanes = lane_plan(sweep.Jobs(16 * 32, lambda numbers: numbers), 16)
     long = np.arange(16 * 32) % period == 0
     assert np.bincount(lanes[long], minlength=16).tolist() == [32 // period] * 16
 

@@ -1,5 +1,6 @@
 """Shards of a sweep: what a task has of a machine, and where its checkpoints and rows go."""
 
+import dataclasses
 import json
 import os
 import shutil
@@ -7,16 +8,14 @@ import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
-import jax
 import pytest
 import sweep_cases as cases
 
 from jaxrace import sweep
 from jaxrace.sweep import shards
 from jaxrace.sweep.cluster import shard_size
-from jaxrace.sweep.lanes import Program, traced
-from jaxrace.sweep.places import LanePlan
 from jaxrace.sweep.shared_folder import SharedFolder
+from jaxrace.sweep.work import lane_plan
 
 LENGTHS = cases.mixed_lengths(40)[:16]
 
@@ -57,15 +56,10 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
     What is damaged counts for nothing.
     """
     jobs, folder, steps = sweep.stacked(cases.wanders(LENGTHS[:8])), SharedFolder(tmp_path), []
-    play, write, sent = Program.dispatch, SharedFolder.write, []
+    write, sent = SharedFolder.write, []
     here = shards.surroundings(cases.WORK, jobs)
-    plan = LanePlan.of(jobs, cases.WIDTH)
-    task = shards._Task(cases.WORK, jobs, plan, 8, folder, 0.0, here)
-
-    def counted(self, *arguments):
-        burst = play(self, *arguments)
-        steps.append(int(burst.num_steps.sum()))
-        return burst
+    plan = lane_plan(jobs, cases.WIDTH)
+    task = shards._Task(cases.WORK, jobs, cases.WIDTH, plan, 8, folder, 0.0, here)
 
     def write_and_die(self, name, content):
         write(self, name, content)
@@ -73,7 +67,7 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
         if len(steps) == 2 and name.endswith(".tar"):
             raise ConnectionError
 
-    monkeypatch.setattr(Program, "dispatch", counted)
+    cases.watch(monkeypatch, lambda burst, *_: steps.append(int(burst.ran.any(1).sum())))
     monkeypatch.setattr(SharedFolder, "write", write_and_die)
     with pytest.raises(ConnectionError):
         shards._do_shard(task, 0)
@@ -87,10 +81,9 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
     # The rows of a burst once, but for those that were sent in another way.
     rows = [name for name in sent if name.startswith(f"{NAME}-")]
     assert len(rows) == len(set(rows)) == len(steps) + 2 * (change is rows_in_the_tar)
-    store = sweep.RowStore(traced(cases.WORK, jobs).out_info[1], folder.read)
-    store.add_file(f"{NAME}.npz")
     whole = cases.run(cases.wanders(LENGTHS[:8]))
-    assert cases.digest(jax.tree.leaves(store.all_in_order())) == cases.bits(whole)
+    of_shard = dataclasses.replace(whole, parts=[f"{NAME}.npz"], read=folder.read)
+    assert cases.bits(of_shard) == cases.bits(whole)
 
 
 def noted(jobs, folder):

@@ -9,7 +9,6 @@ there is a raise, even as a short one. Axes: A = 7 actions.
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 
 from jaxrace.envs.holdem import betting
 from jaxrace.envs.holdem.betting import BettingState, Rules
@@ -22,7 +21,7 @@ NUM_ACTIONS = len(ACTIONS)
 
 
 def legal(state: BettingState) -> jax.Array:
-    """Return which of the seven actions are legal: bool [A, ...].
+    """Which of the seven actions are legal: bool [A, ...].
 
     >>> legal(betting.init(Rules())).tolist()
     [True, True, True, True, True, True, True]
@@ -34,11 +33,7 @@ def legal(state: BettingState) -> jax.Array:
 
 
 def totals(state: BettingState) -> jax.Array:
-    """Return what the seat to act will have put in after each action, legal or not: int32 [A, ...].
-
-    >>> totals(betting.init(Rules())).tolist()
-    [50, 100, 200, 300, 400, 500, 20000]
-    """
+    """What the seat to act will have put in after each action, legal or not: int32 [A, ...]."""
     own, _ = betting.amounts(state)
     highest = jnp.maximum(*state.contributions)
     stack = jnp.full_like(own, state.rules.stack)
@@ -46,10 +41,7 @@ def totals(state: BettingState) -> jax.Array:
 
 
 def to_betting(state: BettingState, action: jax.Array) -> jax.Array:
-    """Return one of the seven actions, int32 [...], as `betting.step` takes it.
-
-    0, 1 or the amount to raise to; -1 for what is none of the seven, and for sizes that are not
-    legal.
+    """One of the seven actions, int32 [...], as `betting.step` takes it; -1 for what is not legal.
 
     >>> to_betting(betting.init(Rules()), jnp.arange(8)).tolist()  # there is no action 7
     [0, 1, 200, 300, 400, 500, 20000, -1]
@@ -63,44 +55,19 @@ def to_betting(state: BettingState, action: jax.Array) -> jax.Array:
     return jnp.where((action == FOLD) | (action == CALL), action, raised)
 
 
-def step(state: BettingState, action: jax.Array | int) -> BettingState:
-    """Return the state after one of the seven actions, int32 [...]; else as `betting.step`.
-
-    >>> state = step(betting.init(Rules()), ALL_IN)
-    >>> step(state, POT)
-    Traceback (most recent call last):
-    ValueError: action: expected one of 0 (fold), 1 (check or call), got 3
-    """
-    action = betting.as_integer(action)
-    after = advance(state, action)
-    if not isinstance(after.illegal, Tracer):
-        betting.refuse_illegal(after, action, _describe_legal)
-    return after
-
-
 @jax.jit
 def advance(state: BettingState, action: jax.Array) -> BettingState:
-    """Return what `step` returns, without refusing anything: `illegal` has to be looked at."""
+    """The state after one of the seven actions, int32 [...]; an illegal one sets `illegal`."""
     return betting.step(state, to_betting(state, action))
 
 
 def longest_hand(rules: Rules) -> int:
-    """Return the largest number of the seven actions in a hand.
+    """The largest number of the seven actions in a hand.
 
     Each street takes two actions, if nobody raises; every raise is one more, wherever it comes, and
     the smallest ones double the amount: most are possible on the river, the last one all-in.
-
-    >>> longest_hand(Rules())
-    16
     """
     raises, amount = 0, rules.big_blind
     while amount < rules.stack:
         raises, amount = raises + 1, 2 * amount
     return 2 * len(betting.STREETS) + raises
-
-
-def _describe_legal(state: BettingState) -> str:
-    choices = [
-        f"{action} ({ACTIONS[action]})" for action, is_legal in enumerate(legal(state)) if is_legal
-    ]
-    return "one of " + ", ".join(choices) if choices else "none, as the hand is over"

@@ -3,12 +3,11 @@
 At a decision, it looks at the nodes of this hand in the trees of its opponent (`pattern_tree`), and
 at the node that each action would lead to. Two networks (`networks`) turn them into exponents,
 which bend the strength of its hand and the share of folds; the action of the largest expected
-utility (`utility`) is played. There is no chance in it. Sources: Xun Li and Risto Miikkulainen,
-"Evolving adaptive poker players for effective opponent exploitation" (AAAI workshops 2017) and
-"Opponent modeling and exploitation in poker using evolved recurrent neural networks" (GECCO 2018).
-The details are those of the first author's code of 2017; docs/holdem.md tells what is from where.
-
-Axes: F = 6 statistics, C = 6 children of a node, A = 7 actions, T steps of a hand.
+utility (`utility`) is played. Sources: Li and Miikkulainen, "Evolving adaptive poker players for
+effective opponent exploitation" (AAAI workshops 2017) and "Opponent modeling and exploitation in
+poker using evolved recurrent neural networks" (GECCO 2018), and the first author's code of 2017;
+docs/holdem.md tells what is from where. Axes: F = 6 statistics, C = 6 children of a node, A = 7
+actions, T steps of a hand.
 """
 
 import dataclasses
@@ -74,20 +73,19 @@ class Ashe:
     >>> decks, ashe = holdem.deal(jax.random.key(0), 20), Ashe(Rules(stack=400))
     >>> deals = holdem.prepare(decks, jnp.full((4, 2, 20), 0.5))  # or holdem.strengths(key, decks)
     >>> weights = tuple(jax.random.normal(jax.random.key(2), (2, networks.NUM_WEIGHTS)))
-    >>> seating, key = holdem.SEATINGS[0], jax.random.key(3)
-    >>> played = holdem.play_lane((ashe, ashe), weights, key, deals, seating, ashe.rules)
-    >>> played.winnings.shape, bool(played.illegal.any())
-    ((20,), False)
+    >>> rest = jax.random.key(3), deals, holdem.SEATINGS[0], ashe.rules
+    >>> holdem.play_lane((ashe, ashe), weights, *rest).winnings.shape
+    (20,)
     """
 
     rules: Rules = Rules()  # noqa: RUF009, which is frozen
 
     def begin(self, weights: jax.Array) -> Memory:
-        """Return empty trees; ValueError unless the weights are float32 [1449]."""
+        """Empty trees; ValueError unless the weights are float32 [1449]."""
         return Memory(pattern_tree.empty(self._shape), networks.split(weights).showdown)
 
     def begin_hand(self, memory: Memory, seat: jax.Array) -> Notes:
-        """Return the notes before the first action."""
+        """The notes before the first action."""
         root = pattern_tree.row_of(self._shape, seat, jnp.int32(0), ROOT)
         num_leaves = len(STREETS) - 1
         reading = Reading(
@@ -101,7 +99,7 @@ class Ashe:
         return Notes(seat, moves=jnp.int32(0), rows=rows, node=jnp.int32(ROOT), reading=reading)
 
     def look(self, memory: Memory, notes: Notes, observation: Observation) -> View:
-        """Return the statistics of the nodes that a decision is about."""
+        """The statistics of the nodes that a decision is about."""
         root = pattern_tree.row_of(self._shape, notes.seat, observation.street, ROOT)
         children = pattern_tree.children(memory.table, self._shape, root, notes.node)
         return View(notes.reading, children)
@@ -109,12 +107,12 @@ class Ashe:
     def decide(
         self, key: jax.Array, weights: jax.Array, view: View, observation: Observation
     ) -> jax.Array:
-        """Return the legal action of the largest utility, int32 []; the lowest number of equals."""
+        """The legal action of the largest utility, int32 []; the lowest number of equals."""
         del key
         return jnp.argmax(self.utilities(weights, view, observation)).astype(jnp.int32)
 
     def utilities(self, weights: jax.Array, view: View, observation: Observation) -> jax.Array:
-        """Return what each action is expected to win, in chips since the start of the hand.
+        """What each action is expected to win, in chips since the start of the hand.
 
         Float32 [A], minus infinity where an action is not legal.
         """
@@ -133,7 +131,7 @@ class Ashe:
         )
         found = jnp.where(
             _ORDER == CALL,
-            utility.of_call(wins, other),
+            (2 * wins - 1) * other.astype(jnp.float32),
             utility.of_raise(wins, folds, totals, other),
         )
         folding = -observation.own.astype(jnp.float32)
@@ -141,7 +139,7 @@ class Ashe:
         return jnp.where(observation.legal, by_action, -jnp.inf)
 
     def watch(self, memory: Memory, notes: Notes, move: Move) -> Notes:
-        """Return the notes at the next node: of this street, or the root of the next one."""
+        """The notes at the next node: of this street, or the root of the next one."""
         shape, table, reading = self._shape, memory.table, notes.reading
         recurrent = memory.showdown.recurrent
         # The root is counted by the first action of its street, the others when they are reached.
@@ -175,7 +173,7 @@ class Ashe:
         )
 
     def end_hand(self, memory: Memory, notes: Notes, ending: Ending) -> Memory:
-        """Return the memory with what this hand has told."""
+        """The memory with what this hand has told."""
         moves = ending.moves
         streets = jnp.arange(len(STREETS), dtype=jnp.int32)
         roots = pattern_tree.row_of(self._shape, notes.seat, streets, ROOT)
@@ -242,6 +240,6 @@ def fold_exponents(network: Network, view: View, street: jax.Array, odds: jax.Ar
             reading.raises,
         )
         outputs = networks.step(network.recurrent, state, inputs).outputs
-        return networks.exponent(network, networks.with_odds(outputs, odds))
+        return networks.exponent(network, jnp.append(outputs, networks.centered(odds)))
 
     return jax.vmap(of)(view.following, odds)

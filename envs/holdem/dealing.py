@@ -17,7 +17,7 @@ FIRST_HOLE, SECOND_HOLE, BOARD = slice(0, 2), slice(2, 4), slice(4, 9)
 
 
 def deal(key: jax.Array, num_decks: int) -> jax.Array:
-    """Return decks of different cards, each order of nine cards equally likely: int32 [9, N].
+    """Decks of different cards, each order of nine cards equally likely: int32 [9, N].
 
     Card i is drawn among the 52 - i that are left, by its place among them; no sorting.
 
@@ -37,12 +37,9 @@ def _deal(key: jax.Array, num_decks: int) -> jax.Array:
 
 
 def cards_at(places: jax.Array) -> jax.Array:
-    """Return the cards drawn one after the other from a sorted deck, int32 [M, ...].
+    """The cards drawn one after the other from a sorted deck, int32 [M, ...].
 
     Of each card `places` tell that among those left when it is drawn, the i-th in 0..51 - i.
-
-    >>> cards_at(jnp.array([3, 3, 0, 0], jnp.int32)).tolist()
-    [3, 4, 0, 1]
     """
     cards = []
     for drawn in range(places.shape[0]):

@@ -35,14 +35,13 @@ _MASK_BITS = 13
 
 
 def value(cards: ArrayLike) -> jax.Array:
-    """Return the value of the best five of the cards: int32 [...], larger is better, ties equal.
+    """The value of the best five of the cards: int32 [...], larger is better, ties equal.
 
     `cards` are int32 [M, ...]; fast as [M, N] with N large. ValueError unless there are 5 to 7
     different ones, which compiled code does not check.
 
     >>> from jaxrace.envs.holdem.cards import parse
-    >>> aces = value(parse("As Ah Kd Kc 2s 3s 4h"))
-    >>> wheel = value(parse("As 2h 3d 4c 5s Kh Kd"))
+    >>> aces, wheel = value(parse("As Ah Kd Kc 2s 3s 4h")), value(parse("As 2h 3d 4c 5s Kh Kd"))
     >>> bool(wheel > aces), CATEGORIES[category(aces)], CATEGORIES[category(wheel)]
     (True, 'two pair', 'straight')
     """
@@ -54,18 +53,14 @@ def value(cards: ArrayLike) -> jax.Array:
 
 
 def category(values: jax.Array) -> jax.Array:
-    """Return the places in `CATEGORIES` of what `value` returned, int32 [...]."""
+    """The places in `CATEGORIES` of what `value` returned, int32 [...]."""
     return values >> (2 * _MASK_BITS)
 
 
 def showdown(decks: ArrayLike) -> jax.Array:
-    """Return which of the two hands wins: int32 [...], 1 for hand 0, -1 for hand 1, 0 for a tie.
+    """Which of the two hands wins: int32 [...], 1 for hand 0, -1 for hand 1, 0 for a tie.
 
     `decks` are int32 [9, ...]; ValueError for another number of cards, or if one is repeated.
-
-    >>> from jaxrace.envs.holdem.cards import parse
-    >>> int(showdown(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")))
-    1
     """
     if jnp.ndim(decks) == 0 or jnp.shape(decks)[0] != BOARD.stop:
         raise ValueError(

@@ -1,7 +1,7 @@
 """Hands between two players with memory, one after the other; batch over lanes with `jax.vmap`.
 
-A lane is one run of hands in which two players get to know each other: a pair, a pass over the
-decks, a replication. The methods of a player are called like this:
+A lane is one run of hands in which two players get to know each other. The methods of a player
+are called like this:
 
     memory = begin(weights)                              once per player
     for each hand:
@@ -50,12 +50,8 @@ def play_lane(
 
     Pure; vmap it over weights, keys, and, where lanes play other cards, over deals. Hand number h
     has the key `fold_in(key, h)`. `deals` are what `prepare` returned for H decks; `seating` has
-    leaves [] or [H].
-
-    Raises:
-        ValueError: deals or seating do not fit, a player is made for other rules or has weights
-            that are not finite, or, outside of compiled code and of `jax.vmap`, took an illegal
-            action.
+    leaves [] or [H]. ValueError if deals or seating do not fit, a player is made for other rules or
+    has weights that are not finite, or, where nothing is traced, took an illegal action.
 
     >>> from jaxrace.envs.holdem import dealing, policies
     >>> from jaxrace.envs.holdem.player import Memoryless
@@ -124,7 +120,7 @@ def _play_hand(
     """The memories after a hand, what player 0 has won in it, and whether it was illegal."""
     start = betting.init(rules)
     notes = tuple(
-        player.begin_hand(memories[number], table.seat_of(number, seating))
+        player.begin_hand(memories[number], jnp.asarray(seating.button ^ number, jnp.int32))
         for number, player in enumerate(players)
     )
     num_steps = abstraction.longest_hand(rules)

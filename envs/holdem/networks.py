@@ -1,11 +1,11 @@
 """The two networks of the evolved player: showdown win rate and opponent fold rate.
 
 Either one is a recurrent layer with peepholes (LSTM) that reads a sequence of nodes of the pattern
-trees, and a small perceptron. What the recurrent layer starts from are weights as well. Its output
-is the cell times the output gate, without another tanh. The perceptron has seven hidden units and
-one output, all with tanh; that of the fold rate also sees the pot odds of the opponent. All inputs
-are mapped from [0, 1] to [-1, 1]. docs/holdem.md has the layout of the 1,449 weights. Axes: I
-inputs, D cells, F = 6 statistics of a node.
+trees, and a small perceptron: seven hidden units and one output, all with tanh; that of the fold
+rate also sees the pot odds of the opponent. What the recurrent layer starts from are weights, too;
+its output is the cell times the output gate, without another tanh. All inputs are mapped from [0,
+1] to [-1, 1]. docs/holdem.md has the layout of the weights. Axes: I inputs, D cells, F = 6
+statistics.
 """
 
 import math
@@ -15,7 +15,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.envs.holdem import pattern_tree
@@ -68,19 +67,10 @@ NUM_WEIGHTS = NUM_SHOWDOWN_WEIGHTS + NUM_FOLD_WEIGHTS
 
 
 def split(weights: ArrayLike) -> Networks:
-    """Return the parts of a weight vector, float32 [1449].
-
-    ValueError for another shape, or, as far as they are not traced, numbers that are not finite.
-
-    >>> split(jnp.zeros(NUM_WEIGHTS)).fold.recurrent.kernel.shape
-    (14, 36)
-    """
+    """The parts of a weight vector, float32 [1449]; ValueError for another shape."""
     if jnp.shape(weights) != (NUM_WEIGHTS,):
         raise ValueError(f"weights: expected shape ({NUM_WEIGHTS},), got {jnp.shape(weights)}")
     flat = jnp.asarray(weights, jnp.float32)
-    if not isinstance(flat, Tracer) and not np.isfinite(np.asarray(flat)).all():
-        # With NaN no action would be better than any other, and the player would always call.
-        raise ValueError("weights: expected finite numbers, got others")
     return Networks(
         _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], _shapes(*_SHOWDOWN_SIZES)),
         _split_network(flat[NUM_SHOWDOWN_WEIGHTS:], _shapes(*_FOLD_SIZES)),
@@ -97,13 +87,7 @@ def _split_network(flat: jax.Array, shapes: list[tuple[int, ...]]) -> Network:
 
 
 def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
-    """Return the state of a recurrent layer after one more entry of a sequence, float32 [I].
-
-    >>> recurrent = split(jnp.zeros(NUM_WEIGHTS)).showdown.recurrent  # every gate is half open
-    >>> state = step(recurrent, State(jnp.ones(10), jnp.ones(10)), jnp.zeros(6))
-    >>> f"{state.cells[0]:.2f} {state.outputs[0]:.2f}"
-    '0.50 0.25'
-    """
+    """The state of a recurrent layer after one more entry of a sequence, float32 [I]."""
     num_inputs = inputs.shape[0]
     kernel, peepholes = recurrent.kernel, recurrent.peepholes
     # What comes from the state first: it is the same for all that may follow.
@@ -117,14 +101,9 @@ def step(recurrent: Recurrent, state: State, inputs: jax.Array) -> State:
 
 
 def exponent(network: Network, features: jax.Array) -> jax.Array:
-    """Return (1 + output) / 2 of the perceptron, float32 [], in [0, 1].
+    """(1 + output) / 2 of the perceptron, float32 [], in [0, 1].
 
     Its features are the outputs of the recurrent layer, and the odds where they are seen.
-
-    >>> network = split(jnp.zeros(NUM_WEIGHTS)).showdown
-    >>> biased = network._replace(output=network.output.at[-1].set(1))
-    >>> f"{exponent(biased, jnp.zeros(10)):.2f}"  # (1 + tanh(1)) / 2
-    '0.88'
     """
     hidden = jnp.tanh(network.hidden[-1] + _weighted(network.hidden[:-1], features))
     summed = network.output[-1] + jnp.sum(network.output[:-1] * hidden)
@@ -133,10 +112,7 @@ def exponent(network: Network, features: jax.Array) -> jax.Array:
 
 
 def showdown_inputs(statistics: jax.Array) -> jax.Array:
-    """Return what SWRE sees of a node with statistics [F], float32 [6].
-
-    What has never been reached has no shares: they are 0.
-    """
+    """What SWRE sees of a node with statistics [F], float32 [6]; shares are 0 without visits."""
     frequency, showdowns = statistics[pattern_tree.FREQUENCY], statistics[pattern_tree.SHOWDOWNS]
     reached = jnp.maximum(frequency, 1)
     # Of a number in [0, 1] it is at most 0.5. One showdown alone leaves 0.
@@ -149,13 +125,13 @@ def showdown_inputs(statistics: jax.Array) -> jax.Array:
         jnp.tanh(0.1 * frequency),
         jnp.tanh(0.2 * showdowns),
     ]
-    return _centered(jnp.stack(inputs))
+    return centered(jnp.stack(inputs))
 
 
 def fold_inputs(
     statistics: jax.Array, influence: jax.Array | float, opponent_raises: jax.Array
 ) -> jax.Array:
-    """Return what OFRE sees of a node with statistics [F], float32 [4].
+    """What OFRE sees of a node with statistics [F], float32 [4].
 
     The influence is in [0, 1]; the raises are those from the root of its tree to the node.
     """
@@ -166,15 +142,10 @@ def fold_inputs(
         jnp.asarray(influence, jnp.float32),
         jnp.tanh(opponent_raises),
     ]
-    return _centered(jnp.stack(inputs))
+    return centered(jnp.stack(inputs))
 
 
-def with_odds(outputs: jax.Array, odds: jax.Array) -> jax.Array:
-    """Return what the perceptron of OFRE sees, float32 [D + 1]: outputs [D] and odds in [0, 1]."""
-    return jnp.append(outputs, _centered(odds))
-
-
-def _centered(numbers: jax.Array) -> jax.Array:
+def centered(numbers: jax.Array) -> jax.Array:
     """From [0, 1] to [-1, 1]."""
     return 2 * numbers - 1
 

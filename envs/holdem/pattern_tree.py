@@ -1,14 +1,11 @@
 """Pattern recognition trees: how an opponent has played after each betting sequence.
 
 A player keeps eight of them, one for each seat of its own and each street. The children of a node
-are what can be done next on that street, by whoever is to act; a fold leads to no node. The seven
-sizes of raises of Li and Miikkulainen hold one action of `abstraction` each, so an edge is an
-action. All trees have one shape, known from the rules.
-
-The statistics of a player are one table, tree after tree. The children of a node lie side by side,
-in the order call, all-in, raises from the smallest one. The table is read during a hand, and
-written once, at its end. Axes: B = 8 trees, N nodes of a tree, F = 6 statistics, C = 6 children, P
-places of a hand's nodes.
+are what can be done next on that street, by whoever is to act, one for each action of
+`abstraction` but a fold; their order is call, all-in, raises from the smallest one. All trees have
+one shape, known from the rules. The statistics of a player are one table, tree after tree, which
+is read during a hand, and written once, at its end. Axes: B = 8 trees, N nodes of a tree, F = 6
+statistics, C = 6 children, P places of a hand's nodes.
 """
 
 import functools
@@ -54,7 +51,7 @@ class Path(NamedTuple):
 
 @functools.cache
 def shape_of(rules: Rules) -> Shape:
-    """Return the nodes that a street may come through.
+    """The nodes that a street may come through.
 
     >>> shape_of(Rules(stack=200))
     Shape(num_nodes=7, first_children=array([1, 3, 5, 0, 6, 0, 0], dtype=int32))
@@ -78,7 +75,7 @@ def _children(highest: int, opened: bool, stack: int) -> list[tuple[int, bool] |
 
 
 def empty(shape: Shape) -> jax.Array:
-    """Return the table of a player who has seen nothing: float32 [B * N + C - 1, F].
+    """The table of a player who has seen nothing: float32 [B * N + C - 1, F].
 
     The last rows belong to no tree: a slice of children may end there.
     """
@@ -86,31 +83,21 @@ def empty(shape: Shape) -> jax.Array:
 
 
 def row_of(shape: Shape, seat: jax.Array, street: jax.Array, node: jax.Array | int) -> jax.Array:
-    """Return where the statistics of a node are in a table: int32 [...]."""
+    """Where the statistics of a node are in a table: int32 [...]."""
     tree = seat * len(betting.STREETS) + street
     return tree * shape.num_nodes + node
 
 
 def child_of(shape: Shape, node: jax.Array, action: jax.Array) -> jax.Array:
-    """Return where an action leads to, int32 []; after a fold or a leaf some node, of no meaning.
-
-    >>> shape = shape_of(Rules(stack=300))
-    >>> node = child_of(shape, jnp.int32(ROOT), jnp.int32(CALL))
-    >>> int(node), int(child_of(shape, node, jnp.int32(ALL_IN)))
-    (1, 5)
-    """
+    """Where an action leads to, int32 []; after a fold or a leaf some node, of no meaning."""
     place = jnp.asarray((0, *PLACES), jnp.int32)[action]
     return _first_child(shape, node) + place
 
 
 def children(table: jax.Array, shape: Shape, tree_row: jax.Array, node: jax.Array) -> jax.Array:
-    """Return the statistics of a node's children, float32 [C, F], in the order `ACTIONS_IN_PLACE`.
+    """The statistics of a node's children, float32 [C, F], in the order `ACTIONS_IN_PLACE`.
 
     `tree_row` is that of the root. Where an action is not legal, its row means nothing.
-
-    >>> table = empty(shape_of(Rules())).at[2, FREQUENCY].set(9)  # an all-in at the first root
-    >>> children(table, shape_of(Rules()), jnp.int32(0), jnp.int32(ROOT))[:, FREQUENCY].tolist()
-    [0.0, 9.0, 0.0, 0.0, 0.0, 0.0]
     """
     start = tree_row + _first_child(shape, node)
     return jax.lax.dynamic_slice(
@@ -125,17 +112,10 @@ def record(
     own_folded: jax.Array,
     shown_strengths: jax.Array,
 ) -> jax.Array:
-    """Return the table after a hand: every node on its path has been reached once more.
+    """The table after a hand: every node on its path has been reached once more.
 
     If neither has folded, hands were shown: then `shown_strengths` float32 [4] are those of the
     opponent's hand on each street.
-
-    >>> table, no = empty(shape_of(Rules())), jnp.asarray(False)
-    >>> path = Path(jnp.array([0, 2]), jnp.array([0, 0]), jnp.array([True, True]))
-    >>> for strength in (0.5, 1.0):
-    ...     table = record(table, path, no, no, jnp.full(4, strength))
-    >>> print(f"{table[2, SHOWDOWNS]:.0f}, {table[2, MEAN_STRENGTH]:.2f}, {table[2, SQUARES]:.3f}")
-    2, 0.75, 0.125
     """
     shown = ~(opponent_folded | own_folded)
     showdowns = table[path.rows, SHOWDOWNS]

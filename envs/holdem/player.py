@@ -1,12 +1,10 @@
-"""What a player with memory is, and how a policy becomes one.
+"""What a player with memory is, and how a policy becomes one. Axes: T steps of a hand.
 
-A player is an object that holds what is static (sizes, kinds), frozen and hashable, with pure
-methods; its weights, a pytree, are passed in. Its *memory*, any pytree, lasts from hand to hand;
-its *notes*, any small pytree, are of the hand that is being played: say, places in the memory. The
-memory is written once, in `end_hand`: what is written in every step is copied in every step. `look`
-gathers from the memory what a decision needs, and `decide` sees nothing else of it: its inputs stay
-small, and it can be run for whoever is to act. Everything is written for one hand of one lane;
-`jax.vmap` makes batches of it. Axes: T steps of a hand.
+A player is a frozen, hashable object of what is static, with pure methods for one hand of one
+lane; its weights, a pytree, are passed in. Its *memory*, any pytree, lasts from hand to hand, and
+is written once, in `end_hand`: what is written in every step is copied in every step. Its *notes*
+are of the hand that is being played. `look` gathers from both what a decision needs, and `decide`
+sees nothing else of them: its inputs stay small, and it can be run for whoever is to act.
 """
 
 import dataclasses
@@ -33,13 +31,13 @@ class Player(Protocol):
     """What the driver of lanes calls, see `jaxrace.envs.holdem.lanes`; all methods are pure."""
 
     def begin(self, weights: Any) -> Any:
-        """Return the memory before the first hand."""
+        """The memory before the first hand."""
 
     def begin_hand(self, memory: Any, seat: jax.Array) -> Any:
-        """Return the notes before a hand begins; `seat` is 0 on the button, 1 in the big blind."""
+        """The notes before a hand begins; `seat` is 0 on the button, 1 in the big blind."""
 
     def look(self, memory: Any, notes: Any, observation: Observation) -> Any:
-        """Return what `decide` needs of memory and notes: the view, a pytree of small arrays.
+        """What `decide` needs of memory and notes: the view, a pytree of small arrays.
 
         Called when the opponent is to act as well; then the observation is the opponent's, and the
         view is dropped.
@@ -48,17 +46,14 @@ class Player(Protocol):
     def decide(
         self, key: jax.Array, weights: Any, view: Any, observation: Observation
     ) -> jax.Array:
-        """Return one of the seven actions, int32 []; it has to be legal."""
+        """One of the seven actions, int32 []; it has to be legal."""
         ...
 
     def watch(self, memory: Any, notes: Any, move: Move) -> Any:
-        """Return the notes after an action of either player, its own included.
-
-        Where the move was not made, because the hand was over, what is returned is dropped.
-        """
+        """The notes after an action of either player; dropped where it was not made."""
 
     def end_hand(self, memory: Any, notes: Any, ending: Ending) -> Any:
-        """Return the memory after a hand: the only place where it changes."""
+        """The memory after a hand: the only place where it changes."""
 
 
 class _WithoutMemory:
@@ -80,7 +75,7 @@ class Memoryless(_WithoutMemory):
     def decide(
         self, key: jax.Array, weights: Any, view: Any, observation: Observation
     ) -> jax.Array:
-        """Return the action of the policy."""
+        """The action of the policy."""
         del weights, view
         return self.policy(key, observation)
 
@@ -90,14 +85,6 @@ class OneOf(_WithoutMemory):
     """A player that plays by one of several policies; its weights are the number of that one.
 
     So matches against different opponents are lanes of one program.
-
-    >>> from jaxrace.envs import holdem
-    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
-    >>> players = OneOf((always_call, always_fold)), Memoryless(always_call)
-    >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 1))
-    >>> rest = jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
-    >>> [holdem.play_lane(players, (number, None), *rest).winnings.tolist() for number in range(2)]
-    [[100], [-50]]
     """
 
     policies: tuple[Policy, ...]
@@ -105,6 +92,6 @@ class OneOf(_WithoutMemory):
     def decide(
         self, key: jax.Array, weights: jax.Array, view: Any, observation: Observation
     ) -> jax.Array:
-        """Return the action of policy number ``weights``, int32 []."""
+        """The action of policy number ``weights``, int32 []."""
         del view
         return lax.switch(weights, self.policies, key, observation)

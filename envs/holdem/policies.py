@@ -38,14 +38,7 @@ def always_call(key: jax.Array, observation: Observation) -> jax.Array:
 
 
 def always_fold(key: jax.Array, observation: Observation) -> jax.Array:
-    """Fold, or check where folding is not offered.
-
-    >>> from jaxrace.envs import holdem
-    >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
-    >>> rest = jax.random.key(0), deals, holdem.SEATINGS[0], holdem.Rules()
-    >>> holdem.play((always_fold, always_call), *rest).winnings.tolist()
-    [-50, -50]
-    """
+    """Fold, or check where folding is not offered."""
     del key
     return jnp.where(observation.legal[FOLD], jnp.int32(FOLD), jnp.int32(CALL))
 

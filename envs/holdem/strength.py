@@ -1,11 +1,9 @@
 """Hand strength: how likely a hand is not beaten at the showdown by one that is drawn at random.
 
 It is 1 - E[b / 990] over the cards that are still to come on the board, where b of the 990 pairs
-that the opponent may then hold are strictly better. The cards of the opponent may come on that
-board. On the turn and on the river it is exact. Before, it is estimated: every sample is a board
-and a hand of the opponent, and the standard error of a strength s is sqrt(s (1 - s) / samples). One
-hand for each board is far better than all 990: those of one board say much the same, and cost as
-much as 990 boards. Axes: N decks, 2 hands of a deck, 4 streets, B cards of the board, S samples.
+that the opponent may then hold are strictly better. On the turn and the river it is exact. Before,
+every sample is a board and a hand of the opponent: one hand for each board is far better than all
+990, which say much the same. Axes: N decks, 2 hands, 4 streets, B cards of the board, S samples.
 """
 
 import functools
@@ -29,7 +27,7 @@ _BOARD_SIZES = 0, 3, 4, 5  # on each street
 
 
 def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.Array:
-    """Return the strength of both hands of every deck on all streets: float32 [4, 2, N].
+    """The strength of both hands of every deck on all streets: float32 [4, 2, N].
 
     What `jaxrace.envs.holdem.prepare` takes, to be computed once for all that play the decks, int32
     [9, N] (ValueError unless nine different cards each). With S samples before the turn, drawn with
@@ -69,48 +67,14 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     return jnp.moveaxis(lax.map(of_deck, (numbers, decks.T)), 0, -1)
 
 
-def exact(hole: ArrayLike, board: ArrayLike) -> jax.Array:
-    """Return the strength of a hand on the turn or on the river, float32 [].
-
-    Of `hole` int32 [2] and `board` int32 [4] or [5]; ValueError for other numbers of cards, or, as
-    far as they are not traced, no cards or a card twice.
-
-    >>> from jaxrace.envs.holdem.cards import parse
-    >>> float(exact(parse("2c 3c"), parse("Ts Js Qs Ks As")))
-    1.0
-    """
-    hole, board = _as_hand(hole, board, _BOARD_SIZES[2:])
+def exact(hole: jax.Array, board: jax.Array) -> jax.Array:
+    """The strength of a hand, int32 [2], on the turn or the river, int32 [4] or [5]: float32 []."""
     return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
 
 
-def sampled(key: jax.Array, hole: ArrayLike, board: ArrayLike, samples: int) -> jax.Array:
-    """Return an unbiased estimate of the strength of a hand on any street, float32 [].
-
-    From S samples; cards and errors are those of `exact`, with 0, 3, 4 or 5 on the board.
-
-    >>> from jaxrace.envs.holdem.cards import parse
-    >>> f"{sampled(jax.random.key(0), parse('As Ah'), parse(''), 4_000):.2f}"  # it is 0.855
-    '0.85'
-    """
-    return _sampled(key, *_as_hand(hole, board, _BOARD_SIZES), samples)
-
-
-def _as_hand(
-    hole: ArrayLike, board: ArrayLike, sizes: tuple[int, ...]
-) -> tuple[jax.Array, jax.Array]:
-    """Both as int32; ValueError unless the hand has two cards and the board one of these sizes."""
-    if jnp.shape(hole) != (2,):
-        raise ValueError(f"hole: expected shape (2,), got {jnp.shape(hole)}")
-    if jnp.shape(board) not in [(size,) for size in sizes]:
-        expected = " or ".join(map(str, sizes))
-        raise ValueError(f"board: expected {expected} cards, got shape {jnp.shape(board)}")
-    if not isinstance(hole, Tracer) and not isinstance(board, Tracer):
-        require_cards("hole and board", np.append(np.asarray(hole), np.asarray(board)))
-    return jnp.asarray(hole, jnp.int32), jnp.asarray(board, jnp.int32)
-
-
 @functools.partial(jax.jit, static_argnums=3)
-def _sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
+def sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
+    """An unbiased estimate of the same on any street, of S samples: float32 []."""
     to_come = BOARD.stop - BOARD.start - board.shape[0]
     unseen = DECK_SIZE - hole.shape[0] - board.shape[0]
     left = unseen - jnp.arange(to_come + 2, dtype=jnp.int32)

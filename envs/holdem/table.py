@@ -66,7 +66,7 @@ class Move(NamedTuple):
 
 
 def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
-    """Return what decides over decks, int32 [9, ...] as `deal` returns them.
+    """What decides over decks, int32 [9, ...] as `deal` returns them.
 
     `strengths` float32 [4, 2, ...] are those of each hand on each street, however players measure
     them; by default 0, for players that do not look at their cards. ValueError if a deck has not
@@ -86,14 +86,7 @@ def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
 
 
 def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
-    """Return what the player to act sees.
-
-    >>> deals = Deals(jnp.int32(1), jnp.tile(jnp.array([0.25, 0.75]), (4, 1)))
-    >>> state = betting.step(betting.init(betting.Rules()), 300)
-    >>> seen = observe(state, deals, SEATINGS[0])  # player 1, in the big blind with hand 1
-    >>> int(seen.seat), int(seen.own), int(seen.other), f"{seen.strength:.2f}"
-    (1, 100, 300, '0.75')
-    """
+    """What the player to act sees."""
     own, other = betting.amounts(state)
     return Observation(
         seat=state.to_act,
@@ -107,14 +100,9 @@ def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
 
 
 def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
-    """Return the state after an action, and the note of it; where the hand is over, nothing moves.
+    """The state after an action, and the note of it; where the hand is over, nothing moves.
 
     The action is int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
-
-    >>> state, fold = act(betting.init(betting.Rules()), jnp.int32(abstraction.FOLD))
-    >>> state, late = act(state, jnp.int32(abstraction.CALL))
-    >>> bool(fold.made), bool(late.made), bool(state.illegal)
-    (True, False, False)
     """
     action, is_on = betting.as_integer(action), betting.is_on(state)
     stepped = abstraction.advance(state, action)
@@ -128,31 +116,20 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
 
 
 def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
-    """Return what player 0 has won, int32 [...]; player 1 has lost it.
-
-    >>> state = betting.step(betting.step(betting.init(betting.Rules()), 300), betting.FOLD)
-    >>> deals = Deals(jnp.int32(1), jnp.zeros((4, 2)))
-    >>> [int(winnings(state, deals, seating)) for seating in SEATINGS]  # the button has won
-    [100, -100, 100, -100]
-    """
+    """What player 0 has won, int32 [...]; player 1 has lost it."""
     hand_of_button = seating.button ^ seating.first
     winner = jnp.where(hand_of_button == 0, deals.winner, -deals.winner)
     button, big_blind = betting.payoffs(state, winner)
     return jnp.where(seating.button == 0, button, big_blind)
 
 
-def seat_of(player: int, seating: Seating) -> jax.Array:
-    """Return where a player sits, int32 [...]."""
-    return jnp.asarray(seating.button ^ player, jnp.int32)
-
-
 def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
-    """Return who is to act, int32 [...]."""
+    """Who is to act, int32 [...]."""
     return state.to_act ^ seating.button
 
 
 def as_seating(seating: Seating, deals: Deals) -> Seating:
-    """Return a seating of N decks, leaves int32 [] or [N].
+    """A seating of N decks, leaves int32 [] or [N].
 
     ValueError if a player, as far as it is not traced, is neither 0 nor 1, or a shape does not fit.
     """

@@ -19,22 +19,14 @@ _PRIOR_FACTORS = np.array((1.0, 1.6, 1.8, 2.0), np.float32)
 
 
 def pot_odds(total: jax.Array, other: jax.Array) -> jax.Array:
-    """Return what the opponent has to pay as a part of the pot after its call.
-
-    >>> float(pot_odds(jnp.int32(300), jnp.int32(100)))  # 200 into what will be 600
-    0.3333...
-    """
+    """What the opponent has to pay as a part of the pot after its call."""
     return (total - other).astype(jnp.float32) / (2 * total).astype(jnp.float32)  # p
 
 
 def raised_strength(strength: jax.Array, odds: jax.Array, is_all_in: jax.Array) -> jax.Array:
-    """Return the strength of a hand against those that call a raise.
+    """The strength of a hand against those that call a raise.
 
     `strength` is that against any hand; those who call an all-in are taken to be stronger.
-
-    >>> found = raised_strength(jnp.float32(0.8), jnp.float32(0.25), jnp.array([False, True]))
-    >>> found.round(3).tolist()
-    [0.733..., 0.600...]
     """
     root = jnp.sqrt(odds)
     called_above = jnp.where(is_all_in, root, odds)
@@ -43,21 +35,16 @@ def raised_strength(strength: jax.Array, odds: jax.Array, is_all_in: jax.Array) 
 
 
 def win_rate(strength: jax.Array, exponent: jax.Array) -> jax.Array:
-    """Return the estimated probability to win a showdown against hands that get there."""
+    """The estimated probability to win a showdown against hands that get there."""
     return strength ** (1 / exponent)  # w
 
 
 def fold_rate(
     statistics: jax.Array, odds: jax.Array, street: jax.Array, exponent: jax.Array
 ) -> jax.Array:
-    """Return the estimated probability that the opponent folds to a raise.
+    """The estimated probability that the opponent folds to a raise.
 
     `statistics` float32 [..., F] are those of the nodes that the raises lead to.
-
-    >>> statistics = jnp.array([[0, 0, 0, 0, 0, 0], [5, 4, 0, 1, 0.7, 0], [10, 8, 0, 2, 0.7, 0]])
-    >>> rates = fold_rate(statistics, jnp.float32(0.2), jnp.int32(3), jnp.float32(1))
-    >>> [f"{rate:.2f}" for rate in rates]  # on the river, after 0, 5 and 10 visits
-    ['0.40', '0.60', '0.80']
     """
     visits = statistics[..., FREQUENCY]
     seen = statistics[..., OPPONENT_FOLDED] / jnp.maximum(visits, 1)
@@ -66,19 +53,9 @@ def fold_rate(
     return (trust * seen + (1 - trust) * prior) ** exponent  # f
 
 
-def of_call(win_rate: jax.Array, other: jax.Array) -> jax.Array:
-    """Return the utility of checking or calling."""
-    return (2 * win_rate - 1) * other.astype(jnp.float32)
-
-
 def of_raise(
     win_rate: jax.Array, fold_rate: jax.Array, total: jax.Array, other: jax.Array
 ) -> jax.Array:
-    """Return the utility of a raise.
-
-    >>> worth = of_raise(jnp.float32(0.75), jnp.array([0, 0.5, 1]), jnp.int32(1000), jnp.int32(200))
-    >>> [f"{chips:.0f}" for chips in worth]
-    ['500', '350', '200']
-    """
+    """The utility of a raise."""
     won, shown = other.astype(jnp.float32), (2 * win_rate - 1) * total.astype(jnp.float32)
     return fold_rate * won + (1 - fold_rate) * shown

@@ -1,10 +1,9 @@
 """Who the customers are and what they click on: a logistic regression on the logged clicks.
 
-Fitted by `jaxrace.envs.open_bandit.fit` to the 10,000 rows (38 clicks) that uniform choice left in
-the campaign "all" of the small Open Bandit Dataset (Saito et al. 2020). The weights are mostly
-noise, and serve to make customers differ. The items above the median of their only numeric feature
-are cluster 1. With x the customer's features, each 0 or 1, and z = -1/2 for cluster 0, +1/2 for
-cluster 1,
+Fitted by `fit` to the 10,000 rows (38 clicks) that uniform choice left in the campaign "all" of the
+small Open Bandit Dataset (Saito et al. 2020). The weights are mostly noise, and serve to make
+customers differ. The items above the median of their only numeric feature are cluster 1. With x the
+customer's features, each 0 or 1, and z = -1/2 for cluster 0, +1/2 for cluster 1,
 
     log-odds of a click = intercept + user_weights . x + z (cluster_weight + preference_weights . x)
 
@@ -39,7 +38,7 @@ class ClickModel(NamedTuple):
 
 @functools.cache
 def load_click_model() -> ClickModel:
-    """Return the stored model."""
+    """The stored model."""
     path = resources.files("jaxrace.envs.open_bandit") / FILE_NAME
     stored = json.loads(path.read_text("utf-8"))
 

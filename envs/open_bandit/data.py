@@ -1,10 +1,9 @@
-"""Loads the logged recommendations, and turns them into a bandit's task of one step.
+"""Logged recommendations as arrays, and as a bandit's task of one step.
 
 The small Open Bandit Dataset of Saito et al. 2020: on each visit, a shop's page showed three items
 side by side, chosen by a logger, and each row tells of one of them. For each of three campaigns
-there are 10,000 rows of each of two loggers, uniform choice and a Thompson sampler, with the exact
-probabilities of their choices. User-item affinities and timestamps are left out. Axes: N rows, I
-items, D inputs.
+there are 10,000 rows of each of two loggers with the exact probabilities of their choices. Axes: N
+rows, I items, D inputs.
 """
 
 import functools
@@ -46,7 +45,7 @@ class LoggedChoices(NamedTuple):
 
 
 def load(campaign: Campaign = "all", logger: Logger = "random") -> Logs:
-    """Return the 10,000 rows of one logger in one campaign, and the items of the campaign.
+    """The 10,000 rows of one logger in one campaign, and the items of the campaign.
 
     The campaign is "all" (80 items), "men" (34) or "women" (46), the logger "random" for uniform
     choice or "bts" for Bernoulli Thompson sampling; ValueError for another. Items have the same
@@ -80,16 +79,12 @@ def load(campaign: Campaign = "all", logger: Logger = "random") -> Logs:
 
 
 def one_step(logs: Logs, position: int | None = None) -> LoggedChoices:
-    """Return the rows as a task of one step: see a user, show an item, earn 1 for a click.
+    """The rows as a task of one step: see a user, show an item, earn 1 for a click.
 
     A context is the four features of the user, each spread over one column per category (one of
     them 1, the others 0), so D = 27 in every campaign. The true value of a policy is not known;
     that of a logger is the mean of its clicks. `position` takes the rows of one place, 0 (left), 1
     or 2 (ValueError for another); by default all of them, as though the place made no difference.
-
-    >>> choices = one_step(load("women"))
-    >>> choices.contexts.sum(axis=1)[:3]
-    array([4., 4., 4.], dtype=float32)
     """
     if position is not None and (type(position) is not int or not 0 <= position < POSITIONS):
         raise ValueError(f"position: expected None or an integer in 0..2, got {position!r}")
@@ -108,7 +103,7 @@ def one_step(logs: Logs, position: int | None = None) -> LoggedChoices:
 
 @functools.cache
 def _columns() -> dict[str, np.ndarray]:
-    """All columns of the file; `make` tells which."""
+    """All columns of the file; NOTICE tells how it was made."""
     path = resources.files("jaxrace.envs.open_bandit") / FILE_NAME
     with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
         return dict(columns)

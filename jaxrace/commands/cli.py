@@ -21,10 +21,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, get_type_hints
 
+from docstring_parser import parse as parse_docstring
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
-from jaxrace.commands import help_texts
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.giving_up import giving_up, leave
 from jaxrace.commands.holdem.config import HoldemConfig
@@ -37,11 +37,12 @@ from jaxrace.commands.options import (
     add_options,
     add_run_options,
     expected,
+    positional_of,
     spelt,
     with_local_cluster,
 )
 from jaxrace.commands.race.config import ScoresConfig
-from jaxrace.commands.reproduce.config import ABOUT, ReproduceConfig
+from jaxrace.commands.reproduce.config import EXPERIMENTS, ReproduceConfig
 from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.validation import require_address, require_choice, require_integer
@@ -54,65 +55,40 @@ _INTERRUPTED = 128  # and the number of the signal: the exit status
 class _Verb(NamedTuple):
     """A verb; all but ``race`` leave the folder of a run."""
 
-    config: Any  # the dataclass that its options are made from
+    config: Any  # the dataclass that its options and its help are made from
     job: str  # what does it, module and function of ``jaxrace.commands``
-    report: str  # what prints the results
-    counted: str  # while it runs
-    folder: str  # the name of the folder, in words
-    about: str
-    help: str = ""
-    argument: tuple[str, str] | None = None  # that is no option, and its help
+    report: str = ""  # what prints the results
+    counted: str = ""  # while it runs
+    folder: str = ""  # the name of the folder, in words
 
 
 _VERBS: dict[str, _Verb] = {
     "train": _Verb(
-        TrainConfig,
-        *("train.job:train", "train.summary:print_results", "episodes", "ENV-METHOD-NUMBER"),
-        *(help_texts.TRAIN, "train policies, and compare them with baselines"),
-        ("env", "environment, such as medical"),
+        *(TrainConfig, "train.job:train", "train.summary:print_results"),
+        *("episodes", "ENV-METHOD-NUMBER"),
     ),
-    "race": _Verb(
-        ScoresConfig,
-        *("race.job:race_scores", "", "", ""),
-        *(help_texts.RACE, "certify the best of a table of scores"),
-        ("scores", "a file of scores: a column for each option, or a row for each run"),
-    ),
-    "duel": _Verb(
-        DuelConfig,
-        *("duel.job:duel", "duel.job:print_regrets", "rows", "duel-NUMBER"),
-        *(help_texts.DUEL, "run dueling bandits on a preference matrix"),
-        ("matrix", "a file of who beats whom, or the name of a matrix, such as random"),
-    ),
+    "race": _Verb(ScoresConfig, "race.job:race_scores"),
+    "duel": _Verb(DuelConfig, "duel.job:duel", "duel.job:print_regrets", "rows", "duel-NUMBER"),
     "select": _Verb(
-        SelectConfig,
-        *("select.job:select", "select.job:print_selection", "records", "select-NUMBER"),
-        *(help_texts.SELECT, "find the best k from comparisons of two"),
-        ("problem", "a file of comparisons, or what to simulate: thurstone, wins or circle"),
+        *(SelectConfig, "select.job:select", "select.job:print_selection"),
+        *("records", "select-NUMBER"),
     ),
     "improve": _Verb(
-        ImproveConfig,
-        *("improve.job:improve", "improve.job:print_improvement", "tests", "improve-NUMBER"),
-        *(help_texts.IMPROVE, "find a policy that is certainly no worse"),
-        ("task", "what to improve a policy for"),
+        *(ImproveConfig, "improve.job:improve", "improve.job:print_improvement"),
+        *("tests", "improve-NUMBER"),
     ),
     "reproduce": _Verb(
-        ReproduceConfig,
-        *("reproduce.job:reproduce", "reproduce.job:print_report", "jobs"),
-        *("reproduce-NAME-NUMBER", ABOUT, "make a paper's figures again"),
-        ("name", "which experiment, or all"),
+        *(ReproduceConfig, "reproduce.job:reproduce", "reproduce.job:print_report"),
+        *("jobs", "reproduce-NAME-NUMBER"),
     ),
 }
 _ANSWERED = (DuelConfig, SelectConfig, ImproveConfig)  # what was found is printed as JSON, too
 _HOLDEM = _Verb(
-    HoldemConfig,
-    *("holdem.job:train_holdem", "holdem.job:print_evolution", "steps", "train-holdem-NUMBER"),
-    help_texts.TRAIN_HOLDEM,
+    *(HoldemConfig, "holdem.job:train_holdem", "holdem.job:print_evolution"),
+    *("steps", "train-holdem-NUMBER"),
 )
 # Verbs that only print.
-_SHOWN = {
-    "list": (help_texts.LIST, "show what there is to choose from"),
-    "info": (help_texts.INFO, "show versions and devices"),
-}
+_SHOWN = {"list": "show what there is to choose from", "info": "show versions and devices"}
 
 
 def command() -> NoReturn:
@@ -179,31 +155,36 @@ def _with_option(message: str, verb: _Verb | None) -> str:
 
 
 def _make_parser() -> ArgumentParser:
-    parser = _new_parser(help_texts.DESCRIPTION, prog="jaxrace", version=jaxrace.__version__)
+    about = "Racing algorithms and preference-based policy search in JAX."
+    example = "train medical --repeats 20"
+    parser = _new_parser(about, example, prog="jaxrace", version=jaxrace.__version__)
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
     for name, verb in _VERBS.items():
-        verbs.add_subcommand(name, _parser_of(verb), help=verb.help)
-    for name, (about, text) in _SHOWN.items():
-        verbs.add_subcommand(name, _new_parser(about), help=text)
+        short = parse_docstring(verb.config.__doc__).short_description or ""
+        text = short[:1].lower() + short[1:].removesuffix(".")
+        verbs.add_subcommand(name, _parser_of(verb), help=text)
+    for name, text in _SHOWN.items():
+        parser_of_shown = _new_parser(f"{text.capitalize()}.", name)
+        verbs.add_subcommand(name, parser_of_shown, help=text)
     return parser
 
 
 def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
-    parser = _new_parser(verb.about, **settings)
-    if verb.argument:
-        name, text = verb.argument
-        parser.add_argument(name, metavar=name.upper(), type=str, help=text)
+    found = parse_docstring(verb.config.__doc__)
+    parser = _new_parser(f"{found.short_description}\n\n{found.long_description}", **settings)
     add_options(parser, verb.config)
     if verb.config in _ANSWERED:
         add_answer_options(parser)
     if verb.config is not ScoresConfig:
         add_run_options(parser, f"runs/{verb.folder}")
+    if verb.config is ReproduceConfig:
+        parser.epilog = EXPERIMENTS
     return parser
 
 
-def _new_parser(description: str, **settings: Any) -> ArgumentParser:
+def _new_parser(about: str, example: str = "", **settings: Any) -> ArgumentParser:
     return ArgumentParser(
-        description=description,
+        description=f"{about}\n\nFor example:\n  jaxrace {example}" if example else about,
         formatter_class=RawDescriptionHelpFormatter,
         exit_on_error=False,
         allow_abbrev=False,
@@ -253,7 +234,7 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     if report is not None:
         assert isinstance(config, _ANSWERED)
         if not config.inputs:
-            asked = getattr(config, verb.argument[0] if verb.argument else "")
+            asked = getattr(config, positional_of(verb.config))
             raise ValueError(f"report: expected none with {asked}, as it is of a file")
         require_ending(report)
         shown_in = {"report": report}

@@ -35,6 +35,11 @@ def expected(hint: Any) -> str:
     return _TYPES[hint][1]
 
 
+def positional_of(config: type) -> str:
+    """The field of a config that is no option."""
+    return next(field.name for field in dataclasses.fields(config) if field.name in POSITIONAL)
+
+
 def spelt(name: str) -> str:
     """An option as it is spelt in the command."""
     return f"--{name.replace('_', '-')}"
@@ -49,14 +54,15 @@ def with_local_cluster(argv: list[str]) -> list[str]:
 
 
 def add_options(parser: Any, config: type) -> None:
-    """An option for every field that is not positional; the help is that of the docstring."""
+    """An option for every field, but for the positional one; the help is that of the docstring."""
     parameters = parse_docstring(config.__doc__ or "").params
     texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
     hints = get_type_hints(config)
     for field in dataclasses.fields(config):
-        if field.name in POSITIONAL:
-            continue
         hint, text = hints[field.name], texts[field.name]
+        if field.name in POSITIONAL:
+            parser.add_argument(field.name, metavar=field.name.upper(), type=str, help=text)
+            continue
         if hint is bool:
             parser.add_argument(spelt(field.name), action="store_true", help=text)
             continue

@@ -1,14 +1,6 @@
 """How the file of a command is read, in its config; imports nothing heavy."""
 
-from typing import Literal, get_args
-
-from jaxrace.validation import require_choice
+from typing import Literal
 
 Decimal = Literal["auto", "comma", "point"]
-Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar"]
-
-
-def require_signs(decimal: str, delimiter: str) -> None:
-    """Raise unless both are known."""
-    require_choice("decimal", decimal, get_args(Decimal))
-    require_choice("delimiter", delimiter, get_args(Delimiter))
+Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar", "space"]

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import math
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -89,7 +90,7 @@ class Workbench:
         """Write a PNG file."""
         plots.save(figure, self.folder / name)
 
-    def write_report(self, paragraphs: Sequence[str]) -> None:
+    def write_report(self, *paragraphs: str) -> None:
         """Write report.md, with the size, the time that it took, and on what."""
         device = runs.device()
         size = "A quick look, not the full size" if self.quick else "Full size"
@@ -211,11 +212,30 @@ def mean_columns(name: str, values: np.ndarray) -> dict[str, Any]:
     return {name: mean, f"{name}_stderr": error}
 
 
-def mean_in_words(values: np.ndarray, digits: int = 0) -> str:
+def mean_in_words(values: np.ndarray, digits: int | None = None) -> str:
     """The same in words."""
     return with_error(*mean_and_error(values), digits=digits)
 
 
-def with_error(mean: Any, stderr: Any, digits: int = 0) -> str:
-    """A mean and its standard error."""
+def with_error(mean: Any, stderr: Any, digits: int | None = None) -> str:
+    """A mean and its standard error, by default with two digits of the error or more."""
+    if digits is None:
+        digits = max(0, 1 - math.floor(math.log10(stderr))) if 0 < stderr < math.inf else 3
     return f"{mean:,.{digits}f} ± {stderr:,.{digits}f}"
+
+
+def report_table(rows: Iterable[Columns], names: str) -> str:
+    """Some columns of rows in Markdown, numbers with their standard errors; blanks for None."""
+
+    def cell(row: Columns, name: str) -> str:
+        value, error = row[name], row.get(f"{name}_stderr")
+        if value is None or isinstance(value, str):
+            return value or ""
+        if error is not None:
+            return with_error(value, error)
+        digits = 0 if isinstance(value, int | np.integer) else 3 if abs(value) < 10 else 1
+        return f"{value:,.{digits}f}"
+
+    heads = names.split()
+    cells = [[cell(row, name) for name in heads] for row in rows]
+    return tables.markdown_table([name.replace("_", " ") for name in heads], cells)

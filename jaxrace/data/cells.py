@@ -29,44 +29,35 @@ _THOUSANDS = {
 
 
 def decimal_called(name: str) -> str | None:
-    """The decimal sign that an argument ``decimal`` names, None for auto.
-
-    >>> decimal_called("comma")
-    ','
-    """
+    """The decimal sign that an argument ``decimal`` names, None for auto."""
     require_choice("decimal", name, ("auto", "comma", "point"))
     return {"auto": None, "comma": ",", "point": "."}[name]
 
 
 def is_blank(cell: Cell) -> bool:
-    """Is there nothing in a cell? So says NA, too; nan is a result.
-
-    >>> [is_blank(cell) for cell in ("", "NA", None, "nan", 0)]
-    [True, True, True, False, False]
-    """
+    """Is there nothing in a cell? So says NA, too; nan is a result."""
     return cell is None or (isinstance(cell, str) and cell.strip().lower() in _BLANK)
 
 
-def label_of(cell: Cell) -> str:
-    """The name in a cell, "" for none.
+def counts(cells: Sequence[Cell]) -> bool:
+    """Are they 0, 1, 2, ... or 1, 2, 3, ...?
 
-    >>> label_of(3.0), label_of("3.0"), label_of(None)
-    ('3', '3.0', '')
+    >>> counts(["0", "1"]), counts([1, 2]), counts([1, 3])
+    (True, True, False)
     """
+    texts = [str(cell) for cell in cells]
+    return any(texts == [str(row + begin) for row in range(len(texts))] for begin in (0, 1))
+
+
+def label_of(cell: Cell) -> str:
+    """The name in a cell, "" for none."""
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))  # pandas makes floats of integers beside an empty cell
     return "" if cell is None else str(cell)
 
 
 def kind_of(cells: Sequence[Cell]) -> Kind:
-    """What the cells of a column are, blank ones aside.
-
-    >>> [kind_of(cells) for cells in (["1", "2,5 %"], ["true"], ["a", ""], ["a", "1"], ["NA"])]
-    ['number', 'flag', 'text', 'mixed', 'blank']
-    """
-    numbers = _plain_numbers(cells)
-    if numbers is not None and not np.isnan(numbers).all():
-        return "number"
+    """What the cells of a column are, blank ones aside."""
     found: Kind = "blank"
     for cell in cells:
         kind = _kind(cell)
@@ -97,27 +88,15 @@ def numbers_of(
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """The numbers of some columns, float64 [rows], NaN where there is none; and what was guessed.
 
-    The columns are read in one way: whether a comma is a decimal one, and whether numbers are
-    percents, is decided for all of them. Truth values count as 1 and 0.
-
-    Args:
-        table: Where the columns are.
-        heads: Their names.
-        decimal: The decimal sign, "," or "."; default: what the cells allow.
-
-    Raises:
-        ValueError: A cell is no number, or cells may be read in two ways.
+    The columns are read in one way: whether a comma is a decimal one (unless the sign is given),
+    and whether numbers are percents, is decided for all of them. Truth values count as 1 and 0.
+    ValueError if a cell is no number, or cells may be read in two ways.
 
     >>> table = Table("scores", "'s.csv'", ("a", "b"), (["0,5", "0,25"], ["1", ""]), (2, 3))
     >>> numbers_of(table, ["a", "b"])
     ({'a': array([0.5 , 0.25]), 'b': array([ 1., nan])}, ['decimal commas'])
     """
     columns = {head: table.column(head) for head in heads}
-    plain = {head: _plain_numbers(cells) for head, cells in columns.items()}
-    if decimal is None and table.separator != ";":  # beside which points may be thousands
-        found = {head: numbers for head, numbers in plain.items() if numbers is not None}
-        if len(found) == len(heads):
-            return found, []
     texts = [cell for cells in columns.values() for cell in cells if isinstance(cell, str)]
     sign = decimal or _decimal_of(table, texts)
     percents = [text for text in texts if text.endswith("%")]
@@ -134,23 +113,6 @@ def numbers_of(
             numbers[row] = number
         found[head] = numbers
     return found, said
-
-
-def _plain_numbers(cells: Sequence[Cell]) -> np.ndarray | None:
-    """The numbers in texts that Python reads as we do, NaN where there is nothing; None if not so.
-
-    The quick way of ``numbers_of``, for most tables.
-    """
-    text = "".join(cell for cell in cells if isinstance(cell, str))
-    if "_" in text or not text.isascii() or not all(isinstance(cell, str) for cell in cells):
-        return None
-    try:
-        numbers = np.array([float(cell) if cell else math.nan for cell in cells])
-    except ValueError:
-        return None
-    is_blank = np.array([not cell for cell in cells], bool)
-    is_exact = np.abs(numbers) < _EXACT
-    return numbers if (is_exact | is_blank).all() else None
 
 
 def _decimal_of(table: Table, texts: Sequence[str]) -> str:

@@ -9,10 +9,13 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from jaxrace.data.table import Table, listed, wrong
+from jaxrace.data.cells import counts, kind_of
+from jaxrace.data.table import Table, listed, named, require_different, wrong
 from jaxrace.validation import require_choice
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+_SPACE = " "  # one or more of them; it may be in a name, too, and is tried last
+_NAMES = {**DELIMITERS, _SPACE: "space"}
 
 _MOST_BYTES = 500_000_000  # a few GB as Python's texts
 _MOST_TITLES = 20  # lines above the heads
@@ -40,7 +43,10 @@ def read_text(argument: str, path: str | os.PathLike[str]) -> str:
         # Spreadsheets put a mark before the first name.
         text = content.decode("utf-16" if is_wide else "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise wrong(argument, "text in UTF-8", where, f"other bytes ({error.reason})") from None
+        line = content.count(b"\n", 0, error.start) + 1
+        got = f"other bytes ({error.reason})"
+        hint = "Excel saves it as `CSV UTF-8`; iconv -f WINDOWS-1252 -t UTF-8 may help, too"
+        raise wrong(argument, "text in UTF-8", f"{where}, line {line}", got, hint) from None
     if "\0" in text:
         raise wrong(argument, "text", where, "a zero byte")
     return text
@@ -52,16 +58,17 @@ def parse(
     r"""The table in a text, its cells without spaces around.
 
     Empty lines are left out, so are cells that are empty at the end of a line beyond the heads.
-    Without a ``header`` the columns are called "option 1", "option 2", ... The ``delimiter`` is
-    "comma", "semicolon", "tab" or "bar", or "auto" for what the lines allow.
+    Without a ``header`` the columns are called "option 1", "option 2", ... A first column of names
+    or row numbers may have no head, as R writes it. The ``delimiter`` is "comma", "semicolon",
+    "tab", "bar" or "space", or "auto" for what the lines allow.
 
     >>> table = parse("scores", "'s.csv'", "a;b;\n0,5;1;\n\n0,7;2;\n")
     >>> table.heads, table.columns, table.lines, table.separator
     (('a', 'b'), (['0,5', '0,7'], ['1', '2']), [2, 4], ';')
     """
-    require_choice("delimiter", delimiter, ("auto", *DELIMITERS.values()))
+    require_choice("delimiter", delimiter, ("auto", *_NAMES.values()))
     text, titles = _without_titles(text) if header else (text, [])
-    signs = {name: sign for sign, name in DELIMITERS.items()}
+    signs = {name: sign for sign, name in _NAMES.items()}
     is_auto = delimiter == "auto"
     chosen = delimiter_of(argument, where, text) if is_auto else signs[delimiter]
     try:
@@ -71,6 +78,8 @@ def parse(
     if not rows:
         raise wrong(argument, "a table with something in it", where, "none")
     rows = _with_one_header(argument, where, rows) if header else rows
+    if header and _lacks_a_head([row for _, row in rows]):
+        rows[0] = rows[0][0], ["", *rows[0][1]]
     number, first = rows[0]
     if header:
         heads, rows = first, rows[1:]
@@ -80,10 +89,8 @@ def parse(
     width = len(heads)
     while width > 1 and not first[width - 1] and not any(any(row[width - 1 :]) for _, row in rows):
         width -= 1
-    heads = heads[:width]
-    again = sorted({head for head in heads if heads.count(head) > 1})
-    if again:
-        raise wrong(argument, "different names of columns", where, f"{again[0]!r} twice")
+    heads = named(heads[:width])
+    require_different(argument, f"{where}, line {number}", heads)
     for number, row in rows:
         if len(row) < width or any(row[width:]):
             place = f"{where}, line {number}"
@@ -92,19 +99,29 @@ def parse(
     columns = tuple([row[place] for _, row in rows] for place in range(width))
     lines = [number for number, _ in rows]
     is_usual = chosen in ",\t" or not is_auto
-    said = () if is_usual else (f"{DELIMITERS[chosen]}s between the columns",)
+    said = () if is_usual else (f"{_NAMES[chosen]}s between the columns",)
     said += tuple(f"left out, as a title: {title!r}" for title in titles)
     return Table(argument, where, tuple(heads), columns, lines, said=said, separator=chosen)
 
 
+def _lacks_a_head(rows: list[list[str]]) -> bool:
+    """Does each row begin with its name or number, which the heads have no name for?
+
+    >>> _lacks_a_head([["x", "y"], ["a", "1", "2"], ["b", "3", "4"]])
+    True
+    """
+    width, below = len(rows[0]) + 1, rows[1:]
+    if not (width > 2 and below and all(len(row) == width and row[-1] for row in below)):
+        return False
+    first = [row[0] for row in below]
+    return counts(first) or (kind_of(first) == "text" and len(set(first)) == len(first))
+
+
 def _without_titles(text: str) -> tuple[str, list[str]]:
-    r"""The same, the lines above its heads empty, and what they were.
+    """The same, the lines above its heads empty, and what they were.
 
     They have something in their first cell alone, or are notes in JSON, as of a monitor of
     episodes.
-
-    >>> _without_titles("June;;\n\na;b;c\n1;2;3\n")
-    ('\n\na;b;c\n1;2;3\n', ['June'])
     """
     lines = text.split("\n", _MOST_TITLES)
     for number, line in enumerate(lines):
@@ -140,7 +157,10 @@ def _with_one_header(
 
 
 def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    is_space = delimiter == _SPACE
+    text = re.sub(r"(?m)^ +| +$", "", text) if is_space else text
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=is_space)
     begin = 1
     for row in reader:
         cells = [cell.strip() for cell in row]
@@ -150,13 +170,10 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def delimiter_of(argument: str, where: str, text: str) -> str:
-    r"""What separates the columns of a text; ValueError if it may be read in two ways.
+    """What separates the columns of a text; ValueError if it may be read in two ways.
 
     A delimiter is possible if all lines have as many cells as the first one, two or more. Of
     several, those remain whose cells have no other one in them, but for commas between digits.
-
-    >>> delimiter_of("scores", "'s.csv'", "lr=0,1;lr=0,2\n0,5;0,7\n")
-    ';'
     """
     begins, possible = {}, []
     for delimiter in DELIMITERS:
@@ -169,12 +186,7 @@ def delimiter_of(argument: str, where: str, text: str) -> str:
         if not rows:
             continue
         begins[delimiter] = rows[0]
-        width = len(rows[0])
-        if (
-            is_read
-            and width > 1
-            and all(len(row) >= width and not any(row[width:]) for row in rows)
-        ):
+        if is_read and _fits(rows):
             possible.append((delimiter, rows[1:] or rows))
     if len(possible) > 1:
         others = "".join(delimiter for delimiter, _ in possible)
@@ -187,11 +199,22 @@ def delimiter_of(argument: str, where: str, text: str) -> str:
         return possible[0][0]
     # Nothing fits, or there is one column: the most frequent one, so that the bad line is named.
     most = max(begins, key=lambda delimiter: len(begins[delimiter]), default=",")
+    if not begins or len(begins[most]) == 1:
+        with contextlib.suppress(csv.Error):
+            if _fits([row for _, row in itertools.islice(_rows(text, _SPACE), _LOOKED_AT)]):
+                return _SPACE
     if begins and len(begins[most]) == 1:
         got = listed(begins[most], 1)
-        expected = "two columns or more with commas, semicolons, tabs or bars between them"
+        expected = "two columns or more with commas, semicolons, tabs, bars or spaces between them"
         raise wrong(argument, expected, where, got)
     return most
+
+
+def _fits(rows: list[list[str]]) -> bool:
+    """Have all rows as many cells as the first one, two or more?"""
+    width = len(rows[0]) if rows else 0
+    is_even = width > 1 and all(len(row) >= width and not any(row[width:]) for row in rows)
+    return is_even or (width > 1 and _lacks_a_head(rows))
 
 
 def _is_clean(rows: list[list[str]], others: str) -> bool:

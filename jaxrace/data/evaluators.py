@@ -1,8 +1,10 @@
 """Runs from the files that evaluators and timers leave."""
 
 import json
+import struct
 import sys
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
@@ -14,6 +16,7 @@ from jaxrace.data.table import listed, wrong
 # Of a line of samples_*.jsonl; its metrics are beside these, and named by "metrics".
 _HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 _HASHES = {"doc_hash", "prompt_hash", "target_hash"}
+_ZSTANDARD = 93  # as archives call it
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # of Inspect: correct, partial, not, no answer
 
 
@@ -22,11 +25,6 @@ def runs_in(argument: str, where: str, content: Any, score: str | None) -> Runs 
 
     Known are hyperfine's ``--export-json``, pytest-benchmark's ``--benchmark-json`` and logs of
     Inspect.
-
-    >>> times = {"results": [{"command": "ls", "times": [0.2, 0.3]}]}
-    >>> found = runs_in("scores", "'t.json'", times, None)
-    >>> found.options, found.scores, found.smaller
-    (['ls', 'ls'], [0.2, 0.3], True)
     """
     if not isinstance(content, Mapping):
         return None
@@ -83,7 +81,7 @@ def _hyperfine(argument: str, where: str, results: Sequence[Mapping[str, Any]]) 
         options += [name] * len(times)
         scores += [_number(argument, f"{where}, {name!r}", time) for time in times]
         if failed := sum(code not in (0, None) for code in codes):
-            said.append(f"{failed:,} runs of {name!r} had an exit code other than 0")
+            said.append(f"runs of {name!r} with an exit code other than 0: {failed:,}")
     return Runs(where, options, scores, said=tuple(said), smaller=True)
 
 
@@ -114,7 +112,16 @@ def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | Non
     if not _are_objects(samples, "id"):
         hint = "a header alone has none; `inspect log convert --to json` writes whole logs"
         raise wrong(argument, "the samples of an Inspect log", where, "none", hint)
+    # Logs have them as they ended, .eval and .json in two ways; the data set had one order.
+    ids = (about.get("dataset") or {}).get("sample_ids") or ()
+    order = {str(one): place for place, one in enumerate(ids)}
+    samples = sorted(
+        samples, key=lambda one: (one.get("epoch", 1), order.get(str(one["id"]), len(order)))
+    )
     scorers = list(dict.fromkeys(name for one in samples for name in one.get("scores") or ()))
+    if not scorers and log.get("status") not in (None, "success"):
+        got = f"none, as the evaluation has status {log['status']!r}"
+        raise wrong(argument, "scores", where, got, "leave this log out")
     name, part = _chosen(argument, where, scorers, score)
     scores, tasks, unscored = [], [], 0
     for one in samples:
@@ -135,7 +142,7 @@ def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | Non
     if log.get("status") not in (None, "success"):
         said.append(f"{where} is of an evaluation with status {log['status']!r}")
     if unscored:
-        said.append(f"{unscored:,} samples of {about['model']} have no score: no runs")
+        said.append(f"samples of {about['model']} without a score, no runs: {unscored:,}")
     return Runs(where, [str(about["model"])] * len(scores), scores, tasks, tuple(said))
 
 
@@ -162,11 +169,40 @@ def eval_log(argument: str, path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name for name in archive.namelist() if name.startswith("samples/")]
-            samples = [json.loads(archive.read(name)) for name in names]
-            return json.loads(archive.read("header.json")) | {"samples": samples}
+            samples = [json.loads(_member(archive, name)) for name in names]
+            return json.loads(_member(archive, "header.json")) | {"samples": samples}
+    except ModuleNotFoundError:
+        hint = "pip install 'jaxrace[tables]', or `inspect log convert --to json`"
+        raise wrong(argument, "zstandard, to read such a log", where, "none", hint) from None
     except (OSError, KeyError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
         hint = "`inspect log convert --to json` makes a .json log of one that has ended"
         raise wrong(argument, "a log of Inspect", where, f"another ({error})", hint) from None
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A file of an archive; Inspect writes Zstandard, which Python reads from 3.14 on."""
+    info = archive.getinfo(name)
+    if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
+        return archive.read(name)
+    import zstandard  # late: other logs need none
+
+    file = archive.fp
+    assert file is not None
+    file.seek(info.header_offset)
+    header = file.read(zipfile.sizeFileHeader)
+    if len(header) < zipfile.sizeFileHeader:
+        raise zipfile.BadZipFile(f"{name} is cut off")
+    lengths = struct.unpack(zipfile.structFileHeader, header)[-2:]  # of a name, and of more
+    file.seek(sum(lengths), 1)
+    try:
+        content = (
+            zstandard.ZstdDecompressor().decompressobj().decompress(file.read(info.compress_size))
+        )
+    except zstandard.ZstdError as error:
+        raise zipfile.BadZipFile(f"{name}: {error}") from None
+    if zlib.crc32(content) != info.CRC:
+        raise zipfile.BadZipFile(f"bad CRC-32 of {name}")
+    return content
 
 
 def is_harness(records: Sequence[Any]) -> bool:

@@ -14,11 +14,6 @@ def table_of(argument: str, source: Any) -> Table:
 
     An index of pandas that is more than row numbers becomes columns, and its NaN an empty cell, as
     it has no other one.
-
-    >>> table_of("scores", {"a": [1, 2], "b": np.array([0.5, 3])}).columns
-    ([1, 2], [0.5, 3.0])
-    >>> table_of("scores", [{"model": "x", "score": 1}, {"model": "y"}]).columns
-    (['x', 'y'], [1, None])
     """
     if isinstance(source, Mapping):
         return _of_mapping(argument, source)
@@ -33,6 +28,9 @@ def _of_frame(argument: str, source: Any) -> Table:
     where = f"a {type(source).__module__.split('.')[0]} {type(source).__name__}"
     while _is_pandas(source) and getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
         kinds = list(dict.fromkeys(source.columns.get_level_values(0)))
+        if {"number", "state"} <= {*kinds}:  # Optuna's, as without its argument multi_index
+            source = source.set_axis(["_".join(filter(None, h)) for h in source.columns], axis=1)
+            break
         if len(kinds) > 1:
             hint = f"frame[{kinds[0]!r}] has those of one"
             raise wrong(argument, "one kind of numbers in the columns", where, listed(kinds), hint)
@@ -121,9 +119,6 @@ def _of_lists(argument: str, where: str, records: Sequence[Sequence[Any]]) -> Ta
 
 
 def _checked(table: Table) -> Table:
-    again = sorted({head for head in table.heads if table.heads.count(head) > 1})
-    if again:
-        raise table.wrong("different names of columns", f"{again[0]!r} twice")
     if not table.heads:
         raise table.wrong("a table with something in it", "none")
     return dataclasses.replace(

@@ -47,11 +47,7 @@ def words(head: str) -> list[str]:
 
 
 def names_option(head: str) -> bool:
-    """Does a head say that the options are named below it?
-
-    >>> [names_option(head) for head in ("Model", "model_name", "algo", "modelled", "gpt")]
-    [True, True, True, False, False]
-    """
+    """Does a head say that the options are named below it, as "Model" or "algo_name"?"""
     found = words(head)
     return (
         bool(found)
@@ -61,21 +57,13 @@ def names_option(head: str) -> bool:
 
 
 def names_score(head: str) -> bool:
-    """Does a head say that there are scores below it, of whatever option?
-
-    >>> [names_score(head) for head in ("Score", "episode_return", "exact_match", "gpt-4")]
-    [True, True, True, False]
-    """
+    """Does a head say that there are scores below it, of whatever option, as "episode_return"?"""
     found = words(head)
     return "_".join(found) in _SCORE or (1 < len(found) <= 3 and found[-1] in _SCORE)
 
 
 def names_task(head: str) -> bool:
-    """Does a head say that tasks, runs or items are named below it?
-
-    >>> [names_task(head) for head in ("seed", "prompt_id", "Question", "run 3", "llama")]
-    [True, True, True, False, False]
-    """
+    """Does a head say that tasks, runs or items are named below it, as "seed" or "prompt_id"?"""
     found = words(head)
     if not found:
         return False
@@ -85,39 +73,23 @@ def names_task(head: str) -> bool:
 
 
 def names_times(head: str) -> bool:
-    """Does a head say that there are times at which rows were made?
-
-    >>> [names_times(head) for head in ("Timestamp", "created_at", "time")]
-    [True, True, False]
-    """
+    """Does a head say that there are times at which rows were made, as "created_at"?"""
     return "_".join(words(head)) in _TIMES
 
 
 def names_steps(head: str) -> bool:
-    """Does a head say that steps of a learning curve are counted below it?
-
-    >>> [names_steps(head) for head in ("global_step", "Epoch", "seed")]
-    [True, True, False]
-    """
+    """Does a head say that steps of a learning curve are counted below it, as "Epoch"?"""
     return "_".join(words(head)) in STEPS
 
 
 def are_numbered_tasks(heads: Sequence[str]) -> bool:
-    """Are heads tasks with numbers, such as fold1, fold2?
-
-    >>> are_numbered_tasks(["fold 1", "fold 2"]), are_numbered_tasks(["gpt-1", "gpt-2"])
-    (True, False)
-    """
+    """Are heads tasks with numbers, such as fold1, fold2?"""
     stem = _stem(heads)
     return stem is not None and stem in _TASK | {"q", ""}
 
 
 def are_numbered_runs(heads: Sequence[str]) -> bool:
-    """Are heads runs with numbers, such as seed 0, seed 1?
-
-    >>> are_numbered_runs(["seed 0", "seed 1"]), are_numbered_runs(["prompt 1", "prompt 2"])
-    (True, False)
-    """
+    """Are heads runs with numbers, such as seed 0, seed 1?"""
     return _stem(heads) in _RUNS
 
 

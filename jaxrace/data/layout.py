@@ -6,10 +6,11 @@ command (and of ``read_scores``) that settles it.
 
 import dataclasses
 from collections.abc import Sequence
+from shlex import quote
 
 import numpy as np
 
-from jaxrace.data.cells import is_blank, kind_of, label_of, numbers_of
+from jaxrace.data.cells import counts, is_blank, kind_of, label_of, numbers_of
 from jaxrace.data.heads import (
     are_numbered_runs,
     are_numbered_tasks,
@@ -47,6 +48,9 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     for head in (asked.option, asked.score, *asked.tasks):
         if head is not None and head not in table.heads:
             raise table.wrong(f"a column {head!r}", listed(table.heads))
+    if table.heads[:3] == ("command", "mean", "stddev"):
+        hint = "hyperfine --export-json has them"
+        raise table.wrong("the times of all runs", "means alone", hint=hint)
     table = _without_times(_without_row_numbers(table, asked), asked)
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
@@ -91,7 +95,7 @@ def _without_row_numbers(table: Table, asked: Asked) -> Table:
     head = table.heads[0]
     is_unnamed = not head or head.lower().startswith("unnamed: 0")
     if is_unnamed and head not in kept:
-        if _counts(table.columns[0]):
+        if counts(table.columns[0]):
             return table.without([head], ["the first column numbers the rows"])
         heads = ("index", *table.heads[1:])
         if "index" not in table.heads:
@@ -103,12 +107,6 @@ def _without_times(table: Table, asked: Asked) -> Table:
     asked_for = {asked.option, asked.score, *asked.tasks}
     times = [head for head in table.heads if names_times(head) and head not in asked_for]
     return table.without(times, [f"left out: {listed(times)}"]) if times else table
-
-
-def _counts(cells: Sequence[Cell]) -> bool:
-    """Are they 0, 1, 2, ... or 1, 2, 3, ...?"""
-    texts = [str(cell) for cell in cells]
-    return any(texts == [str(row + begin) for row in range(len(texts))] for begin in (0, 1))
 
 
 def _by_option(
@@ -145,14 +143,12 @@ def _long(
         names = [str(called)] * len(table.lines)
     else:
         names = [label_of(cell) for cell in table.column(option)]
-        for row, name in enumerate(names):
-            if not name:
-                raise table.wrong("a name of an option", "none", row, option)
+        table.require(option, [*map(bool, names)], "a name of an option")
     found, more = numbers_of(table, [score], asked.decimal)
-    for row in np.flatnonzero(np.isnan(found[score])).tolist():
-        got = repr(table.column(score)[row])
-        hint = "leave the row out if there was no run; a run that failed needs a score"
-        raise table.wrong(f"a number as score of {names[row]}", got, row, score, hint)
+    hint = "leave the row out if there was no run; a run that failed needs a score"
+    is_made = ~np.isnan(found[score])
+    expected = f"a number as score of {names[int(np.argmin(is_made))]}"
+    table.require(score, is_made, expected, hint)
     if not asked.tasks:
         _require_no_curves(table, names, tasks)
     told = [*table.said, *said, *more, *_said_of_columns(asked, option, score)]
@@ -216,13 +212,10 @@ def _task_labels(
     if not tasks:
         return None
     columns = {head: [label_of(cell) for cell in table.column(head)] for head in tasks}
+    hint = "leave out rows that summarise others; a task needs another name"
     for head, labels in columns.items():
-        for row, label in enumerate(labels):
-            if not label or is_blank(label):
-                raise table.wrong("the name of a task", "none", row, head)
-            if label.lower() in _SUMMARIES:
-                hint = "leave out rows that summarise others; a task needs another name"
-                raise table.wrong("a task", repr(label), row, head, hint)
+        table.require(head, [not is_blank(label) for label in labels], "the name of a task")
+        table.require(head, [one.lower() not in _SUMMARIES for one in labels], "a task", hint)
     together = list(zip(*columns.values(), strict=True))
     count = len(set(together))
     alone = [head for head, labels in columns.items() if len(set(labels)) == count]
@@ -236,13 +229,10 @@ def _task_labels(
 def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     """A row for each option, a column for each task."""
     names = [label_of(cell) for cell in table.column(option)]
-    for row, name in enumerate(names):
-        if not name or names.index(name) < row:
-            expected = "different names of options, one in each row"
-            raise table.wrong(expected, repr(name), row, option)
-        if name.lower() in _SUMMARIES:
-            hint = "leave out rows that summarise others; an option needs another name"
-            raise table.wrong("an option", repr(name), row, option, hint)
+    is_new = [bool(name) and name not in names[:row] for row, name in enumerate(names)]
+    table.require(option, is_new, "different names of options, one in each row")
+    hint = "leave out rows that summarise others; an option needs another name"
+    table.require(option, [one.lower() not in _SUMMARIES for one in names], "an option", hint)
     heads = [head for head in table.heads if head != option]
     found, more = numbers_of(table, heads, asked.decimal)
     options, scores, tasks = [], [], []
@@ -274,9 +264,8 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     elif texts and len(options) > 1:
         said.append(f"left out, as nothing in them is a number: {listed(texts)}")
     elif texts:
-        row = next(r for r, cell in enumerate(table.column(texts[0])) if not is_blank(cell))
-        got = repr(table.column(texts[0])[row])
-        raise table.wrong(f"a number as score of {texts[0]}", got, row, texts[0])
+        blank = [is_blank(cell) for cell in table.column(texts[0])]
+        table.require(texts[0], blank, f"a number as score of {texts[0]}")
     _require_options(table, asked, options)
     found, more = numbers_of(table, options, asked.decimal)
     _require_no_summaries(table, found)
@@ -285,7 +274,7 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in found.items()}
     gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values())
     if gaps:
-        said.append(f"{gaps:,} blank cells between others: no runs")
+        said.append(f"blank cells between others, no runs: {gaps:,}")
     empty = [head for head in table.heads if kinds[head] == "blank"]
     if empty:
         said.append(f"left out, as they are empty: {listed(empty)}")
@@ -325,8 +314,8 @@ def _require_no_names_below(table: Table, texts: list[str], options: list[str]) 
         )
         if counts or len(options) <= 2:
             hint = (
-                f"if they name the options, --option-column {head} and --score-column NAME say so; "
-                f"if not, --task-column {head}"
+                f"if they name the options, --option-column {quote(head)} and --score-column NAME "
+                f"say so; if not, --task-column {quote(head)}"
             )
             got = f"words that repeat in column {head!r}"
             raise table.wrong("scores below the names of options", got, hint=hint)
@@ -346,11 +335,9 @@ def _require_no_comparisons(table: Table, texts: list[str]) -> None:
 def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
     """Raise if a column that is called like one of tasks has fractions: it may be an option."""
     found, _ = numbers_of(table, tasks, asked.decimal)
+    hint = "--task-column says which column names the tasks; an option needs another name"
     for head, numbers in found.items():
-        for row in np.flatnonzero(numbers % 1 > 0).tolist():
-            got = repr(table.column(head)[row])
-            hint = "--task-column says which column names the tasks; an option needs another name"
-            raise table.wrong("the name of a task", got, row, head, hint)
+        table.require(head, ~(numbers % 1 > 0), "the name of a task", hint)
 
 
 def _require_options(table: Table, asked: Asked, options: list[str]) -> None:
@@ -367,7 +354,7 @@ def _require_options(table: Table, asked: Asked, options: list[str]) -> None:
     if scores and asked.header:
         hint = settled + "a name that says which option it is settles it"
         raise table.wrong("a column for each option", repr(scores[0]), hint=hint)
-    counted = [head for head in options if _counts(table.column(head))]
+    counted = [head for head in options if counts(table.column(head))]
     if counted and len(table.lines) >= _LEAST_COUNTED:
         hint = f"--task-column {counted[0]} says so; the scores of an option are in random order"
         got = f"{counted[0]!r}, which seems to number the rows"

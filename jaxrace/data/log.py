@@ -23,6 +23,7 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "behaviour": ("behavior",),
 }
 _NEEDED = ("action", "probability", "reward")
+_TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
 _MOST_KINDS = 50  # of a column with words
 
 _INTEGERS = 2**31 - 1  # actions are kept as int32, all else as float32
@@ -32,37 +33,21 @@ _MOST_STEPS = 10**6
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Log:
-    """Decisions, those of a trajectory one after the other.
+    """Decisions, those of a trajectory one after the other."""
 
-    Attributes:
-        names: Of the d numbers observed; "device=phone" is 1 where the word was that one.
-        observations: float64 [s, d].
-        kinds: bool [d]: is a number made of a word?
-        actions: int64 [s].
-        action_names: What each number stands for; None if they are numbers in the source.
-        probabilities: float64 [s], of the action, by the policy that took it.
-        rewards: float64 [s].
-        starts: int64 [n], the first decision of each trajectory.
-        labels: Of the n trajectories.
-        behaviour: int64 [n], which policy made each; None if the source does not say.
-        lines: int64 [s], the line of the source in which each decision is.
-        where: The source, for messages.
-        said: What was guessed, in words.
-    """
-
-    names: tuple[str, ...]
-    observations: np.ndarray
-    kinds: np.ndarray
-    actions: np.ndarray
-    action_names: tuple[str, ...] | None
-    probabilities: np.ndarray
-    rewards: np.ndarray
-    starts: np.ndarray
-    labels: tuple[str, ...]
-    behaviour: np.ndarray | None
-    lines: np.ndarray
-    where: str
-    said: tuple[str, ...] = ()
+    names: tuple[str, ...]  # of the d numbers observed; "device=phone" is 1 where it was that word
+    observations: np.ndarray  # float64 [s, d]
+    kinds: np.ndarray  # bool [d]: is a number made of a word?
+    actions: np.ndarray  # int64 [s]
+    action_names: tuple[str, ...] | None  # what they stand for; None: numbers in the source
+    probabilities: np.ndarray  # float64 [s], of the action, by the policy that took it
+    rewards: np.ndarray  # float64 [s]
+    starts: np.ndarray  # int64 [n], the first decision of each trajectory
+    labels: tuple[str, ...]  # of the n trajectories
+    behaviour: np.ndarray | None  # int64 [n], which policy made each; None: nothing says so
+    lines: np.ndarray  # int64 [s], of the source
+    where: str  # the source, for messages
+    said: tuple[str, ...] = ()  # what was guessed, in words
 
 
 def read_log(
@@ -87,9 +72,8 @@ def read_log(
             pscore).
         columns: The column of a role: trajectory, action, probability, reward, behaviour; and of
             "context" those that were observed, if not all others.
-        decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
-            for what the lines allow.
+        decimal: "auto", "comma" or "point".
+        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
         argument: What messages begin with.
 
     Raises:
@@ -115,17 +99,22 @@ def read_log(
     actions, action_names = _actions(table, roles["action"], sign)
     numbers = [h for h in context if kind_of(table.column(h)) not in ("text", "flag")]
     heads = [roles["probability"], roles["reward"], *numbers]
-    found, more = numbers_of(table, heads, sign)
+    found, more = numbers_of(table, heads[1:], sign)
+    # By itself, as it alone may be written in percents.
+    chances, own = numbers_of(table, heads[:1], "," if "decimal commas" in more else sign)
+    found, more = found | chances, [*dict.fromkeys((*own, *more))]
     for head in heads:
-        _require(table, head, np.abs(found[head]) <= _LARGEST, "a finite number")
+        table.require(head, np.abs(found[head]) <= _LARGEST, "a finite number")
     chances = found[roles["probability"]]
     is_chance = (chances >= _SMALLEST) & (chances <= 1)
-    _require(table, roles["probability"], is_chance, "a number in (0, 1]")
+    table.require(roles["probability"], is_chance, "a number in (0, 1]")
     names, observations, kinds = _observed(table, context, found)
     labels, starts = _trajectories(table, roles.get("trajectory"), said)
     behaviour = _behaviour(table, roles.get("behaviour"), labels, starts, sign)
     said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
     said += more
+    times = [h for h in table.heads if h.lower() in _TIMES and h not in (*roles.values(), *context)]
+    said += [f"left out: {listed(times)}"] if times else []
     return Log(
         names,
         observations,
@@ -211,6 +200,8 @@ def _roles(
             hint = "--columns trajectory=NAME says which it is, context=NAME that there is none"
             raise table.wrong("a column 'trajectory' beside steps", repr(steps[0]), hint=hint)
     context = [head for head in context if not _is_row_number(table, head)]
+    # A policy cannot depend on when a row was made: the next ones are made later.
+    context = [head for head in context if head.lower() not in _TIMES]
     if not context:
         raise table.wrong("at least one column with what was observed", listed(table.heads))
     return roles, context
@@ -228,12 +219,6 @@ def _is_row_number(table: Table, head: str) -> bool:
     return any(cells == [str(row + begin) for row in range(len(cells))] for begin in (0, 1))
 
 
-def _require(table: Table, head: str, is_good: np.ndarray, expected: str, hint: str = "") -> None:
-    if not is_good.all():
-        row = int(np.argmin(is_good))
-        raise table.wrong(expected, repr(table.column(head)[row]), row, head, hint)
-
-
 def _actions(
     table: Table, head: str, sign: str | None
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -241,19 +226,19 @@ def _actions(
     kind = kind_of(cells)
     if kind == "mixed":
         is_word = np.array([kind_of([cell]) not in ("number", "blank") for cell in cells])
-        _require(table, head, ~is_word, "0, 1, 2, ... in all rows, or names in all")
+        table.require(head, ~is_word, "0, 1, 2, ... in all rows, or names in all")
     if kind in ("text", "flag"):
         blank = np.array([not is_blank(cell) for cell in cells])
-        _require(table, head, blank, "an action")
+        table.require(head, blank, "an action")
         names = sorted({label_of(cell) for cell in cells})
         place = {name: number for number, name in enumerate(names)}
         return np.array([place[label_of(cell)] for cell in cells], np.int64), tuple(names)
     found = numbers_of(table, [head], sign)[0][head]
     hint = "actions are kinds: an amount, such as a dose or a price, has to be put into classes"
     is_whole = np.isfinite(found) & (found == np.floor(found))
-    _require(table, head, is_whole | ~np.isfinite(found), "0, 1, 2, ... or names", hint)
-    _require(table, head, is_whole & (found >= 0), "0, 1, 2, ... or names")
-    _require(table, head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    table.require(head, is_whole | ~np.isfinite(found), "0, 1, 2, ... or names", hint)
+    table.require(head, is_whole & (found >= 0), "0, 1, 2, ... or names")
+    table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
     return found.astype(np.int64), None
 
 
@@ -270,7 +255,7 @@ def _observed(
             kinds.append(False)
             continue
         cells = [label_of(cell) for cell in table.column(head)]
-        _require(table, head, np.array([not is_blank(cell) for cell in cells]), "a word")
+        table.require(head, np.array([not is_blank(cell) for cell in cells]), "a word")
         words = sorted(set(cells))
         if len(words) > _MOST_KINDS:
             hint = "--columns context=NAME,context=NAME names what is to be used"
@@ -305,17 +290,13 @@ def _trajectories(
 
 
 def _behaviour(
-    table: Table,
-    head: str | None,
-    labels: Sequence[str],
-    starts: np.ndarray,
-    sign: str | None,
+    table: Table, head: str | None, labels: Sequence[str], starts: np.ndarray, sign: str | None
 ) -> np.ndarray | None:
     if head is None:
         return None
     found = numbers_of(table, [head], sign)[0][head]
-    _require(table, head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
-    _require(table, head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    table.require(head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
+    table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
     lengths = np.diff([*starts.tolist(), len(found)])
     own = np.repeat(found[starts], lengths)
     if (own != found).any():

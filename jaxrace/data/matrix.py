@@ -1,4 +1,4 @@
-"""Matrices of who beats whom: probabilities, or counts of wins. Axes: K options."""
+"""Who beats whom: matrices of probabilities or wins, crosstables of points. Axes: K options."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -7,27 +7,24 @@ from typing import Any
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
-from jaxrace.data.crosstable import MARKS, crosstable_in, points_of
 from jaxrace.data.sources import read_table
 from jaxrace.data.table import Cell, Table, listed
 
+# What stands where an option would meet itself.
+_MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))
+_HALVES = frozenset(("½", "1/2", "="))
 _TOLERANCE = 1e-6  # of p_ij + p_ji = 1, as of probabilities printed with a few digits
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Matrix:
-    """Probabilities that one option beats another.
+    """Probabilities that one option beats another."""
 
-    Attributes:
-        names: Of the K options, "0", "1", ... if the source has none.
-        probabilities: float64 [K, K]: how often the option of a row beats that of a column; p_ij +
-            p_ji = 1 up to rounding, 1/2 on the diagonal.
-        said: What was guessed, in words.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of the K options, "0", "1", ... if the source has none
+    # float64 [K, K]: how often the option of a row beats that of a column; p_ij + p_ji = 1 up to
+    # rounding, 1/2 on the diagonal
     probabilities: np.ndarray
-    said: tuple[str, ...] = ()
+    said: tuple[str, ...] = ()  # what was guessed, in words
 
 
 def read_matrix(
@@ -41,9 +38,8 @@ def read_matrix(
 
     Args:
         source: A path to text with delimiters, JSON, Parquet or Excel, a data frame, or columns.
-        decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
-            for what the lines allow.
+        decimal: "auto", "comma" or "point".
+        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
         argument: What messages begin with.
 
     Raises:
@@ -100,7 +96,7 @@ def _square(table: Table) -> Table:
         raise table.wrong("different names", f"{again[0]!r} twice")
     for place, row in enumerate(rows):
         rows[place] = [points_of(cell) for cell in row]
-        if str(row[place]).lower() in MARKS or is_blank(row[place]):
+        if str(row[place]).lower() in _MARKS or is_blank(row[place]):
             rows[place][place] = None
     columns = tuple([row[place] for row in rows] for place in range(width))
     return dataclasses.replace(table, heads=tuple(names), columns=columns, lines=lines)
@@ -109,7 +105,7 @@ def _square(table: Table) -> Table:
 def _are_heads(rows: Sequence[Sequence[Cell]]) -> bool:
     """Does the first row have names, not numbers?"""
     first, below = rows[0], [label_of(row[0]) for row in rows[1:]]
-    rest = [cell for cell in map(points_of, first[1:]) if str(cell).lower() not in MARKS]
+    rest = [cell for cell in map(points_of, first[1:]) if str(cell).lower() not in _MARKS]
     if kind_of(rest) in ("text", "mixed"):
         return True
     # Numbers as names, where they only number the options.
@@ -167,3 +163,52 @@ def _from_counts(table: Table, wins: np.ndarray) -> np.ndarray:
     beats = wins / games
     np.fill_diagonal(beats, 0.5)
     return beats
+
+
+def crosstable_in(table: Table) -> Table | None:
+    """The columns of the options, in the order of their rows, or None if it is no crosstable.
+
+    Columns are called as rows are in the first column of words, or 1, 2, ...; others, such as
+    totals, are left out. The diagonal is None where it is marked or empty.
+
+    >>> heads = "player", "ann", "bob", "total"
+    >>> table = Table("votes", "", heads, (["ann", "bob"], ["", "1"], ["2½", ""], [2.5, 1]), (2, 3))
+    >>> found = crosstable_in(table)
+    >>> found.heads, found.columns
+    (('ann', 'bob'), ([None, '1'], [2.5, None]))
+    """
+    words = [place for place, cells in enumerate(table.columns) if kind_of(cells) == "text"]
+    if not words or len(table.lines) < 2:
+        return None
+    names = [label_of(cell) for cell in table.columns[words[0]]]
+    numbers = [str(place + 1) for place in range(len(names))]
+    heads = next((one for one in (names, numbers) if set(one) <= set(table.heads)), None)
+    if heads is None or len(set(names)) < len(names):
+        return None
+    columns = []
+    for place, head in enumerate(heads):
+        cells = [points_of(cell) for cell in table.column(head)]
+        if is_blank(cells[place]) or str(cells[place]).lower() in _MARKS:
+            cells[place] = None
+        columns.append(cells)
+    others = [h for h in table.heads if h not in heads and h != table.heads[words[0]]]
+    said = (*table.said, *([f"columns {listed(others)} are left out"] if others else []))
+    return dataclasses.replace(table, heads=tuple(names), columns=tuple(columns), said=said)
+
+
+def points_of(cell: Cell) -> Cell:
+    """A cell in which ½, 1/2 and = are half a point, and 7½ is 7.5."""
+    if cell in _HALVES:
+        return 0.5
+    if isinstance(cell, str) and cell.endswith("½") and cell[:-1].strip().isdigit():
+        return float(cell[:-1]) + 0.5
+    return cell if isinstance(cell, str | int | float | None) else str(cell)
+
+
+def games_of(points: np.ndarray) -> np.ndarray:
+    """Wins of the first, of the second, and draws, int64 [n, 3], from points [n, 2] of both.
+
+    A half is a draw. How many other draws there were is not known; the mean score is the same.
+    """
+    won = np.floor(points)
+    return np.column_stack([won, points.sum(1) - won.sum(1)]).astype(np.int64)

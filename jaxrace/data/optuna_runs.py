@@ -15,6 +15,7 @@ from jaxrace.data.runs import Runs
 from jaxrace.data.table import Table, listed, wrong
 
 MAGIC = b"SQLite format 3\0"
+JOURNAL = b'{"op_code"'
 _COMPLETE = "COMPLETE"
 _PARAMS = "params_"
 

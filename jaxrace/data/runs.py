@@ -8,31 +8,16 @@ import numpy as np
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of named options.
+    """The scores of named options."""
 
-    Attributes:
-        names: Of the K options, as they come.
-        values: The scores of each, float64 [n_i], in the order of the source.
-        tasks: On which task each score was made, int64 [n_i], a place in ``task_names``; None if
-            nothing says so.
-        task_names: Of the tasks, as they come.
-        said: What was guessed, in words.
-        smaller: Does the source say that small scores are good, as of seconds?
-        numbered: Are the tasks nothing but the rows of a table, so that they may be runs as well?
-
-    >>> values = np.array([1.0, 2.0]), np.array([0.0])
-    >>> tasks = np.array([0, 1]), np.array([0])
-    >>> Scores(("a", "b"), values, tasks, ("seed 1", "seed 2")).fits_shared
-    False
-    """
-
-    names: tuple[str, ...]
-    values: tuple[np.ndarray, ...]
+    names: tuple[str, ...]  # of the K options, as they come
+    values: tuple[np.ndarray, ...]  # the scores of each, float64 [n_i], in the order of the source
+    # On which task each was made, int64 [n_i], a place in ``task_names``; None if nothing says so.
     tasks: tuple[np.ndarray, ...] | None
-    task_names: tuple[str, ...]
-    said: tuple[str, ...] = ()
-    smaller: bool = False
-    numbered: bool = False
+    task_names: tuple[str, ...]  # as they come
+    said: tuple[str, ...] = ()  # what was guessed, in words
+    smaller: bool = False  # does the source say that small scores are good, as of seconds?
+    numbered: bool = False  # are the tasks but the rows of a table, that may be runs as well?
 
     @property
     def fits_shared(self) -> bool:
@@ -45,18 +30,14 @@ class Scores:
 
 @dataclasses.dataclass(frozen=True)
 class Runs:
-    """Runs in their order: the option, score and task of each.
+    """Runs in their order: the option, score and task of each."""
 
-    ``tasks`` is None where there are none; ``smaller`` and ``numbered`` as in ``Scores``;
-    ``source`` is what messages name.
-    """
-
-    source: str
+    source: str  # what messages name
     options: Sequence[str]
     scores: Sequence[float]
     tasks: Sequence[str] | None = None
     said: tuple[str, ...] = ()
-    smaller: bool = False
+    smaller: bool = False  # this and the next as in ``Scores``
     numbered: bool = False
 
 

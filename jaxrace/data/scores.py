@@ -10,12 +10,11 @@ from jaxrace.data.cells import decimal_called
 from jaxrace.data.delimited import read_text
 from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
 from jaxrace.data.frames import of_records, table_of
-from jaxrace.data.jsons import json_lines, loads, table_in
 from jaxrace.data.layout import Asked, runs_of
-from jaxrace.data.optuna_runs import MAGIC, is_trials, read_study, trial_runs
+from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
-from jaxrace.data.sources import LINES, read_table
-from jaxrace.data.table import Table
+from jaxrace.data.sources import LINES, json_lines, loads, read_table, table_in
+from jaxrace.data.table import Table, wrong
 
 
 def read_scores(
@@ -45,8 +44,8 @@ def read_scores(
         task_column: The column that names the task, or several that do so together.
         header: Are there names of columns in the first row of a text?
         decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
-            for what the lines allow.
+        delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",
+            or "auto" for what the lines allow.
 
     Returns:
         ``Scores``, options and tasks in the order in which they come.
@@ -125,6 +124,9 @@ def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
     where, ending = repr(str(path)), path.suffix.lower()
     if _begins_with(path, MAGIC):
         return read_study("scores", path, asked.score)
+    if _begins_with(path, JOURNAL):
+        hint = "study.trials_dataframe().to_csv(FILE) writes one that is read"
+        raise wrong("scores", "a study in SQLite or a table", where, "a journal of Optuna", hint)
     if ending in LINES:
         records, lines = json_lines("scores", where, read_text("scores", path))
         if is_harness(records):

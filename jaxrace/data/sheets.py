@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxrace.data.frames import table_of
-from jaxrace.data.table import Table, wrong
+from jaxrace.data.table import Table, named, wrong
 
 _UNNAMED = "__UNNAMED__"  # begins the names that columns without one get
 _EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
@@ -43,6 +43,7 @@ def read_sheet(argument: str, path: Path, header: bool = True) -> Table:
 
 def _of_excel(argument: str, path: Path, header: bool) -> Table:
     """That of its first sheet, below titles, and below the heads of one kind of numbers."""
+    import fastexcel
     import polars
 
     def read(first: int | None) -> Any:
@@ -64,6 +65,11 @@ def _of_excel(argument: str, path: Path, header: bool) -> Table:
             frame.columns = [frame.columns[0], *map(str, rows[first - 1][1:])]
         elif rows[0][0] is not None:
             frame, said = read(first), (f"left out, as a title: {above!r}",)
+    sheets = fastexcel.read_excel(path).sheet_names
+    if len(sheets) > 1:
+        said += (f"sheet {sheets[0]!r}, the first of {len(sheets)}",)
     table, begin = table_of(argument, frame), first + (2 if header else 1)
     lines = range(begin, begin + frame.height)
-    return Table(argument, repr(str(path)), table.heads, table.columns, lines, "row", said)
+    unnamed = [head for head in table.heads if head.startswith(_UNNAMED)]
+    heads = named([("" if head in unnamed else head) for head in table.heads])
+    return Table(argument, repr(str(path)), heads, table.columns, lines, "row", said)

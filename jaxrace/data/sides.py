@@ -37,23 +37,14 @@ _OPEN = "*"  # a game that has not ended
 
 @dataclasses.dataclass(frozen=True)
 class Sides:
-    """Columns of comparisons.
+    """Columns of comparisons."""
 
-    Attributes:
-        first: Of the first option.
-        second: Of the second one.
-        outcome: That says how it ended; None if the first has won always.
-        is_named: Does it name who has won, so that numbers in it are none?
-        scores: Of a score for each side.
-        counts: Of how often the first has won, the second, and perhaps neither.
-    """
-
-    first: str
+    first: str  # of the first option
     second: str
-    outcome: str | None = None
-    is_named: bool = False
-    scores: tuple[str, str] | None = None
-    counts: tuple[str, ...] | None = None
+    outcome: str | None = None  # that says how it ended; None if the first has won always
+    is_named: bool = False  # does it name who has won, so that numbers in it are none?
+    scores: tuple[str, str] | None = None  # of a score for each side
+    counts: tuple[str, ...] | None = None  # how often the first has won, the second, neither
 
 
 def sides_of(table: Table, first: str | None, second: str | None, outcome: str | None) -> Sides:
@@ -157,6 +148,13 @@ def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
         None if cell not in pair else float(cell == pair[0])
         for cell, pair in zip(cells, zip(*names, strict=True), strict=True)
     ]
+    for row, found in enumerate(zip(by_word, by_name, strict=True)):
+        if found == (None, None):
+            expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
+            if _plain(sides.outcome) in ("score", "margin"):
+                expected = "a number"
+            hint = "" if cells[row] else "leave the row out, or write tie if it was one"
+            raise table.wrong(expected, repr(cells[row]), row, sides.outcome, hint)
     # All winners are named in one way: an option may be called like a side.
     is_named = any(name is not None for name in by_name) and all(
         name is not None or word not in (1.0, 0.0, None)
@@ -167,9 +165,7 @@ def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
     for row, (word, name) in enumerate(zip(by_word, by_name, strict=True)):
         share = name if is_named and name is not None else word
         if share is None:
-            expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
-            if _plain(sides.outcome) in ("score", "margin"):
-                expected = "a number"
+            expected = f"{sides.first}, {sides.second} or tie, as in other rows"
             raise table.wrong(expected, repr(cells[row]), row, sides.outcome)
         if is_named and name is not None and word != name and (has_words or word == 0.5):
             hint = "an option is called so, and a side or a tie is, too: rename one"
@@ -177,10 +173,10 @@ def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
         shares[row] = share
     bad = sum("bad" in cell.lower() for cell in cells)
     if bad:
-        said.append(f"{bad:,} votes for neither, as both are bad, are ties")
+        said.append(f"votes for neither, as both are bad, read as ties: {bad:,}")
     unended = int(np.isnan(shares).sum())
     if unended:
-        said.append(f"{unended:,} games that have not ended are left out")
+        said.append(f"games that have not ended, left out: {unended:,}")
     return shares, said
 
 

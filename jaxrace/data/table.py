@@ -4,6 +4,8 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 # Text, a number, a truth value, None where there is nothing, or what JSON may nest.
 Cell = Any
 
@@ -12,31 +14,19 @@ _LONGEST = 200  # characters of a cell in a message
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """Columns of cells by their heads, and where each row came from.
+    """Columns of cells by their heads, and where each row came from."""
 
-    Attributes:
-        argument: What messages begin with: the argument that gave the table.
-        where: The file in quotes, or what else it was.
-        heads: Names of the columns.
-        columns: The cells of each column, one for each row.
-        lines: The number of each row, as its reader counts them.
-        unit: What ``lines`` count: lines of a text, rows of a frame.
-        said: What was guessed on the way, in words.
-        separator: Between the cells of a text.
-
-    >>> table = Table("scores", "'s.csv'", ("a", "b"), ([1, 2], [3, "x"]), (2, 3))
-    >>> str(table.wrong("a number", "'x'", row=1, head="b"))
-    "scores: expected a number in 's.csv', line 3, column 'b', got 'x'"
-    """
-
-    argument: str
-    where: str
+    argument: str  # what messages begin with: the argument that gave the table
+    where: str  # the file in quotes, or what else it was
     heads: tuple[str, ...]
-    columns: tuple[Sequence[Cell], ...]
-    lines: Sequence[int]
-    unit: str = "line"
-    said: tuple[str, ...] = ()
-    separator: str = ""
+    columns: tuple[Sequence[Cell], ...]  # a cell for each row
+    lines: Sequence[int]  # the number of each row, as its reader counts them
+    unit: str = "line"  # what ``lines`` count: lines of a text, rows of a frame
+    said: tuple[str, ...] = ()  # what was guessed on the way, in words
+    separator: str = ""  # between the cells of a text
+
+    def __post_init__(self) -> None:
+        require_different(self.argument, self.where, self.heads)
 
     def column(self, head: str) -> Sequence[Cell]:
         """The cells below a head."""
@@ -58,6 +48,12 @@ class Table:
             place += f", column {head!r}"
         return wrong(self.argument, expected, place, got, hint)
 
+    def require(self, head: str, is_good: Any, expected: str, hint: str = "") -> None:
+        """Raise unless all cells below a head are good, bool [rows]; it names the first bad one."""
+        if not np.all(is_good):
+            row = int(np.argmin(is_good))
+            raise self.wrong(expected, repr(self.column(head)[row]), row, head, hint)
+
     def without(self, heads: Sequence[str], said: Sequence[str] = ()) -> "Table":
         """The table without some columns."""
         kept = [place for place, head in enumerate(self.heads) if head not in heads]
@@ -69,6 +65,14 @@ class Table:
         )
 
 
+def require_different(argument: str, place: str, heads: Sequence[str]) -> None:
+    """Raise unless all columns have names of their own."""
+    if len(set(heads)) < len(heads):
+        again = min(head for head in heads if heads.count(head) > 1)
+        hint = "give each column a name of its own"
+        raise wrong(argument, "different names of columns", place, f"{again!r} twice", hint)
+
+
 def wrong(argument: str, expected: str, place: str, got: str, hint: str = "") -> ValueError:
     """An error as ``Table.wrong`` makes it, where there is no table yet."""
     got = got if len(got) <= _LONGEST else f"{got[:_LONGEST]}..."
@@ -77,11 +81,18 @@ def wrong(argument: str, expected: str, place: str, got: str, hint: str = "") ->
     )
 
 
-def listed(names: Sequence[str], most: int = 6) -> str:
-    """Some names for a message.
+def named(heads: Sequence[str]) -> tuple[str, ...]:
+    """The same heads, with names where two or more have none.
 
-    >>> listed(["a", "b", "c"], most=2)
-    "'a', 'b', ..."
+    >>> named(["", "a"]), named(["", "", "a"])
+    (('', 'a'), ('column 1', 'column 2', 'a'))
     """
+    if list(heads).count("") < 2:
+        return tuple(heads)
+    return tuple(head or f"column {place}" for place, head in enumerate(heads, 1))
+
+
+def listed(names: Sequence[str], most: int = 6) -> str:
+    """Some names for a message."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return shown + (", ..." if len(names) > most else "")

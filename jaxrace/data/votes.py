@@ -1,16 +1,13 @@
 """Comparisons of two options: votes, games and margins."""
 
 import dataclasses
-import os
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, kind_of, label_of, numbers_of
-from jaxrace.data.crosstable import crosstable_in, games_of
-from jaxrace.data.delimited import read_text
-from jaxrace.data.pgn import games_in
+from jaxrace.data.matrix import crosstable_in, games_of
 from jaxrace.data.sides import Sides, shares_of, sides_of
 from jaxrace.data.sources import read_table
 from jaxrace.data.table import Table, listed
@@ -22,32 +19,24 @@ _READ_AS_WINS = (
     "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
     "by how much the first was better"
 )
+_READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _MOST = 10_000_000  # comparisons that counts may stand for
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Votes:
-    """Comparisons of two options each.
+    """Comparisons of two options each."""
 
-    Attributes:
-        names: Of the K options, as they come.
-        first: int32 [n], a place in ``names``.
-        second: int32 [n], another one.
-        scores: float64 [n]: of kind "win" the share of a win that the first has, 1, .5 or 0 (or
-            between); of kind "margin" by how much it was better.
-        kind: What the scores are.
-        lines: int64 [n], the line of the source in which each is.
-        said: What was guessed, in words.
-    """
-
-    names: tuple[str, ...]
-    first: np.ndarray
-    second: np.ndarray
+    names: tuple[str, ...]  # of the K options, as they come
+    first: np.ndarray  # int32 [n], a place in ``names``
+    second: np.ndarray  # int32 [n], another one
+    # float64 [n]: of kind "win" the share of a win that the first has, 1, .5 or 0 (or between); of
+    # kind "margin" by how much it was better
     scores: np.ndarray
     kind: Kind
-    lines: np.ndarray
-    said: tuple[str, ...] = ()
+    lines: np.ndarray  # int64 [n], of the source
+    said: tuple[str, ...] = ()  # what was guessed, in words
 
     @property
     def margins(self) -> np.ndarray:
@@ -81,14 +70,14 @@ def read_votes(
         first_column: The column of the first option, which a score above .5, or above 0, is for.
         second_column: That of the second one.
         score_column: The column that says how it ended.
-        decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab" or "bar", or "auto"
-            for what the lines allow.
+        decimal: "auto", "comma" or "point".
+        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
         argument: What messages begin with.
 
     Raises:
         ValueError: A row cannot be used, or may be read in more than one way.
 
+    >>> from pathlib import Path
     >>> text = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\nz,x,model_b\n"
     >>> _ = Path("votes.csv").write_text(text)
     >>> votes = read_votes("votes.csv")
@@ -99,10 +88,7 @@ def read_votes(
     """
     if score not in ("auto", "win", "margin"):
         raise ValueError(f"score: expected auto, win or margin, got {score!r}")
-    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".pgn":
-        table = games_in(argument, repr(str(source)), read_text(argument, source))
-    else:
-        table = read_table(argument, source, delimiter=delimiter)
+    table = read_table(argument, source, delimiter=delimiter)
     square = crosstable_in(table) if first_column is None else None
     if square is not None:
         return _of_crosstable(square, decimal_called(decimal))
@@ -110,36 +96,48 @@ def read_votes(
     if not table.lines:
         raise table.wrong("at least one row", "none")
     names, first, second = _places(table, sides)
-    lines, said = np.array(table.lines, np.int64), [*table.said]
+    lines = np.array(table.lines, np.int64)
+    votes = Votes(names, first, second, np.ones(len(first)), "win", lines, table.said)
     if sides.counts is not None:
-        return _counted(table, sides, names, first, second, lines, said)
+        return _counted(table, sides.counts, votes)
     if sides.outcome is None:
-        said.append(f"{sides.first!r} has won in each row")
-        return Votes(names, first, second, np.ones(len(first)), "win", lines, tuple(said))
-    if sides.scores is not None:
-        found, more = numbers_of(table, sides.scores, decimal_called(decimal))
-        _require_numbers(table, found)
-        one, other = (found[head] for head in sides.scores)
-        said.append(f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}")
-        return Votes(names, first, second, one - other, "margin", lines, (*said, *more))
-    if kind_of(table.column(sides.outcome)) in ("number", "blank", "flag") and not sides.is_named:
-        found, more = numbers_of(table, [sides.outcome], decimal_called(decimal))
-        _require_no_flags(table, sides.outcome)
-        _require_numbers(table, found)
+        return _told(votes, f"{sides.first!r} has won in each row")
+    heads = sides.scores or ()
+    if not (heads or sides.is_named):
+        is_number = kind_of(table.column(sides.outcome)) in ("number", "blank", "flag")
+        heads = (sides.outcome,) if is_number else ()
+    if heads:
+        found, more = numbers_of(table, heads, decimal_called(decimal))
+        if sides.scores is None:
+            is_flag = [str(cell).lower() in ("true", "false") for cell in table.column(heads[0])]
+            hint = "1, 0 or .5 for a first that has won, lost or tied"
+            table.require(heads[0], np.logical_not(is_flag), "a number", hint)
+        for head, numbers in found.items():
+            table.require(head, np.isfinite(numbers), "a finite number")
+        if sides.scores is not None:
+            one, other = found.values()
+            how = f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}"
+            return _told(votes, how, *more, scores=one - other, kind="margin")
         scores = found[sides.outcome]
         kind = _kind_of(table, sides.outcome, scores, score)
-        if kind == "win" and score == "auto":
-            said.append(_READ_AS_WINS)
-        return Votes(names, first, second, scores, kind, lines, (*said, *more))
+        guessed = (_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS,) if score == "auto" else ()
+        return _told(votes, *guessed, *more, scores=scores, kind=kind)
     if score == "margin":
         raise table.wrong("margins", f"words, in column {sides.outcome!r}")
     shares, more = shares_of(table, sides)
     if np.isnan(shares).all():
         raise table.wrong("at least one comparison that has ended", "none")
-    kept = ~np.isnan(shares)
-    said.append(f"votes from column {sides.outcome!r}")
-    first, second, shares, lines = (column[kept] for column in (first, second, shares, lines))
-    return Votes(names, first, second, shares, "win", lines, (*said, *more))
+    rows = np.flatnonzero(~np.isnan(shares))
+    return _told(
+        votes, f"votes from column {sides.outcome!r}", *more, rows=rows, scores=shares[rows]
+    )
+
+
+def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> Votes:
+    """Some rows of comparisons, with other scores, and with what more was guessed."""
+    first, second, lines = (x[rows] for x in (votes.first, votes.second, votes.lines))
+    changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
+    return dataclasses.replace(votes, **changes)
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
@@ -156,55 +154,33 @@ def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np
     return tuple(number), found[0], found[1]
 
 
-def _require_numbers(table: Table, found: dict[str, np.ndarray]) -> None:
-    for head, numbers in found.items():
-        for row in np.flatnonzero(~np.isfinite(numbers)).tolist():
-            got = repr(table.column(head)[row])
-            raise table.wrong("a finite number", got, row, head)
-
-
-def _require_no_flags(table: Table, head: str) -> None:
-    cells = table.column(head)
-    for row, cell in enumerate(cells):
-        if isinstance(cell, bool) or str(cell).lower() in ("true", "false"):
-            hint = "1, 0 or .5 for a first that has won, lost or tied"
-            raise table.wrong("a number", repr(cell), row, head, hint)
-
-
-def _counted(
-    table: Table,
-    sides: Sides,
-    names: tuple[str, ...],
-    first: np.ndarray,
-    second: np.ndarray,
-    lines: np.ndarray,
-    said: list[str],
-) -> Votes:
+def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
     """Votes one by one, of how many there are of each kind in a row."""
-    assert sides.counts is not None
-    found, more = numbers_of(table, sides.counts)
+    found, more = numbers_of(table, heads)
     for head, numbers in found.items():
         # Points, in which a draw is a half, leave no room for a column of draws.
-        halves = 2 if len(sides.counts) == 2 else 1
+        halves = 2 if len(heads) == 2 else 1
         whole = halves * numbers == np.floor(halves * numbers)
-        bad = ~((numbers >= 0) & whole & (numbers <= _MOST))
-        for row in np.flatnonzero(bad).tolist():
-            got = repr(table.column(head)[row])
-            raise table.wrong(f"a count from 0 to {_MOST:,}", got, row, head)
-    counts = np.stack([found[head] for head in sides.counts], 1)  # [rows, 2 or 3]
+        is_count = (numbers >= 0) & whole & (numbers <= _MOST)
+        table.require(head, is_count, f"a count from 0 to {_MOST:,}")
+    counts = np.stack([found[head] for head in heads], 1)  # [rows, 2 or 3]
     if counts.shape[1] == 2:
         odd = counts.sum(1) != np.floor(counts.sum(1))
         for row in np.flatnonzero(odd).tolist():
             got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
             raise table.wrong("a whole number of games", got, row)
         counts = games_of(counts)
+    return _one_by_one(table, votes, counts, f"counts from columns {listed(heads)}", *more)
+
+
+def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> Votes:
+    """Of how many each pair has of wins of the first, of the second, and perhaps ties: [n, 2|3]."""
     counts = counts.astype(np.int64)
     if not 0 < counts.sum() <= _MOST:
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
-    rows = np.repeat(np.arange(len(first)), counts.sum(1))
-    shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(first)), counts.reshape(-1))
-    said.append(f"counts from columns {listed(sides.counts)}")
-    return Votes(names, first[rows], second[rows], shares, "win", lines[rows], (*said, *more))
+    rows = np.repeat(np.arange(len(counts)), counts.sum(1))
+    shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(counts)), counts.reshape(-1))
+    return _told(votes, *said, rows=rows, scores=shares)
 
 
 def _of_crosstable(table: Table, sign: str | None) -> Votes:
@@ -228,19 +204,11 @@ def _of_crosstable(table: Table, sign: str | None) -> Votes:
     if (both[met].sum(1) == 100).all():
         got = "100 for both together in every pair, as of percents"
         raise table.wrong("points", got, hint=f"{_NO_SHARES}; columns a, b, wins_a, wins_b do")
-    counts = games_of(both[met])
-    if not 0 < counts.sum() <= _MOST:
-        raise table.wrong(f"1 to {_MOST:,} games", f"{counts.sum():,}")
     first, second = (side[met].astype(np.int32) for side in upper)
-    rows = np.repeat(np.arange(len(first)), counts.sum(1))
-    shares = np.repeat(np.tile([1.0, 0.0, 0.5], len(first)), counts.reshape(-1))
-    said = (
-        *table.said,
-        *said,
-        "points of the row against the column; draws that make whole points count as won and lost",
-    )
-    lines = np.array(table.lines, np.int64)[first[rows]]
-    return Votes(table.heads, first[rows], second[rows], shares, "win", lines, said)
+    lines = np.array(table.lines, np.int64)[first]
+    votes = Votes(table.heads, first, second, np.ones(len(first)), "win", lines, table.said)
+    how = "points of the row against the column; draws that make whole points count as won and lost"
+    return _one_by_one(table, votes, games_of(both[met]), *said, how)
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:

@@ -5,6 +5,7 @@ from jaxrace.dueling.arm_bandits import KlUcb as KlUcb
 from jaxrace.dueling.arm_bandits import Ucb1 as Ucb1
 from jaxrace.dueling.arm_bandits import UniformArms as UniformArms
 from jaxrace.dueling.base import Algorithm as Algorithm
+from jaxrace.dueling.counts import Uniform as Uniform
 from jaxrace.dueling.decisions import Best as Best
 from jaxrace.dueling.decisions import Counting as Counting
 from jaxrace.dueling.decisions import Decision as Decision
@@ -38,7 +39,6 @@ from jaxrace.dueling.standing import Bandit as Bandit
 from jaxrace.dueling.standing import Standing as Standing
 from jaxrace.dueling.standing import standing as standing
 from jaxrace.dueling.sup_klucb import SupKlucb as SupKlucb
-from jaxrace.dueling.uniform import Uniform as Uniform
 from jaxrace.dueling.winners import MEASURES as MEASURES
 from jaxrace.dueling.winners import borda_scores as borda_scores
 from jaxrace.dueling.winners import borda_winners as borda_winners

@@ -33,13 +33,9 @@ class ArmState:
 
 @dataclasses.dataclass(frozen=True)
 class ArmBandit(DecisionAlgorithm):
-    """A bandit that recommends by a decision about arms, whatever it pulls.
+    """A bandit that recommends by a decision about arms, whatever it pulls."""
 
-    Attributes:
-        wrapped: Plays for the utilities of the decision instead of the payments.
-    """
-
-    wrapped: bool = False
+    wrapped: bool = False  # plays for the utilities of the decision instead of the payments
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,13 +77,7 @@ class ArmBandit(DecisionAlgorithm):
 
 @dataclasses.dataclass(frozen=True)
 class UniformArms(ArmBandit):
-    """An arm at random.
-
-    >>> from jaxrace.dueling import Best
-    >>> algorithm = UniformArms(3, Best(3))
-    >>> algorithm.ask(jax.random.key(0), algorithm.init(None), None).shape
-    (1,)
-    """
+    """An arm at random."""
 
     def params(self) -> None:
         """There are none."""
@@ -128,14 +118,7 @@ class IndexBandit(ArmBandit):
 
 @dataclasses.dataclass(frozen=True)
 class Ucb1(IndexBandit):
-    """UCB1 (Auer et al. 2002): mean + sqrt(2 ln t / n).
-
-    >>> from jaxrace.dueling import Best, arms, play
-    >>> algorithm, problem = Ucb1(3, Best(3)), arms([0.1, 0.2, 0.9], [0.1, 0.2, 0.9])
-    >>> log = play(algorithm, jax.random.key(0), problem, 200, algorithm.params(), records=1)
-    >>> log.recommended.tolist()
-    [2]
-    """
+    """UCB1 (Auer et al. 2002): mean + sqrt(2 ln t / n)."""
 
     def params(self, scale: float = 2.0) -> IndexParams:
         return super().params(scale)
@@ -172,12 +155,6 @@ class ActionElimination(ArmBandit):
 
     After every round the arms go that are 2 alpha_t behind the best one, with
     alpha_t = sqrt(ln(c K t^2 / delta) / t) and c = 5. The last one is played on.
-
-    >>> from jaxrace.dueling import Best, arms, play
-    >>> algorithm, problem = ActionElimination(3, Best(3)), arms([0, 0, 1], [0, 0, 1])
-    >>> log = play(algorithm, jax.random.key(0), problem, 1000, algorithm.params(), records=1)
-    >>> log.recommended.tolist(), bool(log.settled_at > 0)
-    ([2], True)
     """
 
     def params(self, delta: float = 0.05) -> EliminationParams:

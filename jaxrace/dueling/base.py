@@ -108,10 +108,7 @@ class Algorithm(abc.ABC):
         """Count the outcome of a choice, integers [d]; usually what ``ask`` said.
 
         The outcome is 1 or True if the first arm has won (the arm has paid), else 0 or False.
-
-        Raises:
-            ValueError: ``choice`` names no arms, or a pair that the algorithm has no use for, or
-                ``outcome`` is neither 0 nor 1.
+        ValueError if the choice names no arms, or a pair that the algorithm has no use for.
         """
 
     @abc.abstractmethod
@@ -154,13 +151,9 @@ class Algorithm(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class DecisionAlgorithm(Algorithm):
-    """An algorithm that recommends by a decision, and plays what the decision is about.
+    """An algorithm that recommends by a decision, and plays what the decision is about."""
 
-    Attributes:
-        decision: What is wanted: a function f of the estimates, with as many arms.
-    """
-
-    decision: Decision
+    decision: Decision  # what is wanted: a function f of the estimates, with as many arms
 
     @property
     def choice_size(self) -> int:

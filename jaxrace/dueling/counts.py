@@ -87,21 +87,42 @@ class CountedDuels(Algorithm):
         return copeland_leader(state)
 
 
-def pairs_of(num_arms: int, with_itself: bool = False) -> Pairs:
-    """The arms of each pair, int32 [2, P]; ``with_itself``: also (i, i).
+@dataclasses.dataclass(frozen=True)
+class Uniform(Algorithm):
+    """Two different arms at random; recommends the one that seems to beat most others."""
 
-    >>> pairs_of(3).tolist()
-    [[0, 0, 1], [1, 2, 2]]
-    """
+    def params(self) -> None:
+        """There are none."""
+
+    @verb
+    def init(self, params: None) -> CountedState:
+        return CountedState.begin(self.num_arms)
+
+    def draw(self, key: jax.Array) -> jax.Array:
+        return jax.random.uniform(key, (2,), jnp.float32)
+
+    def choose(self, noise: jax.Array, state: CountedState, params: None) -> jax.Array:
+        count = jnp.array([self.num_arms, self.num_arms - 1], jnp.int32)
+        places = (noise * count.astype(jnp.float32)).astype(jnp.int32)
+        first, second = jnp.minimum(places, count - 1)
+        return jnp.stack([first, second + (second >= first).astype(jnp.int32)])
+
+    @verb
+    def tell(self, state: CountedState, choice: Any, outcome: Any, params: None) -> CountedState:
+        return state.with_duel(choice, outcome)
+
+    @verb
+    def recommend(self, state: CountedState, params: None) -> jax.Array:
+        return copeland_leader(state)
+
+
+def pairs_of(num_arms: int, with_itself: bool = False) -> Pairs:
+    """The arms of each pair, int32 [2, P]; ``with_itself``: also (i, i)."""
     return np.array(np.triu_indices(num_arms, 0 if with_itself else 1), np.int32)
 
 
 def number_of(pair: jax.Array, num_arms: int, with_itself: bool = False) -> jax.Array:
-    """The place of a pair, in either order, in the list of ``pairs_of``: int32 [].
-
-    >>> int(number_of(jnp.array([2, 1]), 3))
-    2
-    """
+    """The place of a pair, in either order, in the list of ``pairs_of``: int32 []."""
     low, high = jnp.minimum(pair[0], pair[1]), jnp.maximum(pair[0], pair[1])
     diagonal = 0 if with_itself else 1
     before = low * num_arms - low * (low - 1 + 2 * diagonal) // 2
@@ -112,9 +133,6 @@ def sums_by_arm(pairs: Pairs, of_first: jax.Array, of_second: jax.Array) -> jax.
     """What the pairs of each arm add up to, float32 [K]; pairs (i, i) do not count.
 
     A pair of ``pairs_of`` adds ``of_first`` [P] to its first arm, ``of_second`` [P] to the other.
-
-    >>> sums_by_arm(pairs_of(3), jnp.ones(3), jnp.zeros(3)).tolist()
-    [2.0, 1.0, 0.0]
     """
     num_arms, count = int(pairs.max()) + 1, pairs.shape[1]
     apart = pairs[0] != pairs[1]

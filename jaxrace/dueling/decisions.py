@@ -86,12 +86,7 @@ class Decision(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class Best(Decision):
-    """The arm that pays most often (eq. 5).
-
-    >>> decision = Best(3)
-    >>> decision.independent(jnp.array([0.5, 0.1, 0.2]), jnp.array([0.9, 0.4, 0.6])).tolist()
-    [False, True, False]
-    """
+    """The arm that pays most often (eq. 5)."""
 
     def decide(self, mean: jax.Array) -> jax.Array:
         return first_best(mean)
@@ -113,12 +108,7 @@ class Best(Decision):
 
 @dataclasses.dataclass(frozen=True)
 class NextBest(Decision):
-    """The (m + 1)-th best arm, where the m best are worth nothing (eq. 6).
-
-    >>> decision = NextBest(3, skipped=1)
-    >>> int(decision.decide(jnp.array([0.3, 0.9, 0.5])))
-    2
-    """
+    """The (m + 1)-th best arm, where the m best are worth nothing (eq. 6)."""
 
     skipped: int  # m
 
@@ -156,12 +146,7 @@ class NextBest(Decision):
 
 @dataclasses.dataclass(frozen=True)
 class Counting(Decision):
-    """How many arms pay with a probability between two limits (eq. 25).
-
-    >>> decision = Counting(3)
-    >>> int(decision.decide(jnp.array([0.3, 0.5, 0.55])))
-    2
-    """
+    """How many arms pay with a probability between two limits (eq. 25)."""
 
     above: float = 0.4
     below: float = 0.6

@@ -38,18 +38,10 @@ class DoubleThompson(CountedDuels):
     The rival is the one that, by a second sample, beats it most, among those that may be better.
     The first stage asks of a sample theta_ij ~ Beta(w_ij + 1, w_ji + 1) only whether it exceeds
     1/2: a coin whose probability changes with the duels of the pair alone.
-
-    Attributes:
-        plus: DTS+: ties of the first stage are broken by the smallest expected regret,
-            sum over j != i of r_ij / kl(theta_ij, 1/2), which needs the values of all theta.
-
-    >>> from jaxrace.dueling import duels, matrices, play
-    >>> algorithm, problem = DoubleThompson(num_arms=3), duels(matrices.flat(3, 0.9))
-    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
-    >>> log.recommended.tolist()
-    [0]
     """
 
+    # DTS+: ties of the first stage are broken by the smallest expected regret, sum over j != i of
+    # r_ij / kl(theta_ij, 1/2), which needs the values of all theta.
     plus: bool = False
 
     @verb
@@ -78,9 +70,7 @@ class DoubleThompson(CountedDuels):
         wins, duels = state.wins[first], state.duels[first]
         # theta_{i, first}: posterior of "i beats the first arm".
         theta = kernels.sample_beta(
-            noise.second_key,
-            (duels - wins + 1).astype(jnp.float32),
-            (wins + 1).astype(jnp.float32),
+            noise.second_key, (duels - wins + 1).astype(jnp.float32), (wins + 1).astype(jnp.float32)
         )
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         theta = jnp.where(arms == first, 0.5, theta)
@@ -136,9 +126,6 @@ def place_in_circle(pair: jax.Array, num_arms: int) -> tuple[jax.Array, jax.Arra
     Each unordered pair has one place in a rectangle [D, K]. The arms stand in a circle; [r, i]
     belongs to arms i and (i + r + 1) mod K. With even K the last row has room for both orders of a
     pair, and only its first half counts. An arm and itself have the row D, which there is not.
-
-    >>> [int(number) for number in place_in_circle(jnp.array([0, 4]), 5)]
-    [0, 4, 1]
     """
     ahead = (pair[1] - pair[0]) % num_arms
     behind = num_arms - ahead
@@ -148,12 +135,7 @@ def place_in_circle(pair: jax.Array, num_arms: int) -> tuple[jax.Array, jax.Arra
 
 
 def wins_in_circle(ahead: jax.Array) -> jax.Array:
-    """How many others each arm beats, int32 [K]; bool [D, K]: does the column's arm win the pair?
-
-    >>> ahead = jnp.array([[True, True, True, False], [True, True, False, False]])
-    >>> wins_in_circle(ahead).tolist()
-    [3, 2, 1, 0]
-    """
+    """How many others each arm beats, int32 [K]; bool [D, K]: does the column's arm win?"""
     num_distances, num_arms = ahead.shape
     counted = np.ones((num_distances, num_arms), bool)
     if num_arms % 2 == 0:

@@ -41,14 +41,6 @@ class Record(NamedTuple):
     settled_at: jax.Array  # int32 [], choices until it stopped exploring; 0 if it has not
 
 
-@pytree
-class PlayState:
-    """A run between two records."""
-
-    key: jax.Array
-    algorithm: Any
-
-
 def play(
     algorithm: Algorithm,
     key: jax.Array,
@@ -73,10 +65,8 @@ def play(
 
     Raises:
         ValueError: The problem is not for this algorithm, or the horizon is no multiple of
-            ``records`` or ends before everything has been tried once.
-
-    Warns:
-        UserWarning: The algorithm needs a Condorcet winner, and there is none (not under a trace).
+            ``records`` or ends before everything has been tried once. A missing Condorcet winner is
+            warned of where one is needed (not under a trace).
 
     >>> from jaxrace.dueling import Rucb, duels, matrices
     >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
@@ -98,30 +88,24 @@ def play(
 def _play(
     algorithm: Algorithm, records: int, interval: int, key: jax.Array, problem: Problem, params: Any
 ) -> Record:
-    def go_on(state: PlayState, _: None) -> tuple[PlayState, Record]:
-        return advance(algorithm, interval, state, problem, params)
+    def go_on(own: Any, _: None) -> tuple[Any, Record]:
+        return advance(algorithm, interval, key, own, problem, params)
 
-    return lax.scan(go_on, begin(algorithm, key, params), None, records)[1]
-
-
-def begin(algorithm: Algorithm, key: jax.Array, params: Any) -> PlayState:
-    """The state of the run with this key before the first choice."""
-    return PlayState(key, algorithm.init(algorithm.of_run(params, key)))
+    return lax.scan(go_on, algorithm.init(algorithm.of_run(params, key)), None, records)[1]
 
 
 def advance(
-    algorithm: Algorithm, interval: int, state: PlayState, problem: Problem, params: Any
-) -> tuple[PlayState, Record]:
+    algorithm: Algorithm, interval: int, key: jax.Array, own: Any, problem: Problem, params: Any
+) -> tuple[Any, Record]:
     """Make ``interval`` more choices: intervals of any lengths are one run."""
-    params = algorithm.of_run(params, state.key)
-    rest = interval, state.key, state.algorithm, problem, params
+    params = algorithm.of_run(params, key)
+    rest = interval, key, own, problem, params
     if isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs:
         own, regret = savage_rounds.play(algorithm, *rest)
     else:
         own, regret = _play_one_by_one(algorithm, *rest)
     recommended = problem.named(algorithm.recommend(own, params))
-    record = Record(own.time, regret, recommended, algorithm.settled_at(own, params))
-    return PlayState(state.key, own), record
+    return own, Record(own.time, regret, recommended, algorithm.settled_at(own, params))
 
 
 def _play_one_by_one(
@@ -158,9 +142,7 @@ def _play_one_by_one(
 
 
 def block_sizes(count: int) -> tuple[int, int]:
-    """In how many blocks of which size choices are played.
-
-    Blocks of equal sizes if there are some not too small; else the last block is shorter.
+    """In how many blocks of which size choices are played: of equal ones if not too small.
 
     >>> block_sizes(100), block_sizes(101), block_sizes(10_000), block_sizes(7)
     ((2, 50), (2, 51), (200, 50), (1, 7))
@@ -233,12 +215,9 @@ class DuelJob:
 class DuelWork:
     """What ``sweep.run`` does with a ``DuelJob``; a row of its log is a ``Record``.
 
-    Every run of duels has the arms in another random order.
-
-    Raises:
-        ValueError: When the sweep begins: the problems are not for this algorithm, or the horizon
-            is no multiple of the interval or ends before everything has been tried once. A missing
-            Condorcet winner is not warned of; ``warn_without_winner`` does it for a matrix.
+    Every run of duels has the arms in another random order. When the sweep begins, ValueError
+    if the problems are not for this algorithm, or the horizon is no multiple of the interval or
+    ends before everything has been tried once. ``warn_without_winner`` warns of a missing winner.
 
     >>> import numpy as np
     >>> from jaxrace import sweep
@@ -260,7 +239,7 @@ class DuelWork:
     # Does a run also end when the algorithm stops exploring, and plays what it recommends?
     ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
 
-    def init(self, job: DuelJob) -> tuple[PlayState, DuelJob]:
+    def init(self, job: DuelJob) -> tuple[Any, DuelJob]:
         """The state before the first choice; checks the work, too."""
         require_horizon(self.algorithm, self.horizon)
         require_integer("interval", self.interval, 1)
@@ -269,21 +248,21 @@ class DuelWork:
                 f"interval: expected a divisor of horizon = {self.horizon}, got {self.interval}"
             )
         require_fit(self.algorithm, self._problem(job))
-        return begin(self.algorithm, job.key, self._params(job)), job
+        return self.algorithm.init(self.algorithm.of_run(self._params(job), job.key)), job
 
-    def step(self, state: tuple[PlayState, DuelJob]) -> tuple[tuple[PlayState, DuelJob], Record]:
+    def step(self, state: tuple[Any, DuelJob]) -> tuple[tuple[Any, DuelJob], Record]:
         """The choices up to the next record."""
-        play, job = state
-        problem = self._problem(job)
+        own, job = state
+        problem, params = self._problem(job), self._params(job)
         if problem.has_costs:
             order_key = jax.random.fold_in(job.key, jnp.uint32(_ORDER_NUMBER))
             problem = shuffled(order_key, problem)
-        play, record = advance(self.algorithm, self.interval, play, problem, self._params(job))
-        return (play, job), record
+        own, record = advance(self.algorithm, self.interval, job.key, own, problem, params)
+        return (own, job), record
 
-    def done(self, state: tuple[PlayState, DuelJob]) -> jax.Array:
+    def done(self, state: tuple[Any, DuelJob]) -> jax.Array:
         """Has the horizon been reached, or the decision, if that ends the run?"""
-        own, job = state[0].algorithm, state[1]
+        own, job = state
         reached = own.time >= self.horizon
         if self.ends_when_settled:
             reached |= self.algorithm.settled_at(own, self._params(job)) > 0

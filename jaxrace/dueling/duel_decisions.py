@@ -91,17 +91,9 @@ class DuelDecision(Decision):
 
 @dataclasses.dataclass(frozen=True)
 class CopelandWinner(DuelDecision):
-    """The arm that beats most others (eq. 9).
+    """The arm that beats most others (eq. 9)."""
 
-    Attributes:
-        max_defeats: Stop as soon as some arm can be beaten by at most so many others (eq. 13);
-            None: go on until it is certain who beats most.
-
-    >>> decision = CopelandWinner(3)
-    >>> int(decision.decide(jnp.array([0.9, 0.9, 0.5])))  # of the pairs 01, 02, 12
-    0
-    """
-
+    # Stop as soon as some arm can be beaten by at most so many others (eq. 13), or never.
     max_defeats: int | None = None
 
     by_verdicts = True
@@ -145,13 +137,7 @@ class CopelandWinner(DuelDecision):
 
 @dataclasses.dataclass(frozen=True)
 class CondorcetWinner(CopelandWinner):
-    """The arm that beats every other one, which must exist (eq. 12).
-
-    >>> decision = CondorcetWinner(3)
-    >>> lower, upper = jnp.array([0.6, 0.0, 0.0]), jnp.array([1.0, 1.0, 0.4])
-    >>> decision.independent(lower, upper).tolist()  # 1 has lost to 0 and to 2
-    [True, False, True]
-    """
+    """The arm that beats every other one, which must exist (eq. 12)."""
 
     needs_condorcet_winner = True
 
@@ -168,12 +154,7 @@ class CondorcetWinner(CopelandWinner):
 
 @dataclasses.dataclass(frozen=True)
 class BordaWinner(DuelDecision):
-    """The arm that wins most often against a random other one, if some arm has sum_j x_ij > K / 2.
-
-    >>> decision = BordaWinner(3)
-    >>> int(decision.decide(jnp.array([0.9, 0.4, 0.5])))  # of the pairs 01, 02, 12
-    0
-    """
+    """The arm that wins most often against a random other one, if some sum_j x_ij > K / 2."""
 
     target = "borda"
 

@@ -53,12 +53,6 @@ class InterleavedFilter(Elimination):
     certainly beats the candidate, it takes its place, and those that the candidate seemed to
     beat are dropped with it (IF2). Arm 0 is the first candidate; the end is played on.
     Certain: 1/2 is outside of P +- sqrt(4 ln(1/delta) / t), with delta = 1 / (T K^2).
-
-    >>> from jaxrace.dueling import duels, matrices, play
-    >>> algorithm, problem = InterleavedFilter(num_arms=3), duels(matrices.flat(3, 0.95))
-    >>> params = algorithm.params(horizon=1000)
-    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
-    [0]
     """
 
     @property

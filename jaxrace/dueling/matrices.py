@@ -19,10 +19,8 @@ from jaxrace.validation import require_integer, require_number, require_preferen
 def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
     """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly.
 
-    Everything is computed from these numbers, so that all agree on which pairs are tied.
-
-    Raises:
-        ValueError: It is not square, has fewer than two arms, or an entry that cannot be right.
+    Everything is computed from these numbers, so that all agree on which pairs are tied. ValueError
+    if it is not square, has fewer than two arms, or an entry that cannot be right.
 
     >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
     Traceback (most recent call last):
@@ -40,10 +38,6 @@ def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
     """A preference matrix from a file: .npy, or what ``jaxrace.data.read_matrix`` takes.
 
     ValueError if there is none.
-
-    >>> np.savetxt("matrix.csv", [[0.5, 0.75], [0.25, 0.5]], delimiter=",")
-    >>> read_matrix("matrix.csv").tolist()
-    [[0.5, 0.75], [0.25, 0.5]]
     """
     path = Path(path)
     if path.suffix != ".npy":
@@ -60,31 +54,19 @@ def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
 
 
 def from_upper(upper: ArrayLike) -> jax.Array:
-    """The matrix with the entries of ``upper`` [K, K] above the diagonal, float32 [K, K].
-
-    >>> from_upper(jnp.full((2, 2), 0.75)).tolist()
-    [[0.5, 0.75], [0.25, 0.5]]
-    """
+    """The matrix with the entries of ``upper`` [K, K] above the diagonal, float32 [K, K]."""
     above = jnp.triu(jnp.asarray(upper, jnp.float32) - 0.5, 1)
     return 0.5 + above - above.T
 
 
 def random(key: jax.Array, num_arms: int) -> jax.Array:
-    """p_ij uniform in [0, 1] for i < j, float32 [K, K].
-
-    >>> random(jax.random.key(0), 5).shape
-    (5, 5)
-    """
+    """p_ij uniform in [0, 1] for i < j, float32 [K, K]."""
     require_integer("num_arms", num_arms, 2)
     return from_upper(jax.random.uniform(key, (num_arms, num_arms), jnp.float32))
 
 
 def linear_order(key: jax.Array, num_arms: int) -> jax.Array:
-    """p_ij uniform in [1/2, 1] for i < j: arm 0 is best, then arm 1, and so on. float32 [K, K].
-
-    >>> bool((jnp.triu(linear_order(jax.random.key(0), 5), 1)[0, 1:] >= 0.5).all())
-    True
-    """
+    """p_ij uniform in [1/2, 1] for i < j: arm 0 is best, then arm 1, and so on. float32 [K, K]."""
     require_integer("num_arms", num_arms, 2)
     upper = jax.random.uniform(key, (num_arms, num_arms), jnp.float32, minval=0.5)
     return from_upper(upper)
@@ -144,11 +126,7 @@ def plackett_luce(weights: ArrayLike) -> jax.Array:
 
 
 def thurstone(means: ArrayLike, scale: float = 1.0) -> jax.Array:
-    """p_ij = Phi((m_i - m_j) / (sqrt(2) scale)), float32 [K, K], from means [K].
-
-    >>> thurstone([1.0, 1.0]).tolist()
-    [[0.5, 0.5], [0.5, 0.5]]
-    """
+    """p_ij = Phi((m_i - m_j) / (sqrt(2) scale)), float32 [K, K], from means [K]."""
     found = _numbers("means", means)
     require_number("scale", scale, least=1e-6)
     with np.errstate(over="ignore"):  # a certain win

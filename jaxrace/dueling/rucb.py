@@ -26,12 +26,6 @@ class Rucb(CountedDuels):
     Candidate i: u_ij >= 1/2 for all j. As ln t grows, an arm that has lost to j becomes a candidate
     again once ln t reaches N_ij (1/2 - p_ij)^2 / alpha; only the two rows of a duel change, so that
     a step costs O(K).
-
-    >>> from jaxrace.dueling import duels, matrices, play
-    >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
-    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
-    >>> log.recommended.tolist()
-    [0]
     """
 
     @property

@@ -62,11 +62,9 @@ class Introspection:
 
     A parameter counts as independent if no change of it changed the decision: rarely the test drops
     one that matters. The paper's walk goes on from the changed point; here every point is a new
-    one, of the same distribution.
-
-    Points are those of the whole box, not only of the paper's feasible set F within it: what
-    matters within F matters within the box. The two differ for ``CondorcetWinner`` alone, where one
-    change within F makes another arm the winner so rarely that a walk would drop pairs untried.
+    one, of the same distribution, of the whole box and not only of the paper's feasible set F
+    within it. The two differ for ``CondorcetWinner`` alone, where one change within F makes another
+    arm the winner so rarely that a walk would drop pairs untried.
 
     Attributes:
         simulations: Points at most; a test ends once all parameters have been seen to matter.

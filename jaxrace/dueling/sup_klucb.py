@@ -40,18 +40,9 @@ class SupKlucb(Algorithm):
     There is no guarantee: the product is not the mean of what a duel shows. In the paper's
     Algorithm 1 line 11 overwrites the wins of a pair; they are added up here. Ties go to the
     pair that comes first.
-
-    Attributes:
-        score: Sup_i: "copeland", the share of the others that i seems to beat, or "borda", its
-            mean rate of winning.
-
-    >>> from jaxrace.dueling import duels, matrices, play
-    >>> algorithm, problem = SupKlucb(num_arms=3), duels(matrices.flat(3, 0.9))
-    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
-    >>> log.recommended.tolist()
-    [0]
     """
 
+    # Sup_i: "copeland", the share of the others that i seems to beat, or "borda", its mean rate.
     score: str = "copeland"
 
     min_arms = 3

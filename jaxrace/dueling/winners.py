@@ -17,22 +17,14 @@ from jaxrace.dueling.matrices import check_matrix
 
 
 def copeland_scores(matrix: ArrayLike) -> jax.Array:
-    """zeta_i = #{j != i : p_ij > 1/2} / (K - 1), float32 [..., K], for matrices [..., K, K].
-
-    >>> copeland_scores(np.array([[0.5, 0.6, 0.7], [0.4, 0.5, 0.5], [0.3, 0.5, 0.5]])).tolist()
-    [1.0, 0.0, 0.0]
-    """
+    """zeta_i = #{j != i : p_ij > 1/2} / (K - 1), float32 [..., K], for matrices [..., K, K]."""
     matrix = jnp.asarray(matrix)
     wins = (matrix > 0.5).sum(-1, dtype=jnp.int32)
     return wins.astype(jnp.float32) / (matrix.shape[-1] - 1)
 
 
 def borda_scores(matrix: ArrayLike) -> jax.Array:
-    """Mean of p_ij over all other j, float32 [..., K], for matrices [..., K, K].
-
-    >>> borda_scores(np.array([[0.5, 0.75], [0.25, 0.5]])).tolist()
-    [0.75, 0.25]
-    """
+    """Mean of p_ij over all other j, float32 [..., K], for matrices [..., K, K]."""
     matrix = jnp.asarray(matrix, jnp.float32)
     return (matrix.sum(-1) - 0.5) / (matrix.shape[-1] - 1)
 
@@ -49,21 +41,13 @@ def condorcet_winner(matrix: ArrayLike) -> int | None:
 
 
 def copeland_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
-    """Those of the largest Copeland score, bool [K].
-
-    >>> copeland_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
-    [True, False]
-    """
+    """Those of the largest Copeland score, bool [K]."""
     scores = np.asarray(copeland_scores(check_matrix(matrix)))
     return scores == scores.max()
 
 
 def borda_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
-    """Those of the largest Borda score, up to rounding of the entries to float32, bool [K].
-
-    >>> borda_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
-    [True, False]
-    """
+    """Those of the largest Borda score, up to rounding of the entries to float32, bool [K]."""
     sums = check_matrix(matrix).astype(np.float64).sum(-1)
     # Entries are off by 2^-25 at most, in both sums.
     return sums >= sums.max() - len(sums) * 2.0**-24

@@ -2,18 +2,16 @@
 
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
+
+from jaxrace.narrowing import as_host_array
 
 # Of actions and policies: they are kept as int32.
 MOST = 2**31 - 1
 
 # Of the positive float32 numbers that devices do not take for 0.
 SMALLEST = float(np.finfo(np.float32).tiny)
-
-# Of the spread of some numbers: what float32 may make of them is off by no more.
-_MOST_ROUNDED = 1e-3
 
 
 def as_integers(name: str, given: ArrayLike, count: int | None = None) -> np.ndarray:
@@ -50,38 +48,10 @@ def as_numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> n
 
 def as_given(name: str, given: Any) -> np.ndarray:
     """Real numbers, in as many digits as they have; no texts, dates or complex numbers."""
-    try:
-        found = np.asarray(given)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}: expected numbers, in rows of one length") from None
-    # Those of few bits, such as bfloat16, have no kind of their own.
-    is_real = found.dtype.kind in "biuf" or jnp.issubdtype(found.dtype, jnp.floating)
-    if isinstance(found, np.ma.MaskedArray):
-        raise ValueError(f"{name}: expected numbers, got a masked array")
-    if not is_real:
-        kind = "real numbers" if np.iscomplexobj(found) else "numbers"
-        raise ValueError(f"{name}: expected {kind}, got {found.dtype}")
+    found = np.asarray(as_host_array(name, given))
+    if np.iscomplexobj(found):
+        raise ValueError(f"{name}: expected real numbers, got {found.dtype}")
     return found
-
-
-def require_digits(name: str, given: np.ndarray, counted: np.ndarray) -> None:
-    """Raise unless float32, with its seven digits, tells finite numbers [n, T, ...] apart.
-
-    At each place of the other axes those that are ``counted``, bool [n, T], are compared.
-    """
-    if np.can_cast(given.dtype, np.float32, "safe"):
-        return
-    listed = given[counted].reshape(counted.sum(), -1)
-    with np.errstate(under="ignore"):
-        rounded = np.abs(listed.astype(np.float32).astype(np.float64) - listed).max(0)
-    for low, high, most in zip(listed.min(0), listed.max(0), rounded, strict=True):
-        # Of integers the difference may need more bits than they have.
-        spread = float(high.item() - low.item())
-        if most > _MOST_ROUNDED * spread > 0:
-            raise ValueError(
-                f"{name}: expected numbers that float32 tells apart, got {low} to {high}, which it "
-                f"rounds by up to {most:.2g}: subtract what they have in common"
-            )
 
 
 def require_all(name: str, values: np.ndarray, is_bad: np.ndarray, expected: str) -> None:

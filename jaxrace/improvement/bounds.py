@@ -77,11 +77,7 @@ class LowerBound(abc.ABC):
 
 @dataclasses.dataclass(frozen=True)
 class StudentT(LowerBound):
-    """Student's t: as if the mean were normally distributed. Semi-safe.
-
-    >>> lower_bound(StudentT(), jax.random.key(0), np.arange(1, 21) / 10, delta=0.05)
-    0.821...
-    """
+    """Student's t: as if the mean were normally distributed. Semi-safe."""
 
     is_safe = False
 
@@ -93,19 +89,10 @@ class StudentT(LowerBound):
 
 @dataclasses.dataclass(frozen=True)
 class Bootstrap(LowerBound):
-    """The bootstrap: as if the values seen were all that there are. Semi-safe.
+    """The bootstrap: as if the values seen were all that there are. Semi-safe."""
 
-    Attributes:
-        corrected: BCa, corrected for bias and skewness; else the plain percentile.
-        resamples: B, at least 2.
-
-    >>> bound = lower_bound(Bootstrap(), jax.random.key(0), np.arange(1, 21) / 10, delta=0.05)
-    >>> 0.78 < bound < 0.9
-    True
-    """
-
-    corrected: bool = True
-    resamples: int = 2000
+    corrected: bool = True  # BCa, corrected for bias and skewness; else the plain percentile
+    resamples: int = 2000  # B, at least 2
 
     is_safe = False
 
@@ -200,10 +187,6 @@ class Concentration(_WithThreshold):
     """The concentration inequality CI of Thomas et al. 2015, with its search for a threshold. Safe.
 
     The paper's Algorithm 1 counts all values in the bound; here, those that are left.
-
-    >>> values = np.random.default_rng(0).uniform(size=1000)
-    >>> 0.4 < lower_bound(Concentration(), jax.random.key(0), values, delta=0.05) < 0.5
-    True
     """
 
     _predicted = _certain = staticmethod(kernels.capped_bound)
@@ -236,12 +219,7 @@ class Betting(_WithThreshold):
 
 @dataclasses.dataclass(frozen=True)
 class EmpiricalBernstein(LowerBound):
-    """Maurer and Pontil's bound of min(X, cap), the cap, above 0, fixed beforehand. Safe.
-
-    >>> values = np.random.default_rng(0).uniform(size=1000)
-    >>> 0.4 < lower_bound(EmpiricalBernstein(1.0), jax.random.key(0), values, delta=0.05) < 0.5
-    True
-    """
+    """Maurer and Pontil's bound of min(X, cap), the cap, above 0, fixed beforehand. Safe."""
 
     cap: float = 5.0
 
@@ -269,11 +247,7 @@ BOUNDS: dict[str, LowerBound] = {
 
 
 def bound_called(name: str) -> LowerBound:
-    """One of ``BOUNDS``; ValueError if there is none of that name.
-
-    >>> bound_called("bca").is_safe
-    False
-    """
+    """One of ``BOUNDS``; ValueError if there is none of that name."""
     require_choice("bound", name, tuple(BOUNDS))
     return BOUNDS[name]
 

@@ -16,9 +16,6 @@ def fit_rewards(
 
     Of ``features`` [n, p], the first of which is 1 and has no penalty, ``actions`` [n] below
     ``num_actions`` and ``rewards`` [n]. An action that was never taken is worth the mean reward.
-
-    >>> fit_rewards([[1, 0], [1, 1], [1, 0]], [0, 0, 1], [0.0, 1, 0.5], 2).round(2).tolist()
-    [[0.33, 0.33], [0.5, 0.0]]
     """
     features, rewards = np.asarray(features, np.float64), np.asarray(rewards, np.float64)
     actions, width = np.asarray(actions), features.shape[1]
@@ -54,9 +51,6 @@ def doubly_robust(
         actions: a_t, [n]; one of A or more has probability 0 under pi.
         logged: p_t, the probability it was taken with, [n].
         rewards: r_t, [n].
-
-    >>> doubly_robust([[0.2, 0.8]], [[0.0, 1.0]], [1], [0.5], [0.5]).tolist()
-    [0.0]
     """
     chances, expected = np.asarray(chances, np.float64), np.asarray(expected, np.float64)
     actions, rows = np.asarray(actions), np.arange(len(chances))

@@ -53,18 +53,12 @@ class Parts(NamedTuple):
 
 
 def load(source: Any, returns: ReturnRange, **given: Any) -> Loaded:
-    r"""Read logged decisions.
+    """Read logged decisions.
 
     An NPZ file has the arrays ``observations`` [n, T, d], ``actions``, ``probabilities`` and
     ``rewards`` [n, T], and perhaps ``lengths`` and ``behaviour`` [n]. All else is read by
     ``jaxrace.data.read_log``, of which ``given`` are more arguments. ValueError names the first row
     that is not as it should be or has a return out of its range.
-
-    >>> text = "trajectory,x,action,probability,reward\na,2,0,.5,1\na,4,1,.5,0\nb,2,1,.5,1\n"
-    >>> _ = Path("log.csv").write_text(text)
-    >>> found = load("log.csv", ReturnRange(0, 2))
-    >>> found.names, found.seen[0, :, 0].tolist(), found.data.taken.tolist()
-    (('x',), [2.0, 4.0], [[True, True], [True, False]])
     """
     if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".npz":
         return _load_npz(Path(source), returns)
@@ -72,19 +66,11 @@ def load(source: Any, returns: ReturnRange, **given: Any) -> Loaded:
 
 
 def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
-    r"""Divide a data set, and bring its observations into [0, 1].
+    """Divide a data set, and bring its observations into [0, 1].
 
     Ranges and actions are those of the first part (``in_train``, bool [n]) alone: policies that are
     looked for there depend on nothing in the other one, where what is beyond a range is its end.
     Words that only the other one has are left out, and actions that only it has come last.
-
-    >>> text = "trajectory,x,action,probability,reward\na,2,0,.5,1\na,4,1,.5,0\nb,9,1,.5,1\n"
-    >>> _ = Path("log.csv").write_text(text)
-    >>> parts = divide(load("log.csv", ReturnRange(0, 2)), np.array([True, False]))
-    >>> parts.low, parts.high, parts.train.observations.tolist()
-    (array([2.]), array([4.]), [[[0.0], [1.0]]])
-    >>> parts.test.observations.tolist()
-    [[[1.0], [0.0]]]
     """
     in_train, taken = np.asarray(in_train), np.asarray(loaded.data.taken)
     seen = np.asarray(loaded.seen, np.float64)

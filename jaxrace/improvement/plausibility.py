@@ -29,13 +29,6 @@ def require_possible(
     actions are together 1 at most, but for 0.01 each. Some must be below 1, as certain policies say
     nothing of others. ``observations`` have more digits than those of ``data``, leaves [n, T, ...];
     ``place`` says what to call a trajectory and a step in messages.
-
-    >>> from jaxrace.improvement import trajectories
-    >>> rows = np.arange(4)[:, None]
-    >>> data = trajectories(np.zeros((4, 1, 1)), rows % 2, np.full((4, 1), 0.9), rows)
-    >>> require_possible(data)
-    Traceback (most recent call last):
-    ValueError: probabilities[1, 0]: expected probabilities that are together 1 at most, of ...
     """
     taken = np.asarray(data.taken)
     chances, actions = np.asarray(data.probabilities)[taken], np.asarray(data.actions)[taken]

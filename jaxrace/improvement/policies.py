@@ -21,10 +21,6 @@ from jaxrace.validation import require_function, require_integer
 class LinearSoftmax:
     """P(a | s) proportional to exp(theta_a . phi(s)), a policy as ``jaxrace.policies`` has them.
 
-    Attributes:
-        basis: Features of observations; see ``jaxrace.bases``.
-        num_actions: A; actions are int32 [] from 0 on.
-
     >>> from jaxrace.bases import Fourier
     >>> policy = LinearSoftmax(Fourier(1, 2), num_actions=3)
     >>> theta = policy.example()
@@ -33,8 +29,8 @@ class LinearSoftmax:
     ['0.79', '0.11', '0.11']
     """
 
-    basis: Basis
-    num_actions: int
+    basis: Basis  # features of observations; see ``jaxrace.bases``
+    num_actions: int  # A; actions are int32 [] from 0 on
 
     def __post_init__(self) -> None:
         require_function("basis", self.basis)
@@ -85,11 +81,7 @@ class Mixed(NamedTuple):
 
 
 def unmixed(theta: ArrayLike) -> Mixed:
-    """The policy pi alone, given theta, float32 [A, p].
-
-    >>> print(unmixed(jnp.zeros((2, 1))).alpha)
-    1.0
-    """
+    """The policy pi alone, given theta, float32 [A, p]."""
     return Mixed(jnp.asarray(theta), jnp.ones((), jnp.float32))
 
 
@@ -102,15 +94,7 @@ class MixedWith(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MixedPolicy:
-    """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts.
-
-    >>> from jaxrace.bases import Fourier
-    >>> policy = MixedPolicy(LinearSoftmax(Fourier(1, 1), num_actions=2))
-    >>> theta = jnp.array([[9.0, 0.0], [0.0, 0.0]])
-    >>> half = MixedWith(Mixed(theta, jnp.float32(0.5)), jnp.zeros((2, 2)))
-    >>> print(policy.probabilities(half, jnp.zeros(1)).round(2))
-    [0.75 0.25]
-    """
+    """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts."""
 
     softmax: LinearSoftmax
 

@@ -55,11 +55,7 @@ class ImprovementParams:
 
 
 class Improvement(NamedTuple):
-    """What became of a candidate.
-
-    >>> print(Improvement(None, True, 0.61, 0.7, 0.05, is_safe=True))
-    no worse: with confidence 95% the performance is at least 0.610 (estimate 0.700)
-    """
+    """What became of a candidate."""
 
     policy: Mixed  # the candidate
     is_found: jax.Array  # bool [], has it passed the test?
@@ -82,12 +78,6 @@ class Improvement(NamedTuple):
 class PolicyImprovement:
     """Searches a training set for one candidate and tests it on the rest.
 
-    Attributes:
-        softmax: The class of policies.
-        returns: What makes returns numbers in [0, 1].
-        bound: Of the safety test: if it is safe, so is the result.
-        search: How the candidate is found.
-
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import StudentT, trajectories
     >>> done = np.arange(400)[:, None] % 2  # action 1 pays .9, action 0 pays .1
@@ -99,8 +89,9 @@ class PolicyImprovement:
     (True, True)
     """
 
-    softmax: LinearSoftmax
-    returns: ReturnRange
+    softmax: LinearSoftmax  # the class of policies
+    returns: ReturnRange  # what makes returns numbers in [0, 1]
+    # Of the safety test: if it is safe, so is the result.
     bound: LowerBound = dataclasses.field(default_factory=Bootstrap)
     search: CandidateSearch = dataclasses.field(default_factory=CandidateSearch)
 
@@ -156,7 +147,12 @@ class PolicyImprovement:
         require_enough(data)
         if not knows_initial:
             self._require_one_policy(data)
-        return _run(self, knows_initial, key, data, params)
+        split_key, own_key = jax.random.split(key)
+        # The sizes of both parts are known, and what is computed of each is as large as it.
+        order = jnp.argsort(~in_training(split_key, data), stable=True)
+        size = len(data.behaviour) // TRAIN_ONE_IN
+        parts = [jax.tree.map(lambda x, i=i: x[i], data) for i in (order[:size], order[size:])]
+        return _run_on(self, own_key, *parts, params, params.initial if knows_initial else None)
 
     def run_on(
         self, key: jax.Array, train: Trajectories, test: Trajectories, params: ImprovementParams
@@ -237,24 +233,6 @@ def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
     """A random fifth of the trajectories, every behaviour policy's share: bool [n]."""
     number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
     return split(key, data.behaviour, data.present, number)
-
-
-@bounded_jit(2, work=_work, level=1)
-def _run(
-    method: PolicyImprovement,
-    knows_initial: bool,
-    key: jax.Array,
-    data: Trajectories,
-    params: ImprovementParams,
-) -> Improvement:
-    split_key, own_key = jax.random.split(key)
-    in_train = in_training(split_key, data)
-    # The sizes of both parts are known, and what is computed of each is as large as it.
-    size = len(data.behaviour) // TRAIN_ONE_IN
-    order = jnp.argsort(~in_train, stable=True)
-    parts = [jax.tree.map(lambda x, i=i: x[i], data) for i in (order[:size], order[size:])]
-    initial = params.initial if knows_initial else None
-    return _run_on(method, own_key, parts[0], parts[1], params, initial)
 
 
 @bounded_jit(1, work=_work, level=1)

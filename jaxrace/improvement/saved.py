@@ -63,16 +63,7 @@ class SavedPolicy(NamedTuple):
 
 
 def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
-    """Read policy.npz of a run of ``jaxrace improve`` on a file; ValueError if it is of another.
-
-    >>> theta = np.zeros((1, 2, 3), np.float32)
-    >>> theta[0, 1, 1] = 3  # action 1 is for the old
-    >>> np.savez("policy.npz", theta=theta, alpha=[1.0], order=0, names=["age", "height"],
-    ...          low=[20.0, 150.0], high=[60.0, 200.0])
-    >>> policy = load_policy("policy.npz")
-    >>> [f"{policy.probabilities([age, 170.0])[1]:.2f}" for age in (20.0, 60.0)]
-    ['0.50', '0.95']
-    """
+    """Read policy.npz of a run of ``jaxrace improve`` on a file; ValueError if it is of another."""
     with np.load(path, allow_pickle=False) as arrays:
         if "low" not in arrays.files:
             raise ValueError(f"{path}: expected the policy of a run on a file, got a simulation's")

@@ -17,8 +17,8 @@ from jaxrace.improvement.arrays import (
     as_numbers,
     policy_numbers,
     require_all,
-    require_digits,
 )
+from jaxrace.narrowing import require_told_apart
 from jaxrace.validation import require_number
 
 _HUGE = float(np.finfo(np.float64).max)
@@ -48,20 +48,11 @@ class Trajectories:
 
 @dataclasses.dataclass(frozen=True)
 class ReturnRange:
-    """The returns that are possible, which makes R(tau) a number in [0, 1].
+    """The returns that are possible, which makes R(tau) a number in [0, 1]."""
 
-    Attributes:
-        low: R_-, the least discounted sum of rewards.
-        high: R_+, the largest; not so close to ``low`` that float32 cannot tell returns apart.
-        discount: gamma, in (0, 1].
-
-    >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-8)))
-    0.5
-    """
-
-    low: float
-    high: float
-    discount: float = 1.0
+    low: float  # R_-, the least discounted sum of rewards
+    high: float  # R_+, the largest; not so close that float32 cannot tell returns apart
+    discount: float = 1.0  # gamma, in (0, 1]
 
     def __post_init__(self) -> None:
         require_number("low", self.low, least=-_HUGE)
@@ -142,7 +133,7 @@ def trajectories(
     require_all("probabilities", chances, taken & ~is_chance, "a number in (0, 1]")
     earned = as_numbers("rewards", rewards, done.shape)
     require_all("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
-    require_digits("rewards", as_given("rewards", rewards), taken)
+    require_told_apart("rewards", as_given("rewards", rewards)[taken], np.float32)
     if not jax.tree.leaves(observations):
         raise ValueError("observations: expected arrays [n, T, ...], got none")
     seen = jax.tree.map(lambda leaf: _observations_kept(leaf, taken), observations)
@@ -189,7 +180,7 @@ def _observations_kept(leaf: Any, taken: np.ndarray) -> jax.Array:
     if given.dtype.kind in "iu":
         is_large = is_seen & ((given < -MOST) | (given > MOST))
         require_all("observations", given, is_large, "an integer of 32 bits, or floats")
-    require_digits("observations", given, taken)
+    require_told_apart("observations", given[taken], np.float32)
     dtype = jnp.float32 if np.issubdtype(given.dtype, np.floating) else jnp.int32
     return jnp.asarray(np.where(is_seen, given, 0), dtype)
 

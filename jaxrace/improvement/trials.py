@@ -20,14 +20,6 @@ def collect(
     """Simulate n = ``count`` trajectories of a policy; trajectory i has the key fold_in(key, i).
 
     Actions are int32 []; the option is a ``MixedWith``, and the parameters of the environment.
-
-    >>> from jaxrace.bases import Cells
-    >>> from jaxrace.envs.gridworld import Gridworld
-    >>> from jaxrace.improvement import LinearSoftmax
-    >>> env, policy = Gridworld(), MixedPolicy(LinearSoftmax(Cells(4, 2), num_actions=4))
-    >>> option = PolicyInTask(policy.example(), env.default_params)
-    >>> collect(env, policy, jax.random.key(0), option, count=5).rewards.shape
-    (5, 10)
     """
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(count, dtype=jnp.uint32))
     seen = jax.vmap(lambda key: history(env, policy, key, option))(keys)

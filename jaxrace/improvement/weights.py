@@ -148,15 +148,6 @@ def estimates(
 
     The policy is that of theta, float32 [A, p]; the trajectories are those of any policies.
     ValueError (not under a trace) if theta, an action or a return is out of its range.
-
-    >>> import numpy as np
-    >>> from jaxrace.bases import Fourier
-    >>> from jaxrace.improvement.trajectories import trajectories
-    >>> data = trajectories(np.zeros((2, 1, 1)), [[0], [1]], [[0.5], [0.5]], [[0], [1]])
-    >>> softmax = LinearSoftmax(Fourier(1, 1), num_actions=2)
-    >>> theta = jnp.array([[0.0, 0.0], [jnp.log(3.0), 0.0]])  # action 1 with probability 3/4
-    >>> print(round(float(estimates(softmax, theta, data, ReturnRange(0, 1)).ordinary), 3))
-    0.75
     """
     softmax.require_theta("theta", theta)
     if not isinstance(data.actions, Tracer):

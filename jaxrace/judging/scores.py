@@ -102,7 +102,7 @@ def notes_of(table: Table, *, is_list: bool) -> list[str]:
         gaps = int(tasks.max(initial=-1)) + 1 - len(np.unique(tasks))
         if gaps:
             found.append(
-                f"{name} has no score on {gaps:,} tasks before its last one; which ones must not "
+                f"tasks before the last one of {name} without a score: {gaps:,}; which must not "
                 f"depend on scores, {until}"
             )
     return found

@@ -123,11 +123,11 @@ class ComparingRace(base.Race):
         check_once(self.compare, source, *first)
 
 
-def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
+def check_compare(compare: Compare, outcomes: Any) -> None:
     """Raise unless ``compare(a, b)`` is an antisymmetric sign on some outcomes, leaves [n, ...].
 
     Every outcome is compared with every other, and with itself; those with NaN or infinity in them
-    are left out. Messages show the outcomes in ``shown``, if not these.
+    are left out.
 
     Raises:
         ValueError: ``compare`` is not pure JAX, returns anything but one signed integer -1, 0 or
@@ -147,13 +147,10 @@ def check_compare(compare: Compare, outcomes: Any, shown: Any = None) -> None:
     single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), outcomes)
     require_sign(compare, single)
     signs, finite = map(np.asarray, _compare_all(compare, outcomes))
-    shown = outcomes if shown is None else shown
-    _raise_unless_antisymmetric(signs.astype(np.int64), finite, shown)
+    _raise_unless_antisymmetric(signs.astype(np.int64), finite, outcomes)
 
 
-def check_once(
-    compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Array | int, shown: Any = None
-) -> None:
+def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Array | int) -> None:
     """``check_compare`` on the first samples of a race, unless that has passed before.
 
     ``source`` is what draws the samples, or None; ``kept`` comes from ``first_few``, with
@@ -164,8 +161,9 @@ def check_once(
     if check in _passed:
         _passed.move_to_end(check)
         return
-    few = _take_few(kept, int(num_rounds))
-    check_compare(compare, few, few if shown is None else _take_few(shown, int(num_rounds)))
+    # Sliced by NumPy: each slice of a device array would be a program of its own.
+    few = jax.tree.map(lambda x: np.asarray(x)[:, : max(int(num_rounds), 1)], kept)
+    check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), few))
     _passed[check] = None
     if len(_passed) > _MOST_PASSED:
         _passed.popitem(last=False)
@@ -229,13 +227,6 @@ def require_sign(compare: Compare, example: Any) -> None:
         raise ValueError(
             f"compare: expected one signed integer (int8) per pair of outcomes, got {got}"
         )
-
-
-def _take_few(kept: Any, num_rounds: int) -> Any:
-    """The rounds that there are, as leaves [n, ...]."""
-    # Sliced by NumPy: each slice of a device array would be a program of its own.
-    kept = jax.tree.map(lambda x: np.asarray(x)[:, : max(num_rounds, 1)], kept)
-    return jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), kept)
 
 
 @bounded_jit(1)

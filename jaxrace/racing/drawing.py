@@ -4,7 +4,6 @@ Axes: B lanes (races that run side by side), K options, R rows: options of races
 chunk.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.compilation import bounded_jit, brief
+from jaxrace.compilation import bounded_jit, brief, is_traced
+from jaxrace.keys import with_keys, without_keys
 
 Sample = Callable[[jax.Array, Any], Any]
 # Keys and options, leaves [B, K, ...], and the samples that each has drawn so far.
@@ -21,8 +21,6 @@ Rows = tuple[jax.Array, Any, jax.Array | np.ndarray]
 
 # Options of a batch from which on it pays to draw only for those that ask, once they are few.
 _LISTED_ROWS = 256
-# So many rounds fill the vector registers as the innermost axis; fewer leave it to the options.
-_FEW_ROUNDS = 16
 # Up to so many options go one by one: an expensive simulator had better not run in vain.
 SINGLE_ROWS = 128
 
@@ -41,33 +39,44 @@ def draw_next(sample: Sample, num_rounds: int, unequal: bool, rows: Rows, asked:
     Where options advance ``unequal``ly only those that ask, bool [B, K], are drawn.
     """
     if unequal or asked.size >= _LISTED_ROWS:
-        return _draw_asked(functools.partial(_draw_sample, sample), num_rounds, rows, asked)
-    return jax.vmap(jax.vmap(lambda *row: draw_row(sample, num_rounds, row)))(*rows)
+        return map_rows(_of_rows(sample, num_rounds), asked, rows)
+    return jax.vmap(_of_rows(sample, num_rounds))(*rows)
 
 
-def draw_row(sample: Sample, num_rounds: int, row: Rows) -> Any:
-    """The next samples [n, ...] of one option: leaves as those of ``Rows``, without [B, K]."""
-    option_key, option, drawn = row
-    draw = functools.partial(_draw_sample, sample)
-    # The rounds are the innermost axis: they fill the vector registers.
-    return jax.vmap(draw, (None, None, 0))(option_key, option, _numbers(drawn, num_rounds))
+def _of_rows(sample: Sample, num_rounds: int) -> Callable[..., Any]:
+    """A function of keys, options and samples drawn so far, of R options: the next [R, n, ...]."""
+
+    def draw(option_key: jax.Array, option: Any, sample_number: jax.Array) -> Any:
+        return sample(jax.random.fold_in(option_key, sample_number), option)
+
+    def draw_row(option_key: jax.Array, option: Any, drawn: jax.Array) -> Any:
+        numbers = (drawn + jnp.arange(num_rounds, dtype=jnp.int32)).astype(jnp.uint32)
+        # The rounds are the innermost axis: they fill the vector registers.
+        return jax.vmap(draw, (None, None, 0))(option_key, option, numbers)
+
+    return jax.vmap(draw_row)
 
 
-def draw_rows(sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray) -> Any:
+def draw_rows(
+    sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray, size: int | None = None
+) -> Any:
     """The next samples [B, K, n, ...] of those that ask, for plain Python; zeros for the others.
 
-    All are NumPy arrays. One small program draws any number of options, so many at once.
+    All are NumPy arrays, unless the sampler holds a tracer. One small program draws any number of
+    options, ``size`` at once.
     """
-    keys, options, drawn = rows
-    leaves, structure = jax.tree.flatten((jax.random.key_data(keys), options, drawn))
-    leaves = [np.asarray(x).reshape(-1, *x.shape[2:]) for x in leaves]
-    wanted, size = np.flatnonzero(asked), kernels.sizes().rows
+    size = kernels.sizes().rows if size is None else size
+    numbers = jax.tree.map(np.asarray, without_keys(rows))
+    numbers = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), numbers)
+    wanted = np.flatnonzero(asked)
     pieces = [wanted[start : start + size] for start in range(0, len(wanted), size)]
     found = []
     for piece in pieces:
         block = np.resize(piece, size)  # filled up with options that are drawn already
-        own = [x[block] for x in leaves]
-        found.append(_draw_block(sample, num_rounds, jax.random.key_impl(keys), structure, own))
+        own = jax.tree.map(lambda x, block=block: x[block], numbers)
+        found.append(_draw_block(sample, num_rounds, *with_keys(own, rows)))
+    if is_traced(found):
+        return found
 
     def together(*parts: jax.Array) -> np.ndarray:
         drawn = np.zeros((asked.size, *parts[0].shape[1:]), parts[0].dtype)
@@ -78,49 +87,15 @@ def draw_rows(sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray) ->
     return jax.tree.map(together, *found)
 
 
-@bounded_jit(4, work=brief, level=lambda sample, *_: getattr(sample, "level", 1))
-def _draw_block(
-    sample: Sample, num_rounds: int, kind: Any, structure: Any, leaves: list[jax.Array]
-) -> Any:
-    """Samples [R, n, ...] of R options, by the numbers behind their keys."""
-    keys, options, drawn = jax.tree.unflatten(structure, leaves)
-    keys = jax.random.wrap_key_data(keys, impl=kind)
-    return jax.vmap(lambda *row: draw_row(sample, num_rounds, row))(keys, options, drawn)
+@bounded_jit(2, work=brief, level=lambda sample, *_: getattr(sample, "level", 1))
+def _draw_block(sample: Sample, num_rounds: int, *rows: Any) -> Any:
+    return _of_rows(sample, num_rounds)(*rows)
 
 
-def _draw_sample(
-    sample: Sample, option_key: jax.Array, option: Any, sample_number: jax.Array
-) -> Any:
-    return sample(jax.random.fold_in(option_key, sample_number), option)
-
-
-def _draw_asked(draw: Callable[..., Any], num_rounds: int, rows: Rows, asked: jax.Array) -> Any:
-    """Samples [B, K, n, ...] of the options that ask; of the others nothing is drawn."""
-    axis = 1 if num_rounds < _FEW_ROUNDS else 0
-
-    def draw_block(option_keys: jax.Array, options: Any, drawn: jax.Array) -> Any:
-        numbers = _numbers(drawn, num_rounds)  # [R, n]
-        if num_rounds < min(_FEW_ROUNDS, drawn.size):
-            return jax.vmap(jax.vmap(draw), (None, None, 0))(option_keys, options, numbers.T)
-        return jax.vmap(jax.vmap(draw, (None, None, 0)), out_axes=axis)(
-            option_keys, options, numbers
-        )
-
-    return map_rows(draw_block, asked, rows, axis=axis)
-
-
-def _numbers(drawn: jax.Array | np.ndarray, num_rounds: int) -> jax.Array:
-    """uint32 [..., n], of the samples that follow so many."""
-    return (jnp.asarray(drawn)[..., None] + jnp.arange(num_rounds, dtype=jnp.int32)).astype(
-        jnp.uint32
-    )
-
-
-def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: int = 0) -> Any:
+def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
     """``function`` of the rows [B, K] that are wanted, and zeros for the others.
 
-    The function takes ``args`` of any number of rows, [rows, ...]; the rows of what it returns are
-    on ``axis``, 0 or 1.
+    The function takes ``args`` of any number of rows, [rows, ...], and returns as many.
     """
     num_rows = wanted.size
     args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
@@ -131,19 +106,13 @@ def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any, axis: i
         part = kernels.with_operands_kept(
             function, rows[0] < num_rows, *jax.tree.map(lambda x: x[own], args)
         )
-        at = (slice(None),) * axis + (rows,)
-        return jax.tree.map(lambda x, y: x.at[at].set(y, mode="drop"), results, part)
+        return jax.tree.map(lambda x, y: x.at[rows].set(y, mode="drop"), results, part)
 
     first = jax.eval_shape(function, *jax.tree.map(lambda x: x[:1], args))
-
-    def empty_of(x: jax.ShapeDtypeStruct) -> jax.Array:
-        return jnp.zeros((*x.shape[:axis], num_rows, *x.shape[axis + 1 :]), x.dtype)
-
-    empty = jax.tree.map(empty_of, first)
+    empty = jax.tree.map(lambda x: jnp.zeros((num_rows, *x.shape[1:]), x.dtype), first)
     sizes = kernels.sizes()
     # The last block is filled up with an option that has not asked.
     few = num_rows <= SINGLE_ROWS
     block = 1 if few else min(sizes.rows, num_rows // sizes.row_blocks)
     results = kernels.for_listed(wanted, block, map_block, empty)
-    results = jax.tree.map(lambda x: jnp.moveaxis(x, axis, 0), results)
     return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)

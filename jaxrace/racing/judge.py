@@ -45,10 +45,9 @@ _MOST_COMPARED = 512
 
 def judge(
     race: DominanceRace,
-    samples: Mapping[str, Any] | Sequence[Any] | None = None,
-    params: DominanceParams | None = None,
+    samples: Mapping[str, Any] | Sequence[Any],
+    params: DominanceParams,
     *,
-    runs: Any = None,
     dependent: bool = False,
 ) -> DominanceResult:
     """What the samples that there are say, of however many each option has.
@@ -66,7 +65,6 @@ def judge(
         samples: Of each option all its outcomes in the order in which they were made, leaves
             [n_i, ...] with 0 <= n_i <= capacity; by name, or in a list.
         params: From ``race.params``.
-        runs: Instead of ``samples`` a table, leaves [n, K, ...]: row t is the run t of all options.
         dependent: Do not look whether samples are independent; if they are not, nothing is
             guaranteed.
 
@@ -91,8 +89,7 @@ def judge(
     (['c'], 'dominance', [11, 21, 21])
     """
     race.check_params(params)
-    assert params is not None
-    names, of_options = _by_options(race, samples, runs)
+    names, of_options = _by_options(race, samples)
     options = [_host_arrays(of_option) for of_option in of_options]
     counts = np.array([_count(race, *option) for option in enumerate(options)], np.int32)
     first_bad = np.array([_first_bad(race, of_option) for of_option in options], np.int32)
@@ -103,7 +100,7 @@ def judge(
         raise ValueError(f"samples: expected outcomes that are alike: {error}") from error
     _require_told_apart(race, options)
     outcomes = narrowing.as_arrays("samples", outcomes)
-    _check_preference(race, options, outcomes, int(counts.min()))
+    race.check_preferences((comparing.first_few(outcomes), int(counts.min())))
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[2:], x.dtype), outcomes)
     state = dataclasses.replace(
         race.init(example, params), outcomes=outcomes, first_bad=jnp.asarray(first_bad)
@@ -177,23 +174,10 @@ def _judged(
     )
 
 
-def _by_options(
-    race: DominanceRace, samples: Any, runs: Any
-) -> tuple[tuple[str, ...] | None, list[Any]]:
+def _by_options(race: DominanceRace, samples: Any) -> tuple[tuple[str, ...] | None, list[Any]]:
     """The options' names, if they have any, and the samples of each."""
-    if (samples is None) == (runs is None):
-        raise ValueError("samples: expected either samples or runs, got both or none")
     names = None
-    if runs is not None:
-        tables = jax.tree.map(functools.partial(_host_array, "runs"), runs)
-        for table in jax.tree.leaves(tables):
-            if table.ndim < 2 or table.shape[1] != race.num_options:
-                raise ValueError(
-                    f"runs: expected arrays [n, {race.num_options}, ...], a row for each run and a "
-                    f"column for each option, got {list(table.shape)}"
-                )
-        found = [jax.tree.map(lambda x, i=i: x[:, i], tables) for i in range(race.num_options)]
-    elif isinstance(samples, Mapping):
+    if isinstance(samples, Mapping):
         names, found = tuple(map(str, samples)), list(samples.values())
         if len(set(names)) < len(names):
             raise ValueError(f"samples: expected different names, got {', '.join(names)}")
@@ -205,10 +189,9 @@ def _by_options(
         if len(shape) < 2 or shape[1] == race.num_options or shape[0] != race.num_options:
             raise ValueError(
                 f"samples: expected samples by name, or a list of arrays, one of each of the "
-                f"{race.num_options} options, got an array {list(shape)}: runs= takes a table with "
-                "a row for each run and a column for each option"
+                f"{race.num_options} options, got an array {list(shape)}"
             )
-        found = list(_host_array("samples", samples))
+        found = list(_host_array(samples))
     if len(found) != race.num_options:
         raise ValueError(f"samples: expected those of {race.num_options} options, got {len(found)}")
     return names, found
@@ -217,13 +200,13 @@ def _by_options(
 def _host_arrays(samples: Any) -> Any:
     if isinstance(samples, list | tuple) and all(map(np.isscalar, samples)):
         samples = np.asarray(samples)  # a list of numbers is no pytree of them
-    return jax.tree.map(functools.partial(_host_array, "samples"), samples)
+    return jax.tree.map(_host_array, samples)
 
 
-def _host_array(name: str, leaf: Any) -> np.ndarray:
-    array = np.asarray(narrowing.as_host_array(name, leaf))
+def _host_array(leaf: Any) -> np.ndarray:
+    array = np.asarray(narrowing.as_host_array("samples", leaf))
     if array.dtype.kind == "c":
-        raise ValueError(f"{name}: expected real numbers, got {array.dtype}")
+        raise ValueError(f"samples: expected real numbers, got {array.dtype}")
     return array
 
 
@@ -280,19 +263,6 @@ def _require_told_apart(race: DominanceRace, options: list[Any]) -> None:
     for arrays in zip(*map(jax.tree.leaves, options), strict=True):
         values = np.concatenate(arrays)
         narrowing.require_told_apart("samples", values, narrowing.dtype_of(values))
-
-
-def _check_preference(
-    race: DominanceRace, options: list[Any], outcomes: Any, num_rounds: int
-) -> None:
-    """``Race.check_preferences``, with messages that show the numbers as they came."""
-    few = comparing.first_few(outcomes)
-    rows, columns = jax.tree.leaves(few)[0].shape[:2]
-    shown = jax.tree.map(
-        functools.partial(_padded, columns),
-        *(jax.tree.map(lambda x: x[:columns], of_option) for of_option in options[:rows]),
-    )
-    race.check_preferences((few, num_rounds, shown))
 
 
 def _runs(

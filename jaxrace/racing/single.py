@@ -11,11 +11,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxrace import kernels
 from jaxrace.compilation import MOST_BRIEF, bounded_jit, brief, is_outermost, is_traced
 from jaxrace.racing import base, drawing
-
-_DRAW_LEVEL = 1  # what a user's simulator takes is not known: it runs half as fast at most
-
 
 # Takes rounds, rows as drawing has them, and who asks, bool [B, K]: samples [B, K, n, ...].
 Draw = Callable[[int, drawing.Rows, np.ndarray], Any]
@@ -49,7 +47,10 @@ def run(
         return None
     example = jax.eval_shape(sample, key, jax.tree.map(lambda x: x[0], options))
     example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), example)
-    draw = functools.partial(_draw_next, race, sample, example)
+    # Where options advance unequally one by one: an expensive sampler had better not run in vain.
+    few = race.opening > 0 and race.num_options <= drawing.SINGLE_ROWS
+    size = 1 if few else min(race.num_options, kernels.sizes().rows)
+    draw = functools.partial(drawing.draw_rows, sample, size=size)
     options = jax.tree.map(lambda x: x[None], options)
     params = jax.tree.map(lambda x: np.asarray(x)[None], params)
     begun = _begin(race, common_random_numbers, params, key[None], example)
@@ -85,42 +86,6 @@ def play(
             states, counts, is_open = _open(race, states, outcomes, params), None, True
         states, asked = _decide(race, states, counts, params)
     return _finish(race, states, params) if race.is_unfinished(states) else states
-
-
-def _draw_next(
-    race: base.Race,
-    sample: drawing.Sample,
-    example: Any,
-    num_rounds: int,
-    rows: drawing.Rows,
-    asked: np.ndarray,
-) -> Any:
-    """The next samples [1, K, n, ...], of those that ask at least."""
-    unequal = race.opening > 0
-    if not unequal or asked.size > drawing.SINGLE_ROWS:
-        return _draw(sample, num_rounds, unequal, rows, asked)
-    # One by one, as compiled code does, which takes a list and a loop.
-    shape = (*asked.shape, num_rounds)
-    outcomes = jax.tree.map(lambda x: np.zeros((*shape, *x.shape), x.dtype), example)
-    for number in np.flatnonzero(asked):
-        outcomes = _draw_one(sample, num_rounds, rows, np.int32(number), outcomes)
-    return outcomes
-
-
-@bounded_jit(3, work=brief, level=_DRAW_LEVEL)
-def _draw(
-    sample: drawing.Sample, num_rounds: int, unequal: bool, rows: drawing.Rows, asked: jax.Array
-) -> Any:
-    return drawing.draw_next(sample, num_rounds, unequal, rows, asked)
-
-
-@bounded_jit(2, work=brief, level=_DRAW_LEVEL)
-def _draw_one(
-    sample: drawing.Sample, num_rounds: int, rows: drawing.Rows, number: jax.Array, outcomes: Any
-) -> Any:
-    """``outcomes`` [1, K, n, ...] with the samples of one option among them."""
-    drawn = drawing.draw_row(sample, num_rounds, jax.tree.map(lambda x: x[0, number], rows))
-    return jax.tree.map(lambda x, new: x.at[0, number].set(new), outcomes, drawn)
 
 
 def begin(

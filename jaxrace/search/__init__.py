@@ -1,27 +1,17 @@
 """Learning policies: EDPS and PB-EDPS, an evolution strategy driven by a race; SARSA and PBPI."""
 
-from jaxrace.search.driver import SearchLog, run_searches, stack_params
-from jaxrace.search.final_race import FinalRace, FinalRaceParams
-from jaxrace.search.job import Learner, SearchJob, SearchWork
-from jaxrace.search.policy_iteration import PolicyIteration
-from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
-from jaxrace.search.sarsa import Sarsa
-from jaxrace.search.split_race import SplitRaceSearch
-
-__all__ = [
-    "FinalRace",
-    "FinalRaceParams",
-    "Learner",
-    "PolicyIteration",
-    "PolicySearch",
-    "Sarsa",
-    "SearchJob",
-    "SearchLog",
-    "SearchParams",
-    "SearchRow",
-    "SearchState",
-    "SearchWork",
-    "SplitRaceSearch",
-    "run_searches",
-    "stack_params",
-]
+from jaxrace.search.driver import SearchLog as SearchLog
+from jaxrace.search.driver import run_searches as run_searches
+from jaxrace.search.driver import stack_params as stack_params
+from jaxrace.search.final_race import FinalRace as FinalRace
+from jaxrace.search.final_race import FinalRaceParams as FinalRaceParams
+from jaxrace.search.job import Learner as Learner
+from jaxrace.search.job import SearchJob as SearchJob
+from jaxrace.search.job import SearchWork as SearchWork
+from jaxrace.search.policy_iteration import PolicyIteration as PolicyIteration
+from jaxrace.search.policy_search import PolicySearch as PolicySearch
+from jaxrace.search.policy_search import SearchParams as SearchParams
+from jaxrace.search.policy_search import SearchRow as SearchRow
+from jaxrace.search.policy_search import SearchState as SearchState
+from jaxrace.search.sarsa import Sarsa as Sarsa
+from jaxrace.search.split_race import SplitRaceSearch as SplitRaceSearch

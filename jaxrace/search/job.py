@@ -84,7 +84,7 @@ class SearchWork:
 
     @property
     def step_lanes(self) -> Callable[..., Any] | None:
-        """``step`` of B searches by small programs, if they can be made so; see ``sweep.Jobs``."""
+        """``step`` of B searches by small programs, if they can be made so."""
         return self._step_lanes if small.has_small_steps(self.search) else None
 
     def _step_lanes(

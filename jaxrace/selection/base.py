@@ -91,10 +91,6 @@ class Selector(abc.ABC):
 
     Subclasses implement the verbs ``init`` and ``tell``, pure functions of arrays; for ``ask``
     ``choose`` and perhaps ``draw``; and ``standing`` and ``done``.
-
-    Attributes:
-        num_options: K, at least 2.
-        top: k, below K.
     """
 
     num_options: int

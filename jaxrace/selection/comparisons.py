@@ -36,22 +36,13 @@ class NormalScores:
 
 
 def normal_score(key: jax.Array, problem: NormalScores, first: Scalar, second: Scalar) -> jax.Array:
-    """A score of the first over the second, float32 [].
-
-    >>> problem = NormalScores(jnp.array([[0.0, 3.0], [-3.0, 0.0]]), jnp.zeros((2, 2)))
-    >>> print(normal_score(jax.random.key(0), problem, 1, 0))
-    -3.0
-    """
+    """A score of the first over the second, float32 []."""
     noise = jax.random.normal(key, (), jnp.float32)
     return problem.means[first, second] + problem.deviations[first, second] * noise
 
 
 def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax.Array:
-    """1 if the first wins, else -1, float32 []; the matrix [K, K] has the chance that i beats j.
-
-    >>> print(win(jax.random.key(0), jnp.array([[0.5, 1.0], [0.0, 0.5]]), 1, 0))
-    -1.0
-    """
+    """1 if the first wins, else -1, float32 []; the matrix [K, K] has the chance that i beats j."""
     wins = jax.random.uniform(key, (), jnp.float32) < matrix[first, second]
     return jnp.where(wins, 1.0, -1.0)
 
@@ -76,14 +67,10 @@ def is_usable(scores: np.ndarray) -> np.ndarray:
 def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> RecordedScores:
     """A table of comparisons, by pairs.
 
-    Args:
-        first: Integers [n], who was compared; K is the largest of all plus 1.
-        second: Integers [n], with whom.
-        scores: [n], of the first over the second.
-
-    Raises:
-        ValueError: Scores are truth values, or above 2.6e15 in size; a row compares an option with
-            itself; lengths differ, or a pair has no row.
+    Of whoever was compared (``first``) with whom (``second``), integers [n] of which the largest
+    is K - 1, and ``scores`` [n] of the first over the second. ValueError if scores are truth
+    values, or above 2.6e15 in size; a row compares an option with itself; lengths differ, or a
+    pair has no row.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]
@@ -123,11 +110,7 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
 def recorded_score(
     key: jax.Array, problem: RecordedScores, first: Scalar, second: Scalar
 ) -> jax.Array:
-    """One of the recorded scores of a pair, drawn with replacement, float [].
-
-    >>> print(recorded_score(jax.random.key(0), recorded([0], [1], [2.0]), 1, 0))
-    -2.0
-    """
+    """One of the recorded scores of a pair, drawn with replacement, float []."""
     low, high = jnp.minimum(first, second), jnp.maximum(first, second)
     place = jax.random.randint(key, (), 0, problem.counts[low, high], jnp.int32)
     score = problem.scores[low, high, place]
@@ -177,10 +160,6 @@ def thurstone(
         num_options: K, at least 2.
         noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
         first: gamma_0, if it is not random (section 5.1.1 has 1.2).
-
-    >>> problem = thurstone(jax.random.key(0), 3, first=1.2)
-    >>> print(borda_top(problem.means, 1))
-    [ True False False]
     """
     require_keys("key", key, ndim=0)
     require_integer("num_options", num_options, 2)

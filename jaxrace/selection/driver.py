@@ -31,16 +31,8 @@ Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]
 class ByNumber:
     """A comparison without chance, which goes by how often the pair was compared before.
 
-    Scores that were played in an order come out in that order, as in a match that goes on.
-
-    Attributes:
-        function: ``function(number, problem, first, second)``, the number an int32 [] from 0.
-
-    >>> from jaxrace.selection import Uniform
-    >>> compare = ByNumber(lambda number, scores, first, second: scores[number])
-    >>> log = run(Uniform(2, 1), jax.random.key(0), compare, jnp.ones(9), 9, Uniform(2, 1).params())
-    >>> log.selected[-1].tolist()
-    [True, False]
+    Scores that were played in an order come out in that order, as in a match that goes on:
+    ``function(number, problem, first, second)``, the number an int32 [] from 0.
     """
 
     function: Compare
@@ -67,16 +59,6 @@ class Record(NamedTuple):
 
 
 @pytree
-class RunState:
-    """A run between two records."""
-
-    key: jax.Array
-    selector: Any
-    counts: jax.Array  # int32 [K, K], comparisons of each pair, i < j
-    valid: jax.Array  # bool [], all scores so far can be used
-
-
-@pytree
 class SelectionJob:
     """One selection to be made."""
 
@@ -84,11 +66,15 @@ class SelectionJob:
     problem: Any  # what ``compare`` is given
 
 
-class SelectionState(NamedTuple):
+@pytree
+class SelectionState:
     """A selection between two records."""
 
-    run: RunState
+    key: jax.Array
     problem: Any
+    selector: Any
+    counts: jax.Array  # int32 [K, K], comparisons of each pair, i < j
+    valid: jax.Array  # bool [], all scores so far can be used
     was_done: jax.Array  # bool [], the last record said so
 
 
@@ -123,17 +109,35 @@ class SelectionWork:
 
     def init(self, job: SelectionJob) -> SelectionState:
         """The state after the warm-up; ValueError where the problem is not of K options."""
-        given = self._given(job.problem)
-        require_problem(self.compare, given, self.selector.num_options)
-        run = begin(self, job.key, given)
-        return SelectionState(run, job.problem, jnp.zeros((), bool))
+        selector = self.selector
+        require_problem(self.compare, self._given(job.problem), selector.num_options)
+        own, no = selector.init(self.params), jnp.zeros((), bool)
+        counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
+        state = SelectionState(job.key, job.problem, own, counts, ~no, no)
+        if not isinstance(selector, ScoreSelector):
+            return state
+        # All rounds of the warm-up, each with all pairs at once.
+        first, second = jnp.triu_indices(selector.num_options, 1)
+
+        def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
+            told = jax.vmap(functools.partial(self._score, state, number))(first, second)
+            told = told.astype(scores.means.dtype)
+            zeros = jnp.zeros_like(scores.means)
+            told = zeros.at[first, second].set(told).at[second, first].set(-told)
+            return all_counted(scores, told), None
+
+        scores = lax.scan(play_round, own.scores, jnp.arange(selector.warm_up))[0]
+        # The last round goes through the selector, which then fits its model.
+        own = selector.with_scores(own, scores, jnp.zeros((0, 2), jnp.int32))
+        # What is no number remains in the sums.
+        valid, counts = jnp.isfinite(scores.variances).all(), jnp.triu(scores.counts, 1)
+        return dataclasses.replace(state, selector=own, counts=counts, valid=valid)
 
     def step(self, state: SelectionState) -> tuple[SelectionState, Record]:
         """A record, and the comparisons up to the next one."""
-        record = record_of(self, state.run)
-        run = advance(self, state.run, self._given(state.problem))
+        record = self.record(state)
         was_last = record.done | (record.time >= self.budget)
-        return SelectionState(run, state.problem, was_last), record
+        return dataclasses.replace(self.advanced(state), was_done=was_last), record
 
     def done(self, state: SelectionState) -> jax.Array:
         """Was that the last record?"""
@@ -142,6 +146,65 @@ class SelectionWork:
     def failed(self, row: Record) -> jax.Array:
         """Was a score not finite, or out of the selector's range?"""
         return ~row.valid
+
+    def record(self, state: SelectionState) -> Record:
+        """How a run stands."""
+        standing = self.selector.standing(state.selector, self.params)
+        selected = selected_from(standing.ranking, self.selector.top)
+        done = self.selector.done(state.selector, self.params)
+        return Record(state.selector.time, selected, standing.confidence, done, state.valid)
+
+    def advanced(self, state: SelectionState) -> SelectionState:
+        """After the comparisons up to the next record, unless the selector needs no more."""
+        # Without the key: JAX counts a choice between two keys as a use of both.
+        outside = {"key": state.key, "problem": state.problem}
+
+        def play(now: SelectionState, _: None) -> tuple[SelectionState, None]:
+            then = self._played(dataclasses.replace(now, **outside))
+            then = dataclasses.replace(then, key=None, problem=None)
+            is_done = self.selector.done(now.selector, self.params)
+            return jax.tree.map(lambda a, b: jnp.where(is_done, a, b), now, then), None
+
+        start = dataclasses.replace(state, key=None, problem=None)
+        found = lax.scan(play, start, None, self.interval // self.batch)[0]
+        return dataclasses.replace(found, **outside)
+
+    def _played(self, state: SelectionState) -> SelectionState:
+        """After the next choice."""
+        selector, params, own = self.selector, self.params, state.selector
+        if isinstance(selector, ScoreSelector):
+            pairs = selector.choose_many(own, params, self.batch)
+        else:
+            noise = selector.draw(choice_key(state.key, own.time))
+            pairs = selector.choose(noise, own, params)[None]
+        # Played side by side; of equal pairs, each has its number as if one came after the other.
+        low, high = pairs.min(1), pairs.max(1)
+        is_equal = (low[:, None] == low) & (high[:, None] == high)
+        earlier = jnp.tril(is_equal, -1).sum(1, dtype=jnp.int32)
+        numbers = state.counts[low, high] + earlier
+        scores = jax.vmap(functools.partial(self._score, state))(numbers, low, high)
+        scores = jnp.where(pairs[:, 0] == low, scores, -scores)
+        valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()
+        if isinstance(selector, ScoreSelector):
+            own = selector.tell_many(own, pairs, scores.astype(own.scores.means.dtype), params)
+        else:
+            own = selector.tell(own, pairs[0], scores[0], params)
+        counts = state.counts.at[low, high].add(1)
+        return dataclasses.replace(state, selector=own, counts=counts, valid=valid)
+
+    def _score(
+        self, state: SelectionState, number: jax.Array, first: jax.Array, second: jax.Array
+    ) -> jax.Array:
+        """Of comparison ``number`` of a pair."""
+        if not isinstance(self.compare, ByNumber):
+            number = pair_key(state.key, self.selector.num_options, first, second, number)
+        score = self.compare(number, self._given(state.problem), first, second)
+        dtype = jnp.result_type(score)
+        if dtype == jnp.bool_ or jnp.issubdtype(dtype, jnp.complexfloating):
+            raise ValueError(
+                f"compare: expected a number, as 1 and -1 of a win and a defeat, got {dtype}"
+            )
+        return score
 
     def _given(self, problem: Any) -> Any:
         return problem if self.shared is None else (self.shared, problem)
@@ -210,13 +273,7 @@ def run(
 
 
 def require_budget(selector: Selector, budget: int, interval: int, batch: int = 1) -> int:
-    """The number of records of a run; ValueError where it cannot be.
-
-    >>> from jaxrace.selection import Pocbam
-    >>> require_budget(Pocbam(num_options=10, top=4), 100, 5)
-    Traceback (most recent call last):
-    ValueError: budget: expected at least 135, the warm-up of Pocbam with 10 options, got 100
-    """
+    """The number of records of a run; ValueError where it cannot be."""
     for name, value in (("budget", budget), ("batch", batch), ("interval", interval)):
         require_integer(name, value, 1)
     if budget < selector.opening:
@@ -257,124 +314,22 @@ def _run(work: SelectionWork, key: jax.Array, problem: Any, params: Any) -> Reco
     records = require_budget(work.selector, work.budget, work.interval, work.batch)
     work = dataclasses.replace(work, params=params)
 
-    def go_on(state: RunState, _: None) -> tuple[RunState, Record]:
-        state = advance(work, state, problem)
-        return state, record_of(work, state)
+    def go_on(state: SelectionState, _: None) -> tuple[SelectionState, Record]:
+        state = work.advanced(state)
+        return state, work.record(state)
 
-    start = begin(work, key, problem)
+    start = work.init(SelectionJob(key, problem))
     later = lax.scan(go_on, start, None, records - 1)[1]
-    return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), record_of(work, start), later)
-
-
-def record_of(work: SelectionWork, state: RunState) -> Record:
-    """How a run stands."""
-    selector, params = work.selector, work.params
-    standing = selector.standing(state.selector, params)
-    selected = selected_from(standing.ranking, selector.top)
-    done = selector.done(state.selector, params)
-    return Record(state.selector.time, selected, standing.confidence, done, state.valid)
-
-
-def begin(work: SelectionWork, key: jax.Array, problem: Any) -> RunState:
-    """The state after the warm-up."""
-    selector = work.selector
-    own = selector.init(work.params)
-    counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
-    state = RunState(key, own, counts, jnp.ones((), bool))
-    if not isinstance(selector, ScoreSelector):
-        return state
-    # All rounds of the warm-up, each with all pairs at once.
-    first, second = jnp.triu_indices(selector.num_options, 1)
-
-    def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
-        play = functools.partial(_score, work.compare, state, problem, number)
-        told = jax.vmap(play)(first, second).astype(scores.means.dtype)
-        zeros = jnp.zeros_like(scores.means)
-        told = zeros.at[first, second].set(told).at[second, first].set(-told)
-        return all_counted(scores, told), None
-
-    scores = lax.scan(play_round, own.scores, jnp.arange(selector.warm_up))[0]
-    # The last round goes through the selector, which then fits its model.
-    own = selector.with_scores(own, scores, jnp.zeros((0, 2), jnp.int32))
-    # What is no number remains in the sums.
-    valid = jnp.isfinite(scores.variances).all()
-    return RunState(key, own, jnp.triu(scores.counts, 1), valid)
-
-
-def _score(
-    compare: Compare,
-    state: RunState,
-    problem: Any,
-    number: jax.Array,
-    first: jax.Array,
-    second: jax.Array,
-) -> jax.Array:
-    """Of comparison ``number`` of a pair."""
-    if not isinstance(compare, ByNumber):
-        number = pair_key(state.key, state.counts.shape[-1], first, second, number)
-    score = compare(number, problem, first, second)
-    dtype = jnp.result_type(score)
-    if dtype == jnp.bool_ or jnp.issubdtype(dtype, jnp.complexfloating):
-        raise ValueError(
-            f"compare: expected a number, as 1 and -1 of a win and a defeat, got {dtype}"
-        )
-    return score
-
-
-def advance(work: SelectionWork, state: RunState, problem: Any) -> RunState:
-    """Make the comparisons up to the next record, unless the selector needs no more."""
-
-    def play(now: RunState, _: None) -> tuple[RunState, None]:
-        then = _played(work, now, problem)
-        is_done = work.selector.done(now.selector, work.params)
-        # Without the key: JAX counts a choice between two keys as a use of both.
-        states = (dataclasses.replace(state, key=None) for state in (now, then))
-        stands = jax.tree.map(lambda a, b: jnp.where(is_done, a, b), *states)
-        return dataclasses.replace(stands, key=now.key), None
-
-    return lax.scan(play, state, None, work.interval // work.batch)[0]
-
-
-def _played(work: SelectionWork, state: RunState, problem: Any) -> RunState:
-    """After the next choice."""
-    selector, params, own = work.selector, work.params, state.selector
-    if isinstance(selector, ScoreSelector):
-        pairs = selector.choose_many(own, params, work.batch)
-    else:
-        noise = selector.draw(choice_key(state.key, own.time))
-        pairs = selector.choose(noise, own, params)[None]
-    # Played side by side; of equal pairs, each has its number as if one came after the other.
-    low, high = pairs.min(1), pairs.max(1)
-    is_equal = (low[:, None] == low) & (high[:, None] == high)
-    earlier = jnp.tril(is_equal, -1).sum(1, dtype=jnp.int32)
-    numbers = state.counts[low, high] + earlier
-    play = functools.partial(_score, work.compare, state, problem)
-    scores = jax.vmap(play)(numbers, low, high)
-    scores = jnp.where(pairs[:, 0] == low, scores, -scores)
-    valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()
-    if isinstance(selector, ScoreSelector):
-        own = selector.tell_many(own, pairs, scores.astype(own.scores.means.dtype), params)
-    else:
-        own = selector.tell(own, pairs[0], scores[0], params)
-    return RunState(state.key, own, state.counts.at[low, high].add(1), valid)
+    return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), work.record(start), later)
 
 
 def pair_key(
     key: jax.Array, num_options: int, low: ArrayLike, high: ArrayLike, number: ArrayLike
 ) -> jax.Array:
-    """The key of comparison ``number``, from 0, of a pair low < high.
-
-    >>> bool(pair_key(jax.random.key(0), 3, 0, 1, 0) == pair_key(jax.random.key(0), 3, 0, 1, 1))
-    False
-    """
+    """The key of comparison ``number``, from 0, of a pair low < high."""
     return jax.random.fold_in(jax.random.fold_in(key, low * num_options + high), number)
 
 
 def choice_key(key: jax.Array, time: jax.Array) -> jax.Array:
-    """The key of choice number ``time``, from 0, which no pair has.
-
-    >>> key = jax.random.key(0)
-    >>> bool(choice_key(key, jnp.int32(1)) == pair_key(key, 3, 0, 1, 1))
-    False
-    """
+    """The key of choice number ``time``, from 0, which no pair has."""
     return jax.random.fold_in(jax.random.fold_in(key, jnp.uint32(_CHOICES)), time)

@@ -25,15 +25,11 @@ class Pocbam(ScoreSelector):
     Pairs are taken to be independent of each other, so that intransitive ones do no harm (Groves
     and Branke 2019; eqs. 8 to 14 of "Exploiting transitivity").
 
-    >>> selector = Pocbam(num_options=3, top=1)
+    >>> selector, key = Pocbam(num_options=3, top=1), jax.random.key(0)
     >>> params = selector.params()
-    >>> state, qualities = selector.init(params), [0.0, 1.0, 0.5]
-    >>> for number in range(30):
-    ...     first, second = selector.ask(jax.random.key(number), state, params)
-    ...     score = qualities[first] - qualities[second] + (-1) ** number
-    ...     state = selector.tell(state, [first, second], score, params)
-    >>> selector.result(state, params).selected.tolist()
-    [False, True, False]
+    >>> state = selector.init(params)
+    >>> selector.ask(key, state, params).tolist()
+    [0, 1]
     """
 
     def value(self, moments: Moments) -> jax.Array:
@@ -55,9 +51,6 @@ class MlPocbam(Pocbam):
         fit: "swept", a single step from the mean scores, variances and then qualities: the best
             selections, and the only fit that has what the paper reports; "restarted", from the mean
             scores to a stationary point, as the paper describes; or "followed", from the last fit.
-
-    >>> MlPocbam(num_options=10, top=4).opening
-    135
     """
 
     fit: Fit = "swept"
@@ -98,9 +91,6 @@ class HybridPocbam(MlPocbam):
     """ML-POCBAm while the intransitivity index (eq. 17) is at most a limit, else POCBAm.
 
     Both what to compare and what to select go by it.
-
-    >>> HybridPocbam(num_options=10, top=4).params().limit.round(2).tolist()
-    0.17...
     """
 
     params_kind: ClassVar[type] = HybridParams
@@ -129,11 +119,6 @@ def fitted_moments(scores: Scores, fit: ThurstoneFit, pooled_samples: float = 0.
     """What a fitted model says of the scores (eq. 9): means sum_j (gamma_i - gamma_j).
 
     ``pooled_samples`` is that of ``ScoreSelector``.
-
-    >>> from jaxrace.selection.scores import no_scores
-    >>> fit = kernels.ThurstoneFit(jnp.array([1.0, -1.0]), jnp.zeros((2, 2)), jnp.bool_(True))
-    >>> print(fitted_moments(no_scores(2), fit).means)
-    [ 2. -2.]
     """
     qualities = fit.qualities
     means = qualities.shape[-1] * qualities - qualities.sum()
@@ -146,13 +131,6 @@ def intransitivity_index(observed: Moments, fitted: Moments) -> jax.Array:
     """II = 1 - exp(-1/2K sum_i [KL(obs_i || fit_i) + KL(fit_i || obs_i)]) (eqs. 17 and 19).
 
     Of ``observed_moments`` and ``fitted_moments``: float [], 0 where they agree, up to 1.
-
-    >>> from jaxrace.selection.scores import Moments
-    >>> counts, ones = jnp.ones((2, 2), jnp.int32), jnp.ones((2, 2))
-    >>> observed = Moments(jnp.array([1.0, -1.0]), ones, counts)
-    >>> fitted = Moments(jnp.array([2.0, -2.0]), ones, counts)
-    >>> [f"{intransitivity_index(observed, model):.4f}" for model in (observed, fitted)]
-    ['0.0000', '0.3935']
     """
     variances, others = observed.variances, fitted.variances
     squares = (observed.means - fitted.means) ** 2

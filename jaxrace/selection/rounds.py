@@ -24,12 +24,9 @@ class RoundSelector(Selector):
     Bounds hold for numbers Y in [0, 1]: a state has their ``counts`` and ``totals``. It has
     ``rounds``, complete ones; ``place``, up to which those who wait had their turn of this round;
     ``selected`` and ``discarded``, bool [K]. The params have ``delta`` and ``max_score``.
-
-    Attributes:
-        outcome: What counts: "wins", or "scores", which must be bounded.
     """
 
-    outcome: Outcome = "wins"
+    outcome: Outcome = "wins"  # what counts; scores must be bounded
 
     is_guaranteed: ClassVar[bool] = True
 
@@ -85,13 +82,7 @@ def require_max_score(max_score: float) -> None:
 
 
 def share_of(score: jax.Array, outcome: str, max_score: jax.Array) -> jax.Array:
-    """Y in [0, 1], any shape: 1 for a win, 1/2 for a tie, 0 for a loss; or the score, rescaled.
-
-    >>> print(share_of(jnp.array([-2.0, 0.0, 1.0]), "wins", jnp.float32(1)))
-    [0.  0.5 1. ]
-    >>> print(share_of(jnp.array([-2.0, 0.0, 1.0]), "scores", jnp.float32(2)))
-    [0.   0.5  0.75]
-    """
+    """Y in [0, 1], any shape: 1 for a win, 1/2 for a tie, 0 for a loss; or the score, rescaled."""
     if outcome == "wins":
         return (1 + jnp.sign(score)) / 2
     score, max_score = _alike(score, max_score)

@@ -14,13 +14,7 @@ from numpy.typing import ArrayLike
 from jaxrace import kernels
 from jaxrace.compilation import is_traced
 from jaxrace.protocol import pytree, verb
-from jaxrace.selection.base import (
-    Selector,
-    Standing,
-    check_pairs,
-    check_scores,
-    unless_done,
-)
+from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, unless_done
 from jaxrace.selection.scores import (
     Moments,
     Scores,
@@ -201,11 +195,6 @@ class ScoreSelector(Selector):
 
         They are chosen one after the other, as if each left mean and variance of its pair as they
         are; all are [-1, -1] once it is done. ValueError if ``number``, B, is not positive.
-
-        >>> selector = Uniform(num_options=3, top=1)
-        >>> params = selector.params()
-        >>> selector.ask_many(jax.random.key(0), selector.init(params), params, 2).tolist()
-        [[0, 1], [0, 2]]
         """
         require_keys("key", key, ndim=0)
         require_integer("number", number, 1)
@@ -214,14 +203,7 @@ class ScoreSelector(Selector):
 
     @verb
     def tell_many(self, state: ScoreState, pairs: Any, scores: Any, params: Any) -> ScoreState:
-        """Count the scores [B] of pairs [B, 2] that were compared side by side; see ``tell``.
-
-        >>> selector = Uniform(num_options=3, top=1)
-        >>> params = selector.params()
-        >>> state = selector.tell_many(selector.init(params), [[0, 1], [2, 1]], [1, 4], params)
-        >>> state.scores.means[1].tolist()
-        [-1.0, 0.0, -4.0]
-        """
+        """Count the scores [B] of pairs [B, 2] that were compared side by side; see ``tell``."""
         return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
 
     def checked_tell_many(
@@ -245,14 +227,7 @@ class ScoreSelector(Selector):
 
 @dataclasses.dataclass(frozen=True)
 class Uniform(ScoreSelector):
-    """All pairs in turn.
-
-    >>> selector = Uniform(num_options=3, top=1)
-    >>> params = selector.params()
-    >>> state = selector.tell(selector.init(params), [0, 1], 2.5, params)
-    >>> print(selector.result(state, params).scores)
-    [ 2.5 -2.5  0. ]
-    """
+    """All pairs in turn."""
 
     def value(self, moments: Moments) -> jax.Array:
         return jnp.zeros(moments.counts.shape, float)
@@ -265,9 +240,6 @@ class KnowledgeGradient(ScoreSelector):
     Where no single score is likely to change the selection, the one that is the likeliest to is
     still found, though all gains are below any float. After Groves and Branke 2019; the next score
     is taken to be normal, with the variance estimated.
-
-    >>> KnowledgeGradient(num_options=4, top=2, warm_up=2).opening
-    12
     """
 
     def value(self, moments: Moments) -> jax.Array:

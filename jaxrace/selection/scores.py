@@ -25,13 +25,7 @@ class Scores:
 
 @pytree
 class Moments:
-    """Normal beliefs of the scores, S_i ~ N(means_i, sum_j pair_variances_ij / counts_ij).
-
-    >>> counts = jnp.full((2, 2), 4, jnp.int32)
-    >>> moments = Moments(jnp.array([1.0, -1.0]), jnp.ones((2, 2)), counts)
-    >>> moments.variances.tolist()
-    [0.25, 0.25]
-    """
+    """Normal beliefs of the scores, S_i ~ N(means_i, sum_j pair_variances_ij / counts_ij)."""
 
     means: jax.Array  # float [K], of S_i
     pair_variances: jax.Array  # float [K, K], of one comparison, symmetric
@@ -119,9 +113,6 @@ def observed_moments(scores: Scores, pooled_samples: float = 0.0) -> Moments:
     """Each pair by itself: unbiased variances (Groves and Branke 2019).
 
     ``pooled_samples`` is that of ``ScoreSelector``.
-
-    >>> print(observed_moments(no_scores(2)).means)
-    [0. 0.]
     """
     degrees = jnp.maximum(scores.counts - 1, 1)
     variances = _mixed_variances(scores, degrees, pooled_samples)

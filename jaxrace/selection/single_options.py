@@ -34,17 +34,9 @@ class Ocba(Selector):
     The second option of a pair is drawn from all others, and a score counts for the first alone,
     whose mean score then estimates S_i / (K - 1). Half of what a comparison says is given away:
     what allocation by single options costs, to compare with allocation by pairs.
-
-    Attributes:
-        warm_up: Comparisons of each option that come first.
-
-    >>> selector = Ocba(num_options=3, top=1)
-    >>> params = selector.params()
-    >>> print(selector.ask(jax.random.key(0), selector.init(params), params)[0])
-    0
     """
 
-    warm_up: int = 3
+    warm_up: int = 3  # comparisons of each option that come first
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -117,11 +109,7 @@ class Ocba(Selector):
 
 
 def random_other(option: jax.Array, uniform: jax.Array, num_options: int) -> jax.Array:
-    """Another option, each with the same probability, int32 [].
-
-    >>> [int(random_other(jnp.int32(1), jnp.float32(u), 3)) for u in (0.1, 0.6)]
-    [2, 0]
-    """
+    """Another option, each with the same probability, int32 []."""
     others = num_options - 1
     step = jnp.minimum((uniform * others).astype(jnp.int32), others - 1)
     return (option + 1 + step) % num_options

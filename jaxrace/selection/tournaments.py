@@ -75,9 +75,6 @@ class Top(Selector):
         The first tournaments take K - k. The m-th winner on the heap meets 1 to log2 m others
         (rounded down). After each of the k found but the last, two matches for every level of the
         heap sink its last member, the found one's group plays without it, and its winner rises.
-
-        >>> Top(num_options=10, top=1).match_bounds, Top(num_options=10, top=4).match_bounds
-        ((9, 9), (15, 25))
         """
         small, large = self.num_options // self.top, -(-self.num_options // self.top)
         least = self.num_options - 1

@@ -25,6 +25,7 @@ from jaxrace.sweep.work import Jobs, Work
 from jaxrace.validation import require_number
 
 NAME = "checkpoint.json"  # of a sweep in one process
+_LANES = "lanes-{:06}"
 SHARDS = "shards.json"  # of one on a cluster
 
 # Jobs that are made at once to be compared.
@@ -70,74 +71,55 @@ def is_saved(folder: str | Path) -> bool:
 
 
 @contextlib.contextmanager
-def opened(
-    checkpoints: Checkpoints, identify: Callable[[], Mapping[str, Any]]
-) -> Iterator["Saver"]:
-    """What writes and reads the checkpoints of a sweep, which has its folder for itself meanwhile.
+def opened(checkpoints: Checkpoints | None) -> Iterator[Path | None]:
+    """The folder of a sweep, if it is saved, which it has for itself meanwhile.
 
-    What ``identify`` returns has to be the same when a sweep is resumed. ValueError if another
-    process works there, or there is a checkpoint and no ``resume``.
+    ValueError if another process works there, or there is a checkpoint and no ``resume``.
     """
-    saver = Saver(checkpoints, identify)
-    saver.folder.mkdir(parents=True, exist_ok=True)
-    with runs.locked(saver.folder):
-        if is_saved(saver.folder) and not checkpoints.resume:
-            raise ValueError(
-                f"folder: expected no checkpoint in '{checkpoints.folder}', or resume=True"
-            )
-        yield saver
+    if checkpoints is None:
+        yield None
+        return
+    folder = Path(checkpoints.folder).absolute()
+    folder.mkdir(parents=True, exist_ok=True)
+    with runs.locked(folder):
+        if is_saved(folder) and not checkpoints.resume:
+            raise ValueError(f"folder: expected no checkpoint in '{folder}', or resume=True")
+        yield folder
 
 
-class Saver:
-    """The checkpoints of one sweep; see ``opened``."""
+def load(
+    folder: Path | None, identify: Callable[[], Any]
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """What was saved last, if anything; ValueError if it is damaged, or of another sweep."""
+    if folder is None or not is_saved(folder):
+        return {}, {}
+    if (folder / SHARDS).is_file():
+        raise ValueError(
+            f"folder: expected a sweep that began here, got one on a cluster in '{folder}'"
+        )
+    with _told(ValueError, f"{folder} is damaged"):
+        facts = files.read_json(folder / NAME)
+        arrays = _orbax().restore(folder / _LANES.format(facts["number"]))
+        if facts["digest"] != _digest(arrays):
+            raise ValueError("its checksum does not fit")
+    require_same(facts["identity"], identify())
+    return arrays, facts
 
-    def __init__(self, asked: Checkpoints, identify: Callable[[], Mapping[str, Any]]) -> None:
-        self.folder, self.every = Path(asked.folder).absolute(), asked.every
-        self._asked, self._identify, self._number = asked, identify, 0
 
-    # This and orbax take a second or two: both wait until there is something to save.
-    @functools.cached_property
-    def _identity(self) -> dict[str, Any]:
-        return json.loads(json.dumps({**self._identify(), "config": dict(self._asked.config)}))
+def save(folder: Path, arrays: Mapping[str, Any], number: int, facts: Mapping[str, Any]) -> None:
+    """Write arrays under a new number, and facts as JSON has them; OSError if that fails.
 
-    def load(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        """What was saved last, if anything; ValueError if damaged, or of another sweep."""
-        if not is_saved(self.folder):
-            return {}, {}
-        if not (self.folder / NAME).is_file():
-            raise ValueError(
-                f"folder: expected a sweep that began here, got one on a cluster in '{self.folder}'"
-            )
-        damaged = f"{self.folder} is damaged"
-        with _told(ValueError, damaged):
-            facts = files.read_json(self.folder / NAME)
-            self._number, identity = facts.pop("number"), facts.pop("identity")
-        require_same(identity, self._identity)
-        with _told(ValueError, damaged):
-            arrays = _orbax().restore(self._lanes())
-            if facts.pop("digest") != _digest(arrays):
-                raise ValueError("its checksum does not fit")
-        return arrays, facts
-
-    def save(self, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> None:
-        """Write arrays, and facts as JSON has them; OSError if that fails.
-
-        Until it is done the checkpoint before counts.
-        """
-        self._number += 1
-        # orbax does not store what has no elements.
-        arrays = {name: x for name, x in arrays.items() if x.size}
-        own = {"number": self._number, "identity": self._identity, "digest": _digest(arrays)}
-        with _told(OSError, f"cannot write to {self.folder}"):
-            _orbax().save(self._lanes(), arrays, force=True)
-            files.sync_tree(self._lanes())
-            files.write_json(self.folder / NAME, {**facts, **own})
-        for other in set(self.folder.glob("lanes-*")) - {self._lanes()}:
-            shutil.rmtree(other, ignore_errors=True)
-        self._asked.on_saved()
-
-    def _lanes(self) -> Path:
-        return self.folder / f"lanes-{self._number:06}"
+    Until it is done the checkpoint before counts.
+    """
+    # orbax does not store what has no elements.
+    arrays = {name: x for name, x in arrays.items() if x.size}
+    lanes = folder / _LANES.format(number)
+    with _told(OSError, f"cannot write to {folder}"):
+        _orbax().save(lanes, arrays, force=True)
+        files.sync_tree(lanes)
+        files.write_json(folder / NAME, {**facts, "number": number, "digest": _digest(arrays)})
+    for other in set(folder.glob("lanes-*")) - {lanes}:
+        shutil.rmtree(other, ignore_errors=True)
 
 
 @functools.cache
@@ -145,6 +127,20 @@ def _orbax() -> Any:
     import orbax.checkpoint as ocp  # starts a backend
 
     return ocp.Checkpointer(ocp.StandardCheckpointHandler())
+
+
+def identity_of(work: Work, jobs: Jobs, width: int, config: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of a sweep, as JSON has them; makes every job, a few at a time."""
+    starts = range(0, jobs.count, _JOBS_AT_ONCE)
+    parts = (np.arange(start, min(start + _JOBS_AT_ONCE, jobs.count)) for start in starts)
+    return {
+        "lanes of a device": width,
+        "jobs": jobs.count,
+        "costs of the jobs": None if jobs.costs is None else _digest(np.asarray(jobs.costs)),
+        "what the jobs share": _digest(work),
+        "what the jobs are given": _digest(*map(jobs.inputs, parts)),
+        "config": json.loads(json.dumps(dict(config))),
+    }
 
 
 def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
@@ -161,17 +157,13 @@ def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
     }
 
 
-def identity_of(work: Work, jobs: Jobs, width: int) -> dict[str, Any]:
-    """The numbers of a sweep, as JSON has them; makes every job, a few at a time."""
-    starts = range(0, jobs.count, _JOBS_AT_ONCE)
-    parts = (np.arange(start, min(start + _JOBS_AT_ONCE, jobs.count)) for start in starts)
-    return {
-        "lanes of a device": width,
-        "jobs": jobs.count,
-        "costs of the jobs": None if jobs.costs is None else _digest(np.asarray(jobs.costs)),
-        "what the jobs share": _digest(work),
-        "what the jobs are given": _digest(*map(jobs.inputs, parts)),
-    }
+def require_same(found: Any, expected: Any, name: str = "") -> None:
+    """Name the first difference between two pieces of JSON."""
+    if isinstance(found, dict) and isinstance(expected, dict):
+        for part in expected | found:
+            require_same(found.get(part), expected.get(part), part)
+    elif found != expected:
+        raise ValueError(f"checkpoint: expected one with {name} = {expected!r}, got {found!r}")
 
 
 def _digest(*trees: Any) -> str:
@@ -182,15 +174,6 @@ def _digest(*trees: Any) -> str:
             found.update(f"{jax.tree_util.keystr(path)} {array.dtype} {array.shape}".encode())
             found.update(array.tobytes())
     return found.hexdigest()
-
-
-def require_same(found: Any, expected: Any, name: str = "") -> None:
-    """Name the first difference between two pieces of JSON."""
-    if isinstance(found, dict) and isinstance(expected, dict):
-        for part in [*expected, *sorted(set(found) - set(expected))]:
-            require_same(found.get(part), expected.get(part), part)
-    elif found != expected:
-        raise ValueError(f"checkpoint: expected one with {name} = {expected!r}, got {found!r}")
 
 
 @contextlib.contextmanager

@@ -24,19 +24,17 @@ from jaxrace.sweep.checkpoint import (
     SHARDS,
     Checkpoints,
     identity_of,
-    opened,
     require_same,
     surroundings,
 )
 from jaxrace.sweep.cluster import Ray, connected, gpus_of_task, remote_function, shard_size
-from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
-from jaxrace.sweep.lanes import is_small, traced
-from jaxrace.sweep.places import LanePlan, default_devices, default_width
-from jaxrace.sweep.rows import Rows, RowStore
+from jaxrace.sweep.engine import OnRows, Sweep
+from jaxrace.sweep.lanes import default_devices, default_width, own_program, traced
+from jaxrace.sweep.log import Rows, SweepLog
 from jaxrace.sweep.shard_checkpoint import DAMAGED, ShardCheckpoint
 from jaxrace.sweep.shared_folder import SharedFolder
 from jaxrace.sweep.stopping import Interrupted
-from jaxrace.sweep.work import Jobs, Work
+from jaxrace.sweep.work import Jobs, Work, lane_plan
 
 _MOST_FAILURES = 3  # of a shard
 
@@ -50,7 +48,8 @@ class _Task:
 
     work: Work
     jobs: Jobs
-    plan: LanePlan
+    width: int
+    plan: tuple[NDArray[np.int64], NDArray[np.int64]]  # see ``lane_plan``
     size: int  # jobs of a shard, in the order in which they begin
     folder: SharedFolder
     every: float  # seconds between checkpoints
@@ -58,7 +57,7 @@ class _Task:
 
     def numbers(self, shard: int) -> NDArray[np.int64]:
         """Of the jobs of a shard."""
-        return self.plan.order[shard * self.size : (shard + 1) * self.size]
+        return self.plan[0][shard * self.size : (shard + 1) * self.size]
 
 
 def run_shards(
@@ -90,8 +89,7 @@ def run_shards(
         remote = functools.partial(remote_function, ray, cluster.cpus_per_task, num_gpus)
         here, own_width = ray.get(remote(_describe).remote(work, jobs))
         width = width or int(own_width)
-        config = {"config": dict(checkpoints.config)}
-        identity = json.loads(json.dumps(here | identity_of(work, jobs, width) | config))
+        identity = here | identity_of(work, jobs, width, checkpoints.config)
         if cut is None:
             size = shard_size(ray, cluster, num_gpus, jobs, width)
             new = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
@@ -99,11 +97,11 @@ def run_shards(
         else:
             require_same(cut["identity"], identity)
             size = cut["size"]
-        plan = LanePlan.of(jobs, width)
-        task = _Task(work, jobs, plan, size, folder, checkpoints.every, here)
+        plan = lane_plan(jobs, width)
+        task = _Task(work, jobs, width, plan, size, folder, checkpoints.every, here)
         shards = range(math.ceil(jobs.count / size))
-        store = RowStore(row, folder.read)
-        log = SweepLog(store, np.zeros(0, np.int64), width, 1, jobs.count, 0, 0, cut is not None, 0)
+        counts = width, 1, jobs.count, 0, 0, cut is not None, 0
+        log = SweepLog(lambda: row, [], np.zeros(0, np.int64), *counts, read=folder.read)
         before = [shard for shard in shards if _done(shard) in names]
         for shard in before:
             _add(log, task, shard)
@@ -133,8 +131,8 @@ def width_on(cluster: Ray, work: Work, jobs: Jobs) -> int:
 
 def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
     """To what the shards have left, one that is done; its rows, which are not kept in memory."""
-    rows, arrays = log.store.load(_done(shard))
-    log.store.add_file(_done(shard))
+    rows, arrays = log.load(_done(shard))
+    log.parts.append(_done(shard))
     log.failed = np.union1d(log.failed, arrays["failed"])
     log.num_rows += len(rows.job)
     log.num_ended += len(task.numbers(shard))
@@ -229,7 +227,7 @@ def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: boo
     numbers = task.numbers(shard)
     inputs, brief = task.jobs.inputs, task.jobs.brief  # compiled as one process compiles it
     jobs = Jobs(len(numbers), lambda places: inputs(numbers[places]), brief=brief)
-    plan = LanePlan(np.arange(len(numbers)), task.plan.lane[numbers], task.plan.width)
+    plan = np.arange(len(numbers)), task.plan[1][numbers]
     with tempfile.TemporaryDirectory() as name:
         here = Path(name)
         if goes_on:
@@ -237,10 +235,11 @@ def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: boo
         send = functools.partial(saved.send, here)
         local = Checkpoints(here, every=task.every, resume=True, on_saved=send)
         # A part of a sweep runs that one's program, however few its jobs are.
-        small = jobs.count == task.jobs.count and is_small(task.work, jobs, plan.width)
+        is_whole = jobs.count == task.jobs.count
+        own = own_program(task.work, jobs, task.width) if is_whole else None
+        what = task.work, jobs, task.width, plan, default_devices(), own, local
         # That the whole sweep is the same has been compared.
-        with opened(local, lambda: task.surroundings) as saver:
-            log = Sweep(task.work, jobs, plan, default_devices(), saver, is_small=small).run()
+        log = Sweep(*what, lambda: task.surroundings).run()
         rows = log.rows._replace(job=numbers[log.rows.job])
         failed, lane_steps = numbers[log.failed], np.array(log.lane_steps)
         return rows.packed(failed=failed, lane_steps=lane_steps)

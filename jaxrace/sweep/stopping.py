@@ -1,10 +1,11 @@
 """Ending a sweep when the system asks for it."""
 
+import contextlib
+import math
 import signal
 import threading
 import time
-from types import FrameType
-from typing import Any, Self
+from typing import Self
 
 # Signals within so many seconds are one.
 _TOGETHER = 0.5
@@ -15,7 +16,7 @@ class Interrupted(Exception):  # noqa: N818
     """A sweep was asked to stop; if it is saved at all, it can be resumed from here."""
 
 
-class StopOnSignals:
+class StopOnSignals(contextlib.ExitStack):
     """Says stop after SIGINT or SIGTERM, while a ``with`` block runs; give it to ``run``.
 
     A second signal ends the block at once, by KeyboardInterrupt, unless it comes together with the
@@ -35,11 +36,9 @@ class StopOnSignals:
     """
 
     def __init__(self, at_once: bool = False) -> None:
+        super().__init__()
         self.received: int | None = None
-        self.is_heard = False
-        self._at_once = at_once
-        self._first_at = 0.0
-        self._handlers: dict[int, Any] = {}
+        self.is_heard, self._ends_at = False, -math.inf if at_once else math.inf
 
     def __call__(self) -> bool:
         """Has there been a signal?"""
@@ -49,17 +48,13 @@ class StopOnSignals:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                self._handlers[number] = signal.signal(number, self._receive)
+                handler = signal.signal(number, self._receive)
+                # None: it was not installed from Python.
+                self.callback(signal.signal, number, handler or signal.SIG_DFL)
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        for number, handler in self._handlers.items():
-            # None: it was not installed from Python.
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-
-    def _receive(self, number: int, _: FrameType | None) -> None:
-        if self.received is None:
-            self._first_at = time.monotonic()
-        self.received = number
-        if self._at_once or time.monotonic() - self._first_at > _TOGETHER:
+    def _receive(self, number: int, _: object) -> None:
+        self.received, now = number, time.monotonic()
+        self._ends_at = min(self._ends_at, now + _TOGETHER)
+        if now > self._ends_at:
             raise KeyboardInterrupt

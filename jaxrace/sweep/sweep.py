@@ -1,19 +1,18 @@
 """Doing many jobs at once, here or on a cluster. Axes: W lanes of a device."""
 
-import contextlib
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 
-from jaxrace.sweep import places
-from jaxrace.sweep.checkpoint import Checkpoints, identity_of, opened, surroundings
+from jaxrace.sweep.checkpoint import Checkpoints, identity_of, surroundings
 from jaxrace.sweep.cluster import Ray
-from jaxrace.sweep.engine import OnRows, Sweep, SweepLog
-from jaxrace.sweep.lanes import MOST_STEPS, is_small
-from jaxrace.sweep.places import LanePlan
+from jaxrace.sweep.engine import OnRows, Sweep
+from jaxrace.sweep.lanes import MOST_STEPS, default_devices, default_width, own_program
+from jaxrace.sweep.log import SweepLog
 from jaxrace.sweep.shards import run_shards
-from jaxrace.sweep.work import Jobs, Work
+from jaxrace.sweep.work import Jobs, Work, lane_plan
 from jaxrace.validation import require_integer
 
 
@@ -76,16 +75,17 @@ def run(
     require_integer("burst", burst, 1, MOST_STEPS)
     if cluster is not None:
         return run_shards(work, jobs, width, cluster, on_rows, checkpoints, stop)
-    devices = places.default_devices() if devices is None else list(devices)
-    width = width or places.default_width(work, jobs, devices)
-    plan, small = LanePlan.of(jobs, width), is_small(work, jobs, width)
+    devices = default_devices() if devices is None else list(devices)
+    width = width or default_width(work, jobs, devices)
+    own = own_program(work, jobs, width)
 
+    @functools.cache
     def identify() -> dict[str, Any]:
-        if small:
+        if own is not None:
             # What has been traced for its steps, and how, shows in the whole program.
             jax.clear_caches()
-        return surroundings(work, jobs) | identity_of(work, jobs, width)
+        config = checkpoints.config if checkpoints else {}
+        return surroundings(work, jobs) | identity_of(work, jobs, width, config)
 
-    kept = contextlib.nullcontext() if checkpoints is None else opened(checkpoints, identify)
-    with kept as saver:
-        return Sweep(work, jobs, plan, devices, saver, stop, small).run(burst, on_rows)
+    how = width, lane_plan(jobs, width), devices, own
+    return Sweep(work, jobs, *how, checkpoints, identify, burst, on_rows, stop).run()

@@ -1,6 +1,11 @@
-"""What a sweep knows of its jobs: how each begins, goes on, and ends. Axes: J jobs, n of them."""
+"""What a sweep knows of its jobs: how each begins, goes on and ends, and in which lane.
+
+Axes: J jobs, n of them, W lanes of a device.
+"""
 
 import dataclasses
+import itertools
+import math
 from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
@@ -12,6 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from jaxrace.keys import with_keys, without_keys
 from jaxrace.protocol import pytree
 from jaxrace.validation import require_function, require_integer
+
+# The golden section: equal jobs that come periodically are spread evenly.
+_TURN = (math.sqrt(5) - 1) / 2
 
 
 @runtime_checkable
@@ -133,3 +141,26 @@ class Once:
         """Is there a NaN?"""
         leaves = [x for x in jax.tree.leaves(row) if jnp.issubdtype(x.dtype, jnp.floating)]
         return jnp.stack([jnp.bool_(False), *(jnp.isnan(x).any() for x in leaves)]).any()
+
+
+def lane_plan(jobs: Jobs, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The jobs in the order in which they begin, and the lane of each, whatever the device; [J].
+
+    Every W successive jobs have the W lanes, and the next W are turned by about .618 W: equal jobs
+    often come in a period that divides W. With costs the most expensive W jobs have a lane each,
+    the next W of them in reverse, and so on, and they begin in that order.
+
+    >>> lane_plan(Jobs(8, lambda numbers: numbers), 4)[1].tolist()
+    [0, 1, 2, 3, 3, 0, 1, 2]
+    >>> lane_plan(Jobs(4, lambda numbers: numbers, [1.0, 4.0, 3.0, 2.0]), 2)[1].tolist()
+    [0, 0, 1, 1]
+    """
+    rank = np.arange(jobs.count)
+    time, place = np.divmod(rank, width)
+    if jobs.costs is None:
+        turns = itertools.count(round(_TURN * width))
+        turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
+        return rank, (place + time * turn) % width
+    order = np.argsort(-np.asarray(jobs.costs, np.float64), kind="stable")
+    lane = np.where(time % 2, width - 1 - place, place)
+    return order, lane[np.argsort(order)]

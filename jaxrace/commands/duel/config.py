@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
+from jaxrace.commands.table_options import Decimal, Delimiter
 from jaxrace.validation import require_default, require_integer, require_names, require_probability
 
 ALGORITHMS: dict[str, str] = {
@@ -38,7 +38,16 @@ _MOST_REPEATS = 10**6  # rows of some repeats are kept in memory
 
 @dataclasses.dataclass(frozen=True)
 class DuelConfig:
-    """Runs of one or several dueling bandits on one preference matrix.
+    """Run dueling bandits on a preference matrix.
+
+    Many repeats run side by side. Prints who beats how many and a table of regrets, and leaves a
+    folder with config.json, log.csv, summary.json, regret.png and, of a file, matrix.png. What is
+    interrupted is saved, and goes on with --resume.
+
+    For example:
+      jaxrace duel random
+      jaxrace duel mine.csv --algorithm rucb,dts --horizon 100000 --repeats 50
+      jaxrace duel hard-condorcet --algorithm savage --arms 20 --out runs/savage
 
     Attributes:
         algorithm: What to run, or several with commas between them; ``jaxrace list`` explains.
@@ -67,7 +76,6 @@ class DuelConfig:
 
     def __post_init__(self) -> None:
         require_names("algorithm", self.algorithms, ALGORITHMS)
-        require_signs(self.decimal, self.delimiter)
         if self.matrix in MATRICES:
             for name in ("decimal", "delimiter"):
                 require_default(name, self, f"with matrix {self.matrix}, as it is of a file")

@@ -137,8 +137,7 @@ def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
     panels[0].set(ylabel=f"{label} regret so far", title="mean of the repeats, and the middle half")
     panels[1].set(ylabel="share recommending a best arm", ylim=(-0.02, 1.02))
     for panel in panels:
-        panel.set_xlabel("duels")
-        plots.tidy(panel, "x")
+        plots.tidy(panel, "x", xlabel="duels")
     plots.legend_below(figure, 4)
     return figure
 

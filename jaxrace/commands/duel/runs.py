@@ -58,38 +58,23 @@ def run_entrant(
     jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)), brief=brief)
     width = min(_WIDTH, -(-len(problem) // _BLOCKS))
     log = bench.sweep(name, work, jobs, width, rows_per_job=records)
-    shape = (count, repeats, records)
-    return _as_arrays(log, problems, problem, shape, interval, entrant.algorithm.target)
-
-
-def _as_arrays(
-    log: sweep.SweepLog,
-    problems: Problem,
-    problem: np.ndarray,
-    shape: tuple[int, int, int],
-    interval: int,
-    target: str,
-) -> Runs:
-    """The rows of the log, and those that were not simulated."""
-    records = shape[-1]
     row, lengths = rows_of_jobs(log, len(problem), records)
+    # What was not simulated costs as much as the last choice, again and again: [jobs, M].
+    decision = row.recommended[:, -1]
+    if problems.costs is not None:
+        rate = np.asarray(problems.costs)[problem, :, decision, decision]
+    else:
+        rate = np.asarray(problems.losses)[problem, decision][:, None]
     later = np.arange(records) >= lengths[:, None]
-    rate = _cost_of_staying(problems, problem, row.recommended[:, -1])  # [jobs, M]
     regret = np.where(later[..., None], interval * rate[:, None], row.regret.astype(float))
+    shape = (count, repeats, records)
     return Runs(
         interval * np.arange(1, records + 1),
         regret.cumsum(1).reshape(*shape, -1),
         row.recommended.reshape(shape),
         row.settled_at.max(1).reshape(shape[:2]),
-        _is_best(problems, problem, row.recommended, target).reshape(shape),
+        _is_best(problems, problem, row.recommended, entrant.algorithm.target).reshape(shape),
     )
-
-
-def _cost_of_staying(problems: Problem, problem: np.ndarray, decision: np.ndarray) -> np.ndarray:
-    """Regret of one more choice, once the decision has been made, [jobs, M]."""
-    if problems.costs is not None:
-        return np.asarray(problems.costs)[problem, :, decision, decision]
-    return np.asarray(problems.losses)[problem, decision][:, None]
 
 
 def _is_best(

@@ -26,7 +26,17 @@ _MOST_OF = {"hands": _MOST, "seed": _MOST, "population": 1_000, "stack": 400_000
 
 @dataclasses.dataclass(frozen=True)
 class HoldemConfig:
-    """Evolution of hold'em players, who play against each other.
+    """Evolve hold'em players, who are ranked by matches against each other.
+
+    They are ranked by several selections from the same starts, each search until its generation has
+    ended and all --hands are played. Prints what the players win from opponents that are always the
+    same, and leaves a folder with config.json, log.csv, evaluation.csv, summary.json, players.npz
+    and learning_curve.png. What is interrupted is saved, and goes on with --resume.
+
+    For example:
+      jaxrace train holdem
+      jaxrace train holdem --selection pkg,uniform --hands 5000000 --repeats 10 --out runs/players
+      jaxrace train holdem --stack 2000 --sigma 1 --strategy Sep_CMA_ES
 
     Attributes:
         selection: How the better half of a generation is found, or several ways with commas

@@ -13,8 +13,7 @@ import jax.numpy as jnp
 
 from jaxrace import racing
 from jaxrace.protocol import pytree
-from jaxrace.selection import ScoreSelector, SelectionWork
-from jaxrace.selection import driver as selection_driver
+from jaxrace.selection import ScoreSelector, SelectionJob, SelectionWork
 from jaxrace.selection.driver import Compare
 from jaxrace.strategies import Strategy
 
@@ -44,11 +43,11 @@ class SelectorSelection:
         rest = self.budget - self.selector.opening
         interval = rest or self.batch
         work = SelectionWork(self.selector, self.compare, self.budget, interval, params, self.batch)
-        run = selection_driver.begin(work, key, problem)
+        state = work.init(SelectionJob(key, problem))
         if rest:
-            run = selection_driver.advance(work, run, problem)
-        ranking = self.selector.standing(run.selector, params).ranking
-        return Ranked(ranking, run.selector.time, jnp.zeros((), bool), run.valid)
+            state = work.advanced(state)
+        ranking = self.selector.standing(state.selector, params).ranking
+        return Ranked(ranking, state.selector.time, jnp.zeros((), bool), state.valid)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """The job `jaxrace train holdem`: players that evolve by playing against each other."""
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -10,25 +11,14 @@ from rich.console import Console
 from rich.table import Column
 
 from jaxrace import files, plots, runs, sweep
+from jaxrace.commands.holdem import evolution, matches
 from jaxrace.commands.holdem.config import WARM_UP, HoldemConfig
-from jaxrace.commands.holdem.evolution import (
-    EvolutionJob,
-    EvolutionWork,
-    RaceSelection,
-    SelectorSelection,
-)
-from jaxrace.commands.holdem.matches import (
-    Course,
-    Evaluation,
-    ShortMatch,
-    deal_sets,
-    evaluate,
-    table_of,
-)
+from jaxrace.commands.holdem.evolution import RaceSelection, SelectorSelection
+from jaxrace.commands.holdem.matches import Course, Evaluation, ShortMatch
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.commands.select.config import POOLED_SAMPLES
-from jaxrace.commands.workbench import Columns, Workbench, run_job
+from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
@@ -55,17 +45,22 @@ def train_holdem(job: Job) -> Path:
 
     def work(bench: Workbench) -> None:
         search_key, test_key = jax.random.split(jax.random.key(np.uint32(config.seed)))
-        jobs = _make_jobs(search_key, config.repeats)
+        # The same searches for every selection: from a player with random weights.
+        keys = jax.vmap(jax.random.split)(jax.random.split(search_key, config.repeats))
+        draw = functools.partial(jax.random.uniform, shape=(NUM_WEIGHTS,), dtype=jnp.float32)
+        means = jax.vmap(lambda key: draw(key, minval=-1, maxval=1))(keys[:, 0])
+        jobs = evolution.EvolutionJob(keys[:, 1], means)
         pool = _make_pool(config, bench)
         budget = jnp.int32(-(-config.hands // config.hands_of_match))
         # A race that ends early leaves room for more; its progress stops at the end then.
         generations = -(-int(budget) // config.budget)
         logs, courses = {}, {}
         for name in config.selections:
-            search = EvolutionWork(strategy, selection_of(config, name), params, pool, budget)
+            ranking = selection_of(config, name)
+            search = evolution.EvolutionWork(strategy, ranking, params, pool, budget)
             logs[name] = bench.sweep(name, search, sweep.stacked(jobs), 1, generations)
             courses[name] = _course(config, np.asarray(jobs.mean), logs[name])
-        _leave(config, bench, logs, evaluate(config, bench, test_key, courses))
+        _leave(config, bench, logs, matches.evaluate(config, bench, test_key, courses))
 
     return run_job("train-holdem", job, work)
 
@@ -85,32 +80,11 @@ def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSel
     return SelectorSelection(selector, match, config.budget, batch)
 
 
-def _make_jobs(key: jax.Array, repeats: int) -> EvolutionJob:
-    """The searches, the same ones for every selection: from a player with random weights."""
-    keys = jax.vmap(jax.random.split)(jax.random.split(key, repeats))
-    shape = (NUM_WEIGHTS,)
-    means = jax.vmap(lambda key: jax.random.uniform(key, shape, jnp.float32, -1, 1))(keys[:, 0])
-    return EvolutionJob(keys[:, 1], means)
-
-
 def _make_pool(config: HoldemConfig, bench: Workbench) -> Deals:
     """At least as many decks as wanted, in whole sets."""
     size = min(_SET, config.pool)
-    sets = deal_sets(bench, "decks", -(-config.pool // size), size)
+    sets = matches.deal_sets(bench, "decks", -(-config.pool // size), size)
     return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -2).reshape(*x.shape[1:-1], -1), sets)
-
-
-def _columns(config: HoldemConfig, name: str, log: sweep.SweepLog) -> Columns:
-    """What searches have done, [n]."""
-    row = log.rows.row
-    return {
-        "selection": name,
-        "repeat": log.rows.job,
-        "generation": row.generation,
-        "hands": row.comparisons.astype(np.int64) * config.hands_of_match,
-        "matches": row.used,
-        "certified": row.certified,
-    }
 
 
 def _course(config: HoldemConfig, starts: np.ndarray, log: sweep.SweepLog) -> Course:
@@ -135,21 +109,25 @@ def _leave(
     evaluations: dict[str, Evaluation],
 ) -> None:
     """Write what the run leaves; the summary last, since it says that all is there."""
-    runs.write_log(bench.folder, [_columns(config, *log) for log in logs.items()])
-    bench.write_table(EVALUATION, [table_of(name, one) for name, one in evaluations.items()])
+    pieces, selections = [], {}
+    for name, log in logs.items():
+        row, one = log.rows.row, evaluations[name]
+        hands = row.comparisons.astype(np.int64) * config.hands_of_match
+        own = {"selection": name, "repeat": log.rows.job, "generation": row.generation}
+        more = {"hands": hands, "matches": row.used, "certified": row.certified}
+        pieces.append(own | more)
+        selections[name] = {
+            "generations": runs.mean_and_stderr(one.course.generation[:, -1]),
+            "matches_per_generation": float(row.used.mean()),
+            "certified": float(row.certified.mean()),
+            "opponents": _winnings(one, -1),
+        }
+    runs.write_log(bench.folder, pieces)
+    bench.write_table(EVALUATION, map(matches.table_of, evaluations, evaluations.values()))
     players = {name: one.course.players[:, -1] for name, one in evaluations.items()}
     with files.new_file(bench.folder / PLAYERS) as file:
         np.savez(file, allow_pickle=False, **players)
     bench.write_figure(CURVE, curve_figure(evaluations))
-    selections = {
-        name: {
-            "generations": runs.mean_and_stderr(one.course.generation[:, -1]),
-            "matches_per_generation": float(logs[name].rows.row.used.mean()),
-            "certified": float(logs[name].rows.row.certified.mean()),
-            "opponents": _winnings(one, -1),
-        }
-        for name, one in evaluations.items()
-    }
     # All selections begin with the same players.
     start = _winnings(next(iter(evaluations.values())), 0)
     sizes = {"repeats": config.repeats, "hands": config.hands, "matches": config.test_matches}
@@ -199,13 +177,10 @@ def print_evolution(console: Console, folder: Path) -> None:
     generations = (f"{found['generations']['mean']:,.0f}" for found in selections.values())
     rows.append(["generations", "0", *generations])
     print_table(console, [Column("", no_wrap=True), "start", *selections], rows)
-    is_single = summary["repeats"] == 1
-    count = f"{summary['matches']} matches" if is_single else f"{summary['repeats']} searches"
-    say(
-        console,
-        "milli big blinds won per hand from opponents that are always the same; "
-        f"95 % confidence intervals over {count}",
-    )
+    repeats, played = summary["repeats"], summary["matches"]
+    count = f"{played} matches" if repeats == 1 else f"{repeats} searches"
+    won = "milli big blinds won per hand from opponents that are always the same"
+    say(console, f"{won}; 95 % confidence intervals over {count}")
     for name, found in selections.items():
         text = f"{name}: {found['matches_per_generation']:,.0f} matches per generation"
         if name == "race":

@@ -130,21 +130,16 @@ def evaluate(
     """
     means = np.stack([course.players for course in courses.values()])
     *shape, size = means.shape
-    repeat = np.broadcast_to(np.arange(config.repeats)[:, None], shape)
-    # Searches of a repeat have their start in common: what is the same is evaluated once.
-    known, place = np.unique(
-        np.column_stack([repeat.reshape(-1), means.reshape(-1, size)]), axis=0, return_inverse=True
-    )
-    matches = config.test_matches
-    deals = deal_sets(bench, "test decks", config.repeats * matches, config.test_decks)
-    number, opponent, match = np.indices((len(known), len(OPPONENTS), matches), np.int32)
-    decks = known[:, 0].astype(np.int32)[number] * matches + match
-    jobs = tuple(leaf.reshape(-1) for leaf in (number, opponent, decks))
+    count, sets = means[..., 0].size, config.test_matches
+    deals = deal_sets(bench, "test decks", config.repeats * sets, config.test_decks)
+    number, opponent, match = np.indices((count, len(OPPONENTS), sets), np.int32)
+    repeat = np.broadcast_to(np.arange(config.repeats, dtype=np.int32)[:, None], shape).ravel()
+    jobs = (leaf.ravel() for leaf in (number, opponent, repeat[number] * sets + match))
     players = holdem.Ashe(holdem.Rules(stack=config.stack)), OneOf(tuple(OPPONENTS.values()))
-    shared = jnp.asarray(known[:, 1:], jnp.float32), deals, key
+    shared = jnp.asarray(means.reshape(-1, size), jnp.float32), deals, key
     work = sweep.Once(functools.partial(_play, players), shared)
-    log = bench.sweep("evaluation", work, sweep.stacked(jobs), _WIDTH)
-    scores = log.rows.row.astype(float).reshape(number.shape)[place.reshape(shape)]
+    log = bench.sweep("evaluation", work, sweep.stacked(tuple(jobs)), _WIDTH)
+    scores = log.rows.row.astype(float).reshape(*shape, len(OPPONENTS), sets)
     return {
         name: Evaluation(course, dict(zip(OPPONENTS, np.moveaxis(own, -2, 0), strict=True)))
         for (name, course), own in zip(courses.items(), scores, strict=True)

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Any, Literal
 
-from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
+from jaxrace.commands.table_options import Decimal, Delimiter
 from jaxrace.validation import (
     require_choice,
     require_default,
@@ -49,7 +49,21 @@ _MOST = 10**8  # trajectories are counted in int32
 
 @dataclasses.dataclass(frozen=True)
 class ImproveConfig:
-    """Look for a policy that is certainly no worse than the one in use.
+    """Find a policy that is certainly no worse.
+
+    Its performance is no lower than a floor, by a lower confidence bound: from logged trajectories,
+    or again and again in a simulator. The floor is by default what the policy in use earns; of a
+    file that is an estimate, the mean return of the fifth that is searched. A file has a row for
+    each step (CSV: trajectory, action, probability, reward, perhaps behaviour, and what was
+    observed) or arrays [n, T] (NPZ). Leaves a folder with config.json, log.csv, summary.json and
+    policy.npz. What is interrupted is saved, and goes on with --resume. The error probability is
+    that of one test: for a log that is tried again until something passes, it is larger. Exit
+    status: 0, or 3 where a file has no better policy.
+
+    For example:
+      jaxrace improve gridworld
+      jaxrace improve mountain-car --method daedalus --bound betting --spend --batch 50
+      jaxrace improve log.csv --low 0 --high 20 --bound ci --floor 0.25 --out runs/new-policy
 
     Attributes:
         task: gridworld, mountain-car or marketing, which are simulated, or a file of logged
@@ -116,7 +130,6 @@ class ImproveConfig:
         require_probability("delta", self.delta)
         if self.floor is not None:
             require_number("floor", self.floor, least=0, below=1)
-        require_signs(self.decimal, self.delimiter)
         if self.is_file:
             self._check_file()
         self._check_unused()

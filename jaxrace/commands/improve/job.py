@@ -1,7 +1,7 @@
 """The job `jaxrace improve`: a policy that is certainly no worse. Axes: J repeats, B tests."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
@@ -21,13 +21,8 @@ from jaxrace.improvement.saved import load_policy
 FIGURE, POLICY = "performance.png", "policy.npz"
 
 
-class Done(NamedTuple):
-    """What a job has come to."""
-
-    tests: dict[str, np.ndarray]  # the columns of log.csv, [J, B] each
-    policy: dict[str, Any]  # the arrays of policy.npz
-    figure: "plots.Figure"
-    summary: dict[str, Any]
+# What a job has come to: columns of log.csv [J, B], arrays of policy.npz, a figure, a summary.
+Done = tuple[dict[str, np.ndarray], dict[str, Any], "plots.Figure", dict[str, Any]]
 
 
 def improve(job: Job) -> Path:
@@ -43,14 +38,14 @@ def improve(job: Job) -> Path:
     def work(bench: Workbench) -> None:
         if log is not None and config.candidates == "k-fold":
             bench.job.on_stage("search with cross-validation, one for each fold and mixture", 0, 0)
-        done = _simulate(config, bench) if log is None else _judge(log)
-        repeats, tests = done.tests["passed"].shape
-        columns = {name: values.reshape(-1) for name, values in done.tests.items()}
-        runs.write_log(bench.folder, [{"repeat": np.repeat(np.arange(repeats), tests), **columns}])
+        tests, policy, figure, summary = _simulate(config, bench) if log is None else _judge(log)
+        repeats, count = tests["passed"].shape
+        columns = {name: values.reshape(-1) for name, values in tests.items()}
+        runs.write_log(bench.folder, {"repeat": np.repeat(np.arange(repeats), count), **columns})
         with files.new_file(bench.folder / POLICY) as file:
-            np.savez(file, **done.policy)
-        plots.save_twice(done.figure, bench.folder / FIGURE)
-        runs.write_summary(bench.folder, done.summary)
+            np.savez(file, **policy)
+        plots.save_twice(figure, bench.folder / FIGURE)
+        runs.write_summary(bench.folder, summary)
 
     return run_job("improve", job, work)
 
@@ -65,7 +60,7 @@ def _judge(log: Log) -> Done:
         **{name: np.float32(summary[name]) for name in ("lower_bound", "estimate", "delta")},
     }
     tests = {name: np.asarray(value)[None, None] for name, value in columns.items()}
-    return Done(tests, found.policy.arrays(), found.plot(), summary)
+    return tests, found.policy.arrays(), found.plot(), summary
 
 
 def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
@@ -85,16 +80,14 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
         bench, config.task, domain, daedalus, config.delta, floor, start, config.repeats
     )
     row = trials.row
-    tests = {
+    columns = {
         "trajectories": row.trajectories,
         "passed": row.is_found,
         "added": row.is_added,
-        "lower_bound": row.lower_bound,
-        "estimate": row.estimate,
-        "delta": row.delta,
+        **{name: getattr(row, name) for name in ("lower_bound", "estimate", "delta")},
         "performance": trials.performance,  # of the policy then in use
     }
-    columns = {name: np.asarray(values) for name, values in tests.items()}
+    columns = {name: np.asarray(values) for name, values in columns.items()}
     theta, alpha = jax.tree.map(lambda x: np.asarray(x[:, -1]), row.current)
     passed, is_safe = columns["passed"], bound.is_safe
     is_whole = config.spend or passed.size == 1
@@ -116,7 +109,7 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
         "worse_than_floor": int(trials.is_worse[:, -1].sum()),
     }
     figure = _figure(config, columns, start.mean)
-    return Done(columns, {"theta": theta, "alpha": alpha}, figure, summary)
+    return columns, {"theta": theta, "alpha": alpha}, figure, summary
 
 
 def _figure(config: ImproveConfig, tests: dict[str, np.ndarray], start: float) -> "plots.Figure":
@@ -127,9 +120,13 @@ def _figure(config: ImproveConfig, tests: dict[str, np.ndarray], start: float) -
     panel.plot(x, curves.T, color="C0", alpha=0.25, lw=1)
     panel.plot(x, curves.mean(0), color="C0", lw=2, label="mean of the repeats")
     panel.axhline(start, color="0.5", lw=0.8, label="the policy at the start")
-    panel.set(xlabel="trajectories", ylabel="performance of the policy in use")
-    panel.set_title(f"{config.task}: {config.chosen_method}, bound {config.bound}")
-    plots.tidy(panel, "x")
+    plots.tidy(
+        panel,
+        "x",
+        xlabel="trajectories",
+        ylabel="performance of the policy in use",
+        title=f"{config.task}: {config.chosen_method}, bound {config.bound}",
+    )
     panel.legend(frameon=False)
     return figure
 
@@ -144,17 +141,16 @@ def print_improvement(console: Console, folder: Path, report: str | None = None)
     if "performance" not in summary:
         found = ImprovementOfLog(summary, load_policy(folder / POLICY))
         return print_and_report(console, found, report, where, is_enough=found.found)
-    say(console, *_of_simulation(summary), worth(summary), where)
-    return 0
-
-
-def _of_simulation(summary: dict[str, Any]) -> list[str]:
     performance = summary["performance"]
     error = "" if performance["stderr"] is None else f" +- {performance['stderr']:.3f}"
-    return [
+    say(
+        console,
         f"policy at the start: performance {summary['start']:.3f}",
         f"policy in the end:   performance {performance['mean']:.3f}{error}, mean of "
         f"{summary['repeats']} repeats of {summary['tests']} tests",
         f"found something in {summary['passed']['mean']:.0%} of the repeats; "
         f"worse than the floor, {summary['floor']:.3f}, in the end: {summary['worse_than_floor']}",
-    ]
+        worth(summary),
+        where,
+    )
+    return 0

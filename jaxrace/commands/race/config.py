@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal
 
-from jaxrace.commands.table_options import Decimal, Delimiter, require_signs
+from jaxrace.commands.table_options import Decimal, Delimiter
 
 # How a file is read, and arguments of ``jaxrace.race``.
 OF_COLUMNS = ("option_column", "score_column", "task_column", "decimal", "delimiter")
@@ -15,7 +15,21 @@ OF_QUESTION = (
 
 @dataclasses.dataclass(frozen=True)
 class ScoresConfig:
-    """Race options by a table of their scores, whose runs have been made.
+    """Certify the best of a table of scores.
+
+    Says which options are certainly the best, or what to run next. An option is better than another
+    if it scores higher more often than lower, or, --by mean, if its mean is higher. Runs are
+    independent, also those of different options (no seeds or tasks in common), alike, and in the
+    order in which they were made; or, --shared, all options ran on the same tasks, in one order.
+    Runs may be added at the end of the table and judged again, as often as you like, as long as the
+    columns and options stay what they are: the error probability holds for all looks together. Runs
+    that chance alone would hardly make, since they are sorted, resemble the ones before them or
+    repeat, are refused. Imports no JAX. Exit status: 0 certified, 3 not yet.
+
+    For example:
+      jaxrace race scores.csv --top 3
+      jaxrace race losses.csv --smaller --delta 0.01 --next next.csv
+      jaxrace race results.csv --shared --of 14042 --by mean --low 0 --high 1 --tolerance 0.01
 
     Attributes:
         scores: A file of scores (CSV, JSON, JSON lines, Excel, Parquet), or a folder of them.
@@ -68,6 +82,3 @@ class ScoresConfig:
     next: str | None = None
     report: str | None = None
     json: bool = False
-
-    def __post_init__(self) -> None:
-        require_signs(self.decimal, self.delimiter)

@@ -2,26 +2,27 @@
 
 import dataclasses
 
-from jaxrace.commands.help_texts import REPRODUCE
 from jaxrace.papers.figures import FIGURES, IN_ALL
 from jaxrace.validation import require_choice, require_integer
 
 ALL = "all"
-
-ABOUT = REPRODUCE.format(
-    experiments="\n".join(
-        f"  {name:20} {about}{'' if name in IN_ALL else ' *'}" for name, about in FIGURES.items()
-    ),
-    all=ALL,
-)
+_LISTED = (f"  {name:20} {FIGURES[name]}{'' if name in IN_ALL else ' *'}" for name in FIGURES)
+EXPERIMENTS = "\n".join(("experiments:", *_LISTED))
 
 
 @dataclasses.dataclass(frozen=True)
 class ReproduceConfig:
-    """Figures and tables of the papers, made again.
+    """Make a paper's figures again.
+
+    Leaves a folder with CSV files, figures, and report.md, which sets the numbers beside the
+    published ones. All are those that are not marked *, which take up to hours; each in a folder.
+
+    For example:
+      jaxrace reproduce pbr-synthetic
+      jaxrace reproduce all --quick --out runs/figures
 
     Attributes:
-        name: One of ``FIGURES``, or "all" for a folder with a folder for each.
+        name: Which experiment, or all.
         quick: At a fraction of the size: to see that it works, not what comes out.
         seed: Seed of all random numbers.
     """

@@ -49,8 +49,7 @@ def draw_curves(
         plots.band(panel, curve.time, rate, 2 * error, color, name, **look)
     is_share = any(curve.correct.dtype != bool for curve in curves.values())
     counted = "share of the best that is selected" if is_share else "share of correct selections"
-    panel.set(title=title, xlabel="comparisons", ylabel=counted)
-    plots.tidy(panel, "x")
+    plots.tidy(panel, "x", title=title, xlabel="comparisons", ylabel=counted)
 
 
 def figure_of(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
@@ -83,15 +82,9 @@ def correct_at(curve: Curve, samples: float) -> np.ndarray:
     return here + part * (curve.correct[:, place + 1] - here)
 
 
-def success_at(curve: Curve, samples: float) -> tuple[float, float]:
-    """The rate and its standard error after so many samples; NaN before the first point."""
-    rate, error = mean_and_error(correct_at(curve, samples))
-    return float(rate), float(error)
-
-
 def success_in_words(curve: Curve, samples: float) -> str:
-    """The same, with three digits; nothing before the first point."""
-    rate, error = success_at(curve, samples)
+    """The rate and its error after so many samples; nothing before the first point."""
+    rate, error = mean_and_error(correct_at(curve, samples))
     return "" if np.isnan(rate) else with_error(rate, error, digits=3)
 
 
@@ -106,9 +99,10 @@ def success_table(curves: dict[str, Curve], looks: Sequence[int], unit: str = "s
 def samples_until(curve: Curve, rate: float) -> float:
     """Samples of the first record with such a rate, or between two settings; inf if none has it."""
     reached = np.flatnonzero(curve.success[0] >= rate)
-    if curve.are_settings and reached.size and reached[0] > 0:
-        return samples_between(curve, rate)
-    return float(curve.time[reached[0]]) if reached.size else float("inf")
+    if not reached.size:
+        return float("inf")
+    between = samples_between(curve, rate) if curve.are_settings else float("inf")
+    return min(between, float(curve.time[reached[0]]))
 
 
 def samples_between(curve: Curve, rate: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from jaxrace import plots, runs, selection, tables
+from jaxrace import plots, runs, selection
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import name_column, print_table, say
 from jaxrace.commands.report import print_and_report
@@ -45,13 +45,9 @@ def select(job: Job) -> Path:
     if not config.is_file:
         _check(config)
 
-    def work(bench: Workbench) -> None:
-        if config.is_file:
-            _judge(config, bench.folder)
-        else:
-            _simulate(config, bench)
-
-    return run_job("select", job, work)
+    return run_job(
+        "select", job, functools.partial(_judge if config.is_file else _simulate, config)
+    )
 
 
 def _check(config: SelectConfig) -> None:
@@ -74,27 +70,17 @@ def _check(config: SelectConfig) -> None:
             )
 
 
-def _judge(config: SelectConfig, folder: Path) -> None:
-    columns = {name: getattr(config, name) for name in OF_COLUMNS}
-    found = votes.select(
-        config.problem,
-        config.top,
-        delta=config.delta,
-        next=config.next,
-        score=config.score,
-        method=config.method,
-        pooled_samples=config.pooled_samples,
-        seed=config.seed,
-        argument="problem",
-        **columns,
-    )
+def _judge(config: SelectConfig, bench: Workbench) -> None:
+    names = ("delta", "next", "score", "method", "pooled_samples", "seed", *OF_COLUMNS)
+    given: dict[str, Any] = {name: getattr(config, name) for name in names}
+    found = votes.select(config.problem, config.top, argument="problem", **given)
     rows = [dataclasses.asdict(one) for one in found.options]
     ranking = {"place": np.arange(1, len(rows) + 1)} | as_columns(rows)
     for name in ("low", "high"):
         ranking[name] = np.array(ranking[name], float)  # NaN where there is none
-    tables.write_table(folder / RANKING, ranking)
-    plots.save_twice(found.plot(), folder / RANKING_FIGURE)
-    runs.write_summary(folder, found.to_dict())
+    bench.write_table(RANKING, ranking)
+    plots.save_twice(found.plot(), bench.folder / RANKING_FIGURE)
+    runs.write_summary(bench.folder, found.to_dict())
 
 
 def _simulate(config: SelectConfig, bench: Workbench) -> None:
@@ -182,10 +168,11 @@ def _print_rates(console: Console, folder: Path, summary: dict[str, Any]) -> Non
         heads.append("decided")
     rows = []
     for name, found in results.items():
-        rate = with_error(found["correct"]["mean"], found["correct"]["stderr"], digits=3)
-        cells = [name, f"{found['samples']:,.0f}", rate]
+        correct = found["correct"]
+        rate = with_error(correct["mean"], correct["stderr"], digits=3)
+        rows.append([name, f"{found['samples']:,.0f}", rate])
         if "decided" in found:
-            cells.append(f"{found['decided']:,}, {found['decided_wrongly']:,} of them wrongly")
-        rows.append(cells)
+            wrong = f"{found['decided_wrongly']:,} of them wrongly"
+            rows[-1].append(f"{found['decided']:,}, {wrong}")
     print_table(console, [name_column("method"), *heads], rows)
     say(console, f"{summary['repeats']:,} selections by each method; {folder}")

@@ -52,12 +52,31 @@ MOST_SEED = 2**32 - 1  # of random numbers
 
 @dataclasses.dataclass(frozen=True)
 class TrainConfig:
-    """A training job: ``repeats`` independent searches and their evaluation.
+    """Train policies, and compare them with baselines.
 
-    The default is what learns best at this budget (docs/reproductions.md, "Does racing pay?").
-    With method pb-edps the defaults are the settings of the medical experiment of Busa-Fekete et
-    al. 2014, section 6.2, but for the race, which has the library's default bound and the sharp
-    rule: `--bound published` takes the paper's bound.
+    Policies are found by evolutionary search, many searches side by side, and evaluated on fresh
+    patients next to policies that learn nothing. Prints a table and leaves a folder with
+    config.json, log.csv, summary.json, timing.json and learning_curve.png. Of several step sizes or
+    deltas it makes a grid: the table ranks the settings, and settings.png shows them. What is
+    interrupted is saved, and goes on with --resume.
+
+    The default is what learns best at this budget (docs/reproductions.md, "Does racing pay?"). With
+    method pb-edps the defaults are the settings of the medical experiment of Busa-Fekete et al.
+    2014, section 6.2, but for the race, which has the library's default bound and the sharp rule:
+    `--bound published` takes the paper's bound.
+
+    For example:
+      jaxrace train medical
+      jaxrace train medical --method edps --hazard B --out runs/edps-b
+      jaxrace train medical --sigma 1,10,50 --delta 0.1,0.2 --repeats 20 --out runs/grid
+      jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100 --race
+
+    On a cluster of Ray, with a folder that all its nodes see, or in a process per core:
+      jaxrace train medical --sigma 1,10,50 --out /net/grid --ray auto
+      jaxrace train medical --repeats 2000 --ray
+
+    Hold'em players, who evolve by playing against each other, have options of their own:
+      jaxrace train holdem --help
 
     Attributes:
         env: Environment, one of those that ``jaxrace list`` shows.

@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from jaxrace import plots, racing, runs, sweep
 from jaxrace.commands.job import Job
 from jaxrace.commands.train import summary
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import Seconds, evaluate_fixed, fixed_name
+from jaxrace.commands.train.evaluation import evaluate_fixed, fixed_name
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
@@ -64,14 +65,9 @@ def _work(
 ) -> None:
     """Search and evaluate, and write the tables; the summary last."""
     config: TrainConfig = job.config
-    # Of all searches, and of all evaluations.
-    keys, seconds = two_keys(np.uint32(config.seed)), Seconds()
-    failed, log, raced = [], None, None
-    if search is None:
-        baselines = evaluate_fixed(config, task, keys[1], seconds)
-        last = summary.fixed_columns(baselines.pop(fixed_name(config)))
-        runs.write_log(folder, last)
-    else:
+    keys = two_keys(np.uint32(config.seed))  # of all searches, and of all evaluations
+    failed, log, raced, last = [], None, None, {}
+    if search is not None:
         log, raced = _learn(job, task, search, keys, folder, asked)
         failed = summary.failures(config, log)
         if not log.num_rows:
@@ -79,15 +75,37 @@ def _work(
         _check_stop(job)
         last = summary.write_rows(config, task, log, folder)
         job.on_stage("evaluating", 0, 0)
-        baselines = evaluate_fixed(config, task, keys[1], seconds)
+    started = time.perf_counter()
+    baselines = evaluate_fixed(config, task, keys[1])
+    seconds = time.perf_counter() - started
+    if search is None:
+        repeats = np.arange(config.repeats)
+        own = {"repeat": repeats, "generation": 0 * repeats, "episodes": 0 * repeats}
+        last = own | baselines.pop(fixed_name(config))
+        runs.write_log(folder, last)
+    else:
         _check_stop(job)
-    timing = seconds.timing(log, int(last["episodes"].sum()))
+    timing = _timing(log, seconds, int(last["episodes"].sum()))
     runs.write_timing(folder, timing if raced is None else timing | raced.timing(config))
     found_by_race = None if raced is None else raced.summary(config)
     found = summary.summarise(config, task, last, baselines, failed, found_by_race)
     if log is not None and log.errors:
         found["errors"] = dict(log.errors)
     runs.write_summary(folder, found)
+
+
+def _timing(log: sweep.SweepLog | None, seconds: float, episodes: int) -> dict[str, float | None]:
+    """What timing.json holds of a sweep, if there was one, and of the evaluation after it."""
+    unknown = dict.fromkeys(summary.RATES)
+    if log is None:
+        return {"compile_seconds": 0.0, "run_seconds": seconds, **unknown}
+    compiling, running = log.compile_seconds, log.run_seconds + seconds
+    if log.compiles_as_it_runs:
+        return {"compile_seconds": None, "run_seconds": compiling + running, **unknown}
+    # Of a job that was resumed, nobody knows which episodes were played since.
+    rate = None if log.is_resumed else episodes / log.run_seconds
+    rates = dict(zip(unknown, (rate, log.jobs_per_second, log.utilisation), strict=True))
+    return {"compile_seconds": compiling, "run_seconds": running, **rates}
 
 
 def _finish(config: TrainConfig, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """The searches of a training job, and their evaluation. Axes: S settings, R repeats of each."""
 
 import dataclasses
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -9,7 +10,8 @@ import numpy as np
 from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
-from jaxrace import racing, sweep
+from jaxrace import racing, search, sweep
+from jaxrace.commands.train import side_by_side
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import Task
@@ -18,17 +20,7 @@ from jaxrace.outcomes import Both, Return
 from jaxrace.protocol import pytree
 from jaxrace.racing import drawing
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
-from jaxrace.search import (
-    FinalRace,
-    PolicyIteration,
-    PolicySearch,
-    Sarsa,
-    SearchJob,
-    SearchParams,
-    SearchWork,
-    small,
-    stack_params,
-)
+from jaxrace.search import small
 from jaxrace.strategies import Strategy
 from jaxrace.tabular import GreedyTable
 
@@ -60,9 +52,9 @@ State = tuple[tuple[Any, ArrayLike], ArrayLike]
 class TrainWork:
     """What ``sweep.run`` does with a ``TrainJob``."""
 
-    searches: SearchWork  # with the settings
+    searches: search.SearchWork  # with the settings
     train_key: jax.Array  # of all searches
-    test_key: jax.Array  # of all evaluations; see ``evaluator``
+    test_key: jax.Array  # of all evaluations; see ``evaluate_lanes``
     env_params: Any  # the simulator's
     rollout: Rollout = dataclasses.field(metadata={"static": True})  # of what is evaluated
     # As in ``Task``.
@@ -72,7 +64,7 @@ class TrainWork:
     def init(self, job: TrainJob) -> State:
         """Before the first generation."""
         key = jax.random.fold_in(self.train_key, job.stream)
-        return self.searches.init(SearchJob(key, job.setting)), job.stream
+        return self.searches.init(search.SearchJob(key, job.setting)), job.stream
 
     def step(self, state: State) -> tuple[State, TrainRow]:
         """One generation, and an evaluation of its policy: rank 1 of the race, if there is one."""
@@ -83,10 +75,11 @@ class TrainWork:
         metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
         return (search_state, stream), TrainRow(row, metrics)
 
-    @property
-    def step_lanes(self) -> Callable[..., Any] | None:
-        """``step`` of B searches by small programs, if their learner has such; see ``Jobs``."""
-        return self._step_lanes if self.searches.step_lanes else None
+    def own_program(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
+        """How a sweep of few jobs is played by small programs, if their learner has such."""
+        if not side_by_side.is_for(jobs) or self.searches.step_lanes is None:
+            return None
+        return functools.partial(side_by_side.advance, self, self._step_lanes)
 
     def _step_lanes(self, states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
         """States, rows and which of them ran, leaves [B, ...].
@@ -138,34 +131,35 @@ def make_jobs(
 
 
 def make_sweep(
-    config: TrainConfig, task: Task, searches: SearchWork, train_key: jax.Array, test_key: jax.Array
+    config: TrainConfig,
+    task: Task,
+    searches: search.SearchWork,
+    train_key: jax.Array,
+    test_key: jax.Array,
 ) -> tuple[TrainWork, sweep.Jobs]:
     """The searches of a job with their evaluations, as work and jobs of a sweep."""
     rollout = Rollout(task.env, searches.search.policy, Both(task.fold, Return()))
     evaluation = rollout, task.measure, config.test_patients
     work = TrainWork(searches, train_key, test_key, task.env_params, *evaluation)
-    return work, make_jobs(len(config.settings), config.repeats, brief=is_brief(config))
+    count = len(config.settings)
+    brief = count * config.repeats * config.episodes <= _FEW_EPISODES
+    return work, make_jobs(count, config.repeats, brief=brief)
 
 
-def is_brief(config: TrainConfig) -> bool:
-    """Do the searches of a job take less long than to compile them well?"""
-    return len(config.settings) * config.repeats * config.episodes <= _FEW_EPISODES
-
-
-def make_search(config: TrainConfig, task: Task) -> SearchWork:
+def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
     """The learner and all settings, and with them the last checks of what was asked for."""
     if config.evolves:
         return _make_evolution(config, task)
     if config.method == "sarsa":
-        learner = Sarsa(task.env, GreedyTable(task.grid, task.actions))
+        learner = search.Sarsa(task.env, GreedyTable(task.grid, task.actions))
     else:
         policy = LabelRanking(len(task.grid.low), task.actions)
-        learner = PolicyIteration(task.env, policy, task.fold, task.compare)
+        learner = search.PolicyIteration(task.env, policy, task.fold, task.compare)
     params = learner.params(config.episodes, env_params=task.env_params)
-    return SearchWork(learner, stack_params([params]))
+    return search.SearchWork(learner, search.stack_params([params]))
 
 
-def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
+def _make_evolution(config: TrainConfig, task: Task) -> search.SearchWork:
     """EDPS or PB-EDPS."""
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
@@ -181,31 +175,17 @@ def _make_evolution(config: TrainConfig, task: Task) -> SearchWork:
             bound=config.bound,
         )
         fold, numbers = task.fold, {}
-    strategy = Strategy(config.strategy, size)
     is_fast = config.method == "pb-edps-fast"
     # The rounds of a short race are drawn together, and no more than they are.
-    chunk = max_rounds if is_fast else None
-    search = PolicySearch(task.env, task.policy, fold, race, strategy, chunk, is_fast)
-    generation = size * max_rounds
-    budget = search_budget(config.episodes, generation) if is_fast else config.episodes
+    parts = task.env, task.policy, fold, race, Strategy(config.strategy, size)
+    learner = search.PolicySearch(*parts, max_rounds if is_fast else None, is_fast)
+    rounds = min_rounds, max_rounds
     try:
-        params = [
-            search.params(
-                sigma0=setting.sigma,
-                delta=setting.delta,
-                budget=budget,
-                min_rounds=min_rounds,
-                max_rounds=max_rounds,
-                env_params=task.env_params,
-                **numbers,
-            )
-            for setting in config.settings
-        ]
+        return searches_of(
+            task, learner, config.settings, rounds, config.episodes, is_fast, numbers
+        )
     except ValueError as error:  # evosax does not take every size
         raise ValueError(str(error).replace("population_size:", "population:")) from error
-    if is_fast:
-        return with_final_race(task, search, params, config.episodes, generation)
-    return SearchWork(search, stack_params(params))
 
 
 def search_budget(episodes: int, generation: int) -> int:
@@ -214,14 +194,29 @@ def search_budget(episodes: int, generation: int) -> int:
     return max(episodes - generation - min(CANDIDATES * FINAL_ROUNDS, episodes // 4), 1)
 
 
-def with_final_race(
-    task: Task, search: PolicySearch, params: list[SearchParams], episodes: int, generation: int
-) -> SearchWork:
-    """A search whose last generations' best race for the recommendation.
+def searches_of(
+    task: Task,
+    learner: search.PolicySearch,
+    settings: Sequence[tuple[Any, Any]],
+    rounds: tuple[int, int],
+    episodes: int,
+    is_final: bool,
+    numbers: Mapping[str, float],
+) -> search.SearchWork:
+    """Searches with these step sizes and deltas; their last generations' best may race at the end.
 
-    The budget of the params is that of ``searched``.
+    ``rounds`` are floor and cap of those of a race, whose further numbers are ``numbers``.
     """
-    learner = FinalRace(search, racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare))
+    generation = learner.race.num_options * rounds[1]
+    budget = search_budget(episodes, generation) if is_final else episodes
+    params = [
+        learner.params(*setting, budget, *rounds, env_params=task.env_params, **numbers)
+        for setting in settings
+    ]
+    if not is_final:
+        return search.SearchWork(learner, search.stack_params(params))
+    race = racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare)
+    last = search.FinalRace(learner, race)
     # Of a budget that is too small for both there is a round for each candidate.
-    budget = max(episodes - generation, search_budget(episodes, generation) + CANDIDATES)
-    return SearchWork(learner, stack_params([learner.params(each, budget) for each in params]))
+    whole = max(episodes - generation, budget + CANDIDATES)
+    return search.SearchWork(last, search.stack_params([last.params(one, whole) for one in params]))

@@ -17,7 +17,7 @@ from jaxrace import kernels, sweep
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import TrainWork, make_jobs
 from jaxrace.racing import DominanceRace, DominanceResult
-from jaxrace.sweep import Rows, RowStore, SweepLog
+from jaxrace.sweep import Rows, SweepLog
 
 DELTA = 0.05
 _WORST = np.finfo(np.float32).min  # what a search that failed is worth: less than all others
@@ -107,14 +107,12 @@ def _last_values(log: SweepLog, objective: str) -> NDArray[np.float32]:
 def _together(played: list[tuple[NDArray[np.int64], SweepLog]]) -> SweepLog:
     """One log of all rounds, with the numbers of the searches in the whole grid."""
     logs = [log for _, log in played]
-    store = RowStore(logs[0].store.shapes)
-    for numbers, log in played:
-        store.add(Rows(numbers[log.rows.job], log.rows.step, log.rows.row))
+    rows = [Rows(numbers[log.rows.job], log.rows.step, log.rows.row) for numbers, log in played]
     failed = np.sort(np.concatenate([numbers[log.failed] for numbers, log in played]))
     sums = ("num_jobs", "num_rows", "num_ended", "lane_steps", "compile_seconds", "run_seconds")
     return dataclasses.replace(
         logs[0],
-        store=store,
+        parts=rows,
         failed=failed,
         is_resumed=any(log.is_resumed for log in logs),
         errors={

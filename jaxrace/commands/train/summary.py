@@ -23,7 +23,7 @@ _MOST_THETAS = 32
 POLICIES = "policies.npz"
 
 # What may be known of a sweep, and how it is written.
-_RATES = {
+RATES = {
     "episodes_per_second": "{:,.0f} episodes/s",
     "searches_per_second": "{:,.0f} searches/s",
     "lane_utilisation": "{:.0%} of the lanes busy",
@@ -36,20 +36,13 @@ _CERTIFIED = {
 }
 
 
-def fixed_columns(metrics: Metrics) -> Columns:
-    """The log of a method that learns nothing: a row per repeat, after no training."""
-    repeats = np.arange(len(next(iter(metrics.values()))))
-    nothing = np.zeros_like(repeats)
-    return {"repeat": repeats, "generation": nothing, "episodes": nothing, **metrics}
-
-
 def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Path) -> Columns:
     """Write log.csv, and return the last rows of the searches that did not fail, by setting."""
     last: list[Columns] = []
     policies: list[np.ndarray] = []
 
     def pieces() -> Iterator[Columns]:
-        for rows in log.store.in_order():
+        for rows in log.in_order():
             columns = _columns(config, task, rows)
             ends = rows.is_last & ~np.isin(rows.job, log.failed)
             with_setting = {"setting": rows.job // config.repeats, **columns}
@@ -125,8 +118,7 @@ def _ranked(
     """The settings, the best first; without a search that did not fail they come last."""
     found = []
     for number, setting in enumerate(config.settings):
-        chosen = last["setting"] == number
-        own = {name: column[chosen] for name, column in last.items()}
+        own = {name: column[last["setting"] == number] for name, column in last.items()}
         found.append({**setting._asdict(), **_found(task, own)})
     if raced is not None:  # its order: means of a few repeats may be lucky ones
         return [found[number] for number in raced["ranking"]]
@@ -158,12 +150,11 @@ def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
 
 def describe_failures(config: TrainConfig, found: dict[str, Any], folder: Path) -> str:
     """One line on what failed, by the summary."""
-    failed, errors = found["failed"], found.get("errors")
+    failed, errors = found["failed"], found.get("errors", {})
     first = ", ".join(f"{name} {value}" for name, value in failed[0].items())
     total = len(config.settings) * config.repeats
-    why = "NaN or infinite outcomes"
-    if errors:
-        why = "; ".join(f"{shard}: {error}" for shard, error in errors.items())
+    why = "; ".join(f"{shard}: {error}" for shard, error in errors.items())
+    why = why or "NaN or infinite outcomes"
     return (
         f"{len(failed)} of {total} searches failed ({why}), first {first}; "
         f"{folder.as_posix()} has the others"
@@ -211,13 +202,10 @@ def print_results(console: Console, folder: Path) -> None:
     if "race" in summary:
         say(console, race_line(summary["race"], timing))
     compiling, times = timing["compile_seconds"], f"run {timing['run_seconds']:.1f} s"
-    times = (
-        f"{times}, compiling included"
-        if compiling is None
-        else f"compile {compiling:.1f} s, {times}"
-    )
+    is_apart = compiling is not None
+    times = f"compile {compiling:.1f} s, {times}" if is_apart else f"{times}, compiling included"
     # Of a job that was resumed, or that compiles as it runs, the episodes per second are not known.
-    for name, text in _RATES.items():
+    for name, text in RATES.items():
         if (rate := timing[name]) is not None:
             times += f", {text.format(rate)}"
     say(console, f"{times}; {folder}")

@@ -6,22 +6,20 @@ from typing import Any, Literal, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.special import softmax as probabilities_of
+from scipy.stats import t as student
 
 from jaxrace.bases import Affine, Fourier
 from jaxrace.compilation import bounded_jit, brief
 from jaxrace.improvement.bounds import bound_called
 from jaxrace.improvement.candidates import CandidateSearch
+from jaxrace.improvement.doubly_robust import doubly_robust, fit_rewards
 from jaxrace.improvement.loading import Loaded, Parts, divide, load
-from jaxrace.improvement.of_log.estimates import estimates_of
 from jaxrace.improvement.of_log.result import ImprovementOfLog
 from jaxrace.improvement.of_log.words import policy_in_words
 from jaxrace.improvement.plausibility import WEIGHT_LEVEL, check_weights, require_possible
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
-from jaxrace.improvement.policy_improvement import (
-    PolicyImprovement,
-    in_training,
-    require_enough,
-)
+from jaxrace.improvement.policy_improvement import PolicyImprovement, in_training, require_enough
 from jaxrace.improvement.saved import SavedPolicy
 from jaxrace.improvement.trajectories import ReturnRange, Trajectories
 from jaxrace.improvement.weights import evidence, log_weights
@@ -225,7 +223,7 @@ def tested(log: Log) -> ImprovementOfLog:
         "said": list(log.said),
     }
     if alpha > 0 and max(part.taken.shape[1] for part in (parts.train, parts.test)) == 1:
-        summary["estimates"] = estimates_of(method, found.policy, parts, weights, log.delta)
+        summary["estimates"] = _estimates_of(method, found.policy, parts, weights, log.delta)
     if alpha > 0:
         summary["policy"] = policy_in_words(method, found.policy, parts)
     policy = SavedPolicy(
@@ -244,3 +242,36 @@ def tested(log: Log) -> ImprovementOfLog:
 def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
     """Importance weights of the candidate, float32 [n]."""
     return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))
+
+
+def _estimates_of(
+    method: PolicyImprovement, policy: Mixed, parts: Parts, weights: np.ndarray, delta: float
+) -> dict[str, Any]:
+    """Two more estimates, of the part that tests the policy, and a bound where one holds.
+
+    The ``weights`` [n] are those of that part; the model of rewards is of the other part.
+    """
+    (train, done, earned), (test, actions, returns) = (
+        (
+            np.asarray(method.softmax.basis(part.observations), np.float64)[:, 0],
+            np.asarray(part.actions)[:, 0],
+            np.asarray(method.returns.returns(part), np.float64),
+        )
+        for part in (parts.train, parts.test)
+    )
+    model = fit_rewards(train, done, earned, method.softmax.num_actions)
+    expected = np.clip(test @ model.T, 0, 1)
+    chances = probabilities_of(test @ np.asarray(policy.theta, np.float64).T, axis=1)
+    logged = np.asarray(parts.test.probabilities)[:, 0]
+    own = doubly_robust(chances, expected, actions, logged, returns)
+    # The rest is the policy in use, of which the rewards themselves are values.
+    alpha = float(policy.alpha)
+    values = alpha * own + (1 - alpha) * returns
+    stderr = float(values.std(ddof=1) / np.sqrt(len(values)))
+    mean, total = float(values.mean()), weights.sum()
+    return {
+        "self_normalised": float((weights * returns).sum() / total) if total else None,
+        "doubly_robust": mean,
+        "doubly_robust_stderr": stderr,
+        "doubly_robust_lower": mean - float(student.ppf(1 - delta, len(values) - 1)) * stderr,
+    }

@@ -3,15 +3,40 @@
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from jaxrace.answers import Answer, Shown, finite
-from jaxrace.improvement.of_log import picture
-from jaxrace.improvement.of_log.rows import Action, Estimate, Rule
+from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, panels
 from jaxrace.improvement.saved import SavedPolicy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _ROUNDING = 1e-6  # of estimates in [0, 1]
+
+
+@dataclasses.dataclass(frozen=True)
+class Estimate:
+    """What the policy is worth."""
+
+    name: str
+    estimate: float | None  # None: not known
+    low: float | None  # lower bound; None: none holds
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """What it does in some of the decisions."""
+
+    where: str  # they are
+    share: float  # of the log
+    does: str  # actions and their probabilities
+
+
+@dataclasses.dataclass(frozen=True)
+class Action:
+    """How often it is taken."""
+
+    name: str
+    logged: float  # share of the decisions of the log
+    chosen: float  # the same by the new policy
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -88,7 +113,30 @@ class ImprovementOfLog(Answer):
     def plot(self) -> "Figure":
         """A matplotlib figure: what the policy is worth, and what it does."""
         level = f"{100 * (1 - self.summary['delta']):.4g} %"
-        return picture.draw(self.headline(), self.estimates, self.actions, self.floor, level)
+        estimates, shown = self.estimates, self.actions[:MOST_SHOWN]
+        figure, (worth, does) = panels(self.headline(), max(len(estimates), 2 * len(shown)), (1, 1))
+        for place, one in enumerate(estimates):
+            if one.low is not None and one.estimate is not None:
+                worth.plot((one.low, one.estimate), (place, place), color="C0", lw=2)
+                worth.plot(one.low, place, "|", color="C0", ms=12)
+            if one.estimate is not None:
+                worth.plot(one.estimate, place, "o", color="C0")
+        worth.axvline(
+            self.floor, color="0.3", lw=0.8, ls=(0, (4, 2)), label=f"floor {self.floor:.3f}"
+        )
+        worth.set_yticks(range(len(estimates)), [one.name for one in estimates])
+        worth.set_ylim(len(estimates) - 0.4, -0.6)
+        worth.set(title="what it is worth", xlabel=f"performance, down to the {level} lower bound")
+        worth.legend(frameon=False)
+        for shift, colour in (-0.2, "0.65"), (0.2, "C0"):
+            shares = [one.logged if shift < 0 else one.chosen for one in shown]
+            places = [place + shift for place in range(len(shown))]
+            does.barh(places, shares, 0.38, color=colour)
+        does.set_yticks(range(len(shown)), [one.name for one in shown])
+        does.set_ylim(max(len(shown), 1) - 0.4, -0.6)
+        said = "share of the decisions\n(grey: in the log; blue: the new policy)"
+        does.set(title="what it does", xlabel=said)
+        return figure
 
     def asked(self) -> str:
         """The question in a line."""

@@ -56,14 +56,7 @@ def policy_in_words(method: PolicyImprovement, policy: Mixed, parts: Parts) -> d
 def rules_of(
     chances: np.ndarray, seen: np.ndarray, names: tuple[str, ...], actions: tuple[str, ...]
 ) -> tuple[list[dict[str, Any]], float]:
-    """Rules of probabilities [s, A] by what was seen, [s, d], and what they explain.
-
-    >>> seen = np.array([[0.0, 1.0], [0.0, 2.0], [1.0, 1.0], [1.0, 2.0]])
-    >>> chances = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
-    >>> rules, explained = rules_of(chances, seen, ("device=phone", "hour"), ("a", "b"))
-    >>> [(rule["where"], rule["actions"]) for rule in rules], explained
-    ([('not device=phone', {'a': 1.0}), ('device=phone', {'b': 1.0})], 1.0)
-    """
+    """Rules of probabilities [s, A] by what was seen, [s, d], and what they explain."""
     leaves = [_Leaf(np.arange(len(seen)), {})]
     total = _deviation(chances)
     while len(leaves) < _MOST_RULES and total > 0:

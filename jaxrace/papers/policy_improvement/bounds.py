@@ -7,10 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots, sweep
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, with_error
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, report_table
 from jaxrace.improvement import BOUNDS, EmpiricalBernstein
 from jaxrace.improvement.bounds import Rows
-from jaxrace.tables import markdown_table
 
 DELTA = 0.05
 SHAPE, SCALE = 2, 50.0  # the gamma distribution of the figure: its mean is 100
@@ -69,7 +68,14 @@ def run(bench: Workbench) -> None:
             rows.append({**own, "error_rate_stderr": error, "mean_bound": means[number]})
     bench.write_table("bounds.csv", rows)
     bench.write_figure("errors.png", _figure(as_columns(rows)))
-    bench.write_report(_paragraphs(rows))
+    shown = [row | {"published": PUBLISHED.get((row["bound"], row["n"]))} for row in rows]
+    bench.write_report(
+        f"Lower bounds of the mean, 100, of a gamma distribution with shape {SHAPE:g} and scale "
+        f"{SCALE:g}, which should be wrong with probability {DELTA:g} at most; {trials:,} samples "
+        "for each n, ± one standard error. The published numbers are read off figure 1.",
+        "![Errors](errors.png)",
+        report_table(shown, "bound n error_rate published mean_bound"),
+    )
 
 
 def _figure(table: Columns) -> "plots.Figure":
@@ -88,26 +94,6 @@ def _figure(table: Columns) -> "plots.Figure":
     errors.set(ylabel="share of bounds above the mean", title="Errors (grey line: delta)")
     means.set(ylabel="mean lower bound", title="Tightness (grey line: the mean)", ylim=(-20, 105))
     for panel in (errors, means):
-        panel.set(xlabel="n, values of a sample", xscale="log")
-        plots.tidy(panel)
+        plots.tidy(panel, xlabel="n, values of a sample", xscale="log")
     figure.legend(loc="outside lower center", ncols=4, frameon=False)
     return figure
-
-
-def _paragraphs(found: list[Columns]) -> list[str]:
-    rows = []
-    for row in found:
-        name, size = row["bound"], row["n"]
-        rate = with_error(row["error_rate"], row["error_rate_stderr"], 4)
-        known = f"{PUBLISHED[name, size]:.3f}" if (name, size) in PUBLISHED else ""
-        safety = "safe" if ALL_BOUNDS[name].is_safe else "semi-safe"
-        rows.append([name, safety, f"{size:,}", rate, known, f"{row['mean_bound']:.1f}"])
-    heads = ("bound", "", "n", "error rate", "published", "mean bound")
-    return [
-        f"Lower bounds of the mean, 100, of a gamma distribution with shape {SHAPE:g} and scale "
-        f"{SCALE:g}, which should be wrong with probability {DELTA:g} at most; "
-        f"{found[0]['trials']:,} samples for each n, ± one standard error. The published "
-        "numbers are read off figure 1.",
-        "![Errors](errors.png)",
-        markdown_table(heads, rows),
-    ]

@@ -1,15 +1,20 @@
 """Daedalus2 in three domains: Thomas et al. 2015 (ICML), figure 4. Axes: J trials."""
 
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands import workbench
 from jaxrace.commands.improve.domains import DOMAINS, Domain, Trials, floor_of, run_trials
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
+from jaxrace.commands.workbench import (
+    Columns,
+    Workbench,
+    mean_and_error,
+    mean_columns,
+    report_table,
+)
 from jaxrace.improvement import CandidateSearch, Daedalus, PolicyImprovement, bound_called
-from jaxrace.tables import markdown_table
 
 DELTA = 0.05
 BOUNDS = ("ci", "t", "bca")
@@ -34,7 +39,8 @@ PUBLISHED = {
 
 # Of policies declared safe though they are not (section 6); of the car it is an upper limit.
 PUBLISHED_ERRORS = {"gridworld": "0", "mountain-car": "below .006", "marketing": "0"}
-Found = dict[tuple[str, str, str], Trials]  # by domain, kind, bound
+_NAMES = ("domain", "kind", "bound")
+Found = dict[tuple[str, str, str], Trials]  # by these
 
 
 def run(bench: Workbench) -> None:
@@ -52,10 +58,31 @@ def run(bench: Workbench) -> None:
             one = daedalus_of(domain, kind, bound, batches, bench.quick)
             common = DELTA, floor, floor, trials
             found[name] = run_trials(bench, " ".join(name), domain, one, *common)
-    bench.write_table("curves.csv", _curves(found))
-    bench.write_table("errors.csv", _errors(found))
+    bench.write_table(
+        "curves.csv",
+        [
+            {
+                **dict(zip(_NAMES, name, strict=True)),
+                "trajectories": trials.trajectories,
+                **mean_columns("performance", trials.performance.T),
+            }
+            for name, trials in found.items()
+        ],
+    )
+    bench.write_table("errors.csv", [_errors(*one) for one in found.items()])
     bench.write_figure("daedalus.png", _figure(found, floors))
-    bench.write_report(_paragraphs(found, floors))
+    shown = [row | _errors(*one) for one in found.items() for row in _performances(*one)]
+    starts = (f"{name} {floor:.3f} ({PUBLISHED_ERRORS[name]})" for name, floor in floors.items())
+    columns = "domain kind bound trajectories performance published error_rate errors declared_safe"
+    bench.write_report(
+        f"Daedalus2 with the error probability {DELTA:g} for each test. The error rate is that of "
+        "candidates declared safe that are worse than the initial policy (where performance is "
+        "simulated: by more than three standard errors), of all tests. ± is one standard error "
+        "over trials; the published numbers are read off figure 4. Performance of the initial "
+        f"policy, and the published error rate: {', '.join(starts)}.",
+        "![Performance](daedalus.png)",
+        report_table(shown, columns),
+    )
 
 
 def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: bool) -> Daedalus:
@@ -67,24 +94,26 @@ def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: 
     return Daedalus(method, domain.batch_size, num_batches)
 
 
-def _curves(found: Found) -> list[Columns]:
-    return [
-        {
-            **{"domain": domain, "kind": kind, "bound": bound, "trajectories": trials.trajectories},
-            **mean_columns("performance", trials.performance.T),
-        }
-        for (domain, kind, bound), trials in found.items()
-    ]
+def _errors(name: tuple[str, str, str], trials: Trials) -> Columns:
+    """How often a variant was wrong; a rate for each trial, whose tests are not independent."""
+    return {
+        **dict(zip(_NAMES, name, strict=True)),
+        "trials": len(trials.is_error),
+        "tests": trials.is_error.size,
+        "declared_safe": trials.row.is_found.sum(),
+        "errors": trials.is_error.sum(),
+        **mean_columns("error_rate", trials.is_error.mean(1)),
+    }
 
 
-def _errors(found: Found) -> list[Columns]:
-    rows = []
-    for (domain, kind, bound), trials in found.items():
-        names = {"domain": domain, "kind": kind, "bound": bound, "trials": len(trials.is_error)}
-        counts = {"tests": trials.is_error.size, "declared_safe": trials.row.is_found.sum()}
-        errors = {"errors": trials.is_error.sum()}
-        rows.append(names | counts | errors | mean_columns("error_rate", trials.is_error.mean(1)))
-    return rows
+def _performances(name: tuple[str, str, str], trials: Trials) -> Iterator[Columns]:
+    """Of a variant: where there are published numbers, or else in the end."""
+    published = {key[-1]: number for key, number in PUBLISHED.items() if key[:-1] == name}
+    last = int(trials.trajectories[-1])
+    for n, number in (published or {last: None}).items():
+        place = np.searchsorted(trials.trajectories, min(n, last))
+        means = mean_columns("performance", trials.performance[:, place])
+        yield {"trajectories": trials.trajectories[place], "published": number, **means}
 
 
 def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
@@ -93,7 +122,7 @@ def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
     for panel, (domain, floor) in zip(panels, floors.items(), strict=True):
         own = {name[1:]: trials for name, trials in found.items() if name[0] == domain}
         for (kind, bound), trials in own.items():
-            mean, error = workbench.mean_and_error(trials.performance.T)
+            mean, error = mean_and_error(trials.performance.T)
             x, y = np.append(0, trials.trajectories), np.append(floor, mean)
             style = {"color": f"C{KINDS.index(kind)}", "ls": styles[bound]}
             plots.band(panel, x, y, np.append(0, error), label=f"{kind}, {bound}", **style)
@@ -101,43 +130,3 @@ def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
         plots.tidy(panel, "x")
     plots.legend_below(figure, 6)
     return figure
-
-
-def _rows(name: tuple[str, str, str], trials: Trials) -> list[list[str]]:
-    """Of a variant, a row for each published number, or for the last batch if there is none."""
-    published = {key[-1]: number for key, number in PUBLISHED.items() if key[:-1] == name}
-    last = int(trials.trajectories[-1])
-    # A rate for each trial, whose tests are not independent.
-    rates = mean_in_words(trials.is_error.mean(1), 4)
-    errors = f"{trials.is_error.sum()} of {trials.row.is_found.sum()}"
-    rows = []
-    for n, number in (published or {last: None}).items():
-        place = np.searchsorted(trials.trajectories, min(n, last))
-        performance = mean_in_words(trials.performance[:, place], 3)
-        known = "" if number is None else f"{number:.3f}"
-        size = f"{trials.trajectories[place]:,}"
-        rows.append([*name[1:], size, performance, known, rates, errors])
-    return rows
-
-
-def _paragraphs(found: Found, floors: dict[str, float]) -> list[str]:
-    sections = []
-    heads = ("candidates", "bound", "trajectories", "performance", "published", "error rate")
-    for domain, floor in floors.items():
-        own = {name: trials for name, trials in found.items() if name[0] == domain}
-        rows = [row for name, trials in own.items() for row in _rows(name, trials)]
-        count = len(next(iter(own.values())).performance)
-        sections += [
-            f"## {domain[0].upper()}{domain[1:].replace('-', ' ')}",
-            f"{count} trials, initial policy {floor:.3f}, published error rate "
-            f"{PUBLISHED_ERRORS[domain]}.",
-            markdown_table((*heads, "errors, of those declared safe"), rows),
-        ]
-    return [
-        f"Daedalus2 with the error probability {DELTA:g} for each test. The error rate is that of "
-        "candidates declared safe that are worse than the initial policy (where performance is "
-        "simulated: by more than three standard errors), of all tests. ± is one standard error "
-        "over trials; the published numbers are read off figure 4.",
-        "![Performance](daedalus.png)",
-        *sections,
-    ]

@@ -8,9 +8,8 @@ import numpy as np
 
 from jaxrace import improvement, plots, sweep
 from jaxrace.commands.improve.domains import DOMAINS, Domain, floor_of, is_worse, performances
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_columns, report_table
 from jaxrace.rollout import PolicyInTask
-from jaxrace.tables import markdown_table
 
 DELTA = 0.05
 BOUNDS = ("ci", "t", "bca", "betting")
@@ -71,7 +70,16 @@ def run(bench: Workbench) -> None:
         rows.append(own | means)
     bench.write_table("batches.csv", rows)
     bench.write_figure("performance.png", _figure(as_columns(rows), floor.mean))
-    bench.write_report(_paragraphs(rows, floor.mean))
+    shown = [row | {"published": PUBLISHED[row["bound"]].get(row["n"])} for row in rows]
+    bench.write_report(
+        f"From one batch of trajectories of the initial policy, whose performance is "
+        f"{floor.mean:.3f}; a fifth for training, delta {DELTA:g}. Where no solution is found the "
+        "initial policy counts. An error is a solution that is worse than the initial policy "
+        "(published: below 0.006 of them). ± is one standard error over trials; the published "
+        "numbers are read off figure 3.",
+        "![Performance](performance.png)",
+        report_table(shown, "n bound performance published found trials error_rate"),
+    )
 
 
 def _figure(table: Columns, floor: float) -> "plots.Figure":
@@ -88,30 +96,6 @@ def _figure(table: Columns, floor: float) -> "plots.Figure":
     panel.axhline(floor, color="0.5", lw=0.8)
     panel.set_xticks(np.arange(len(sizes)), [f"{n:,}" for n in sizes])
     panel.set(xlabel="trajectories", ylabel="performance", ylim=(0, 1.05))
-    panel.set_title("Mountain car: the policy that is returned (line: the initial one)")
-    plots.tidy(panel)
+    plots.tidy(panel, title="Mountain car: the policy that is returned (line: the initial one)")
     panel.legend(frameon=False, ncols=2, loc="upper left")
     return figure
-
-
-def _paragraphs(found: list[Columns], floor: float) -> list[str]:
-    rows = []
-    for row in found:
-        published = PUBLISHED[row["bound"]].get(row["n"])
-        performance, rate = (
-            with_error(row[name], row[f"{name}_stderr"], 3)
-            for name in ("performance", "error_rate")
-        )
-        known = "" if published is None else f"{published:.2f}"
-        solutions = f"{row['found']} of {row['trials']}"
-        rows.append([f"{row['n']:,}", row["bound"], performance, known, solutions, rate])
-    heads = ("trajectories", "bound", "performance", "published", "solutions", "error rate")
-    return [
-        f"From one batch of trajectories of the initial policy, whose performance is {floor:.3f}; "
-        f"a fifth for training, delta {DELTA:g}. Where no solution is found the initial policy "
-        "counts. An error is a solution that is worse than the initial policy (published: below "
-        "0.006 of them). ± is one standard error over trials; the published numbers are read off "
-        "figure 3.",
-        "![Performance](performance.png)",
-        markdown_table(heads, rows),
-    ]

@@ -47,14 +47,17 @@ def run(bench: Workbench) -> None:
     """Leaves claims.csv and report.md."""
     plain, fixed = medical.learn_all(bench), medical.fixed_all(bench)
     claims = {name: _claims(bench, name, choice, plain, fixed) for name, choice in CHOICES.items()}
-    columns = ("claim", "paper", "here", "holds")
-    rows = [
-        {"choice": name, **{column: getattr(one, column) for column in columns}}
-        for name, found in claims.items()
-        for one in found
-    ]
+    rows = [{"choice": name, **one._asdict()} for name, found in claims.items() for one in found]
     bench.write_table("claims.csv", rows)
-    bench.write_report(_paragraphs(claims))
+    lines = zip(*claims.values(), strict=True)
+    bench.write_report(
+        "Do the claims hold? Each column changes one thing that the sources do not say, or say in "
+        "two ways; the other learners stay as they are in medical-outcomes and "
+        "medical-convergence. The numbers are in claims.csv.",
+        markdown_table(
+            ("claim", *claims), [[line[0].claim, *(one.holds for one in line)] for line in lines]
+        ),
+    )
 
 
 def _claims(
@@ -82,14 +85,3 @@ def _claims(
         learned = {method: found[hazard, method].last for method in medical.LEARNERS}
         claims += claims_of(hazard, {**learned, **fixed[hazard]})
     return claims
-
-
-def _paragraphs(claims: dict[str, list[Claim]]) -> list[str]:
-    lines = zip(*claims.values(), strict=True)
-    table = [[line[0].claim, *(one.holds for one in line)] for line in lines]
-    return [
-        "Do the claims hold? Each column changes one thing that the sources do not say, or say in "
-        "two ways; the other learners stay as they are in medical-outcomes and "
-        "medical-convergence. The numbers are in claims.csv.",
-        markdown_table(("claim", *claims), table),
-    ]

@@ -21,26 +21,42 @@ def convergence_claims(found: medical.Findings, fixed: medical.Fixed) -> list[Cl
         method: medical.mean_before(found["A", method], "survival_rate", FEW)
         for method in medical.LEARNERS
     }
-    faster = "the preference-based methods converge faster"
+    reward, alive = _last(found, "A", "mean_reward"), _last(found, "B", "survival_rate")
     kept = medical.without_own_doses(fixed["B"])
-    alive = {name: metrics["survival_rate"] for name, metrics in kept.items()}
+    alive |= {name: metrics["survival_rate"] for name, metrics in kept.items()}
+    par = {name: difference(reward[name], reward["sarsa"]) for name in ("edps", "pb-edps")}
+    next_one = min(set(reward) - {"pbpi"}, key=lambda method: reward[method].mean())
+    least = difference(reward[next_one], reward["pbpi"])
     return [
         _fastest(found, "A", "mean_reward", ("sarsa",), "SARSA converges fastest"),
-        _on_a_par(found),
-        _pbpi_earns_least(found),
+        Claim(
+            "Hazard A: the reward of SARSA is on a par with that of the others",
+            "figure 4a, text",
+            f"less that of sarsa ({_of(reward['sarsa'])}): {_all(par)}",
+            yes_or_no(all(abs(change) < 2 * error for change, error in par.values())),
+        ),
+        Claim(
+            "Hazard A: PBPI earns least of the learners",
+            "figure 4a, text",
+            f"{_of(reward['pbpi'])}; the next one, {next_one}, earns {_apart(*least)} more",
+            verdict(*least),
+        ),
         _ahead(
             early,
             f"Hazard A: below {FEW:,} episodes the preference-based methods keep more patients "
             "alive than the value-based ones",
             "figure 4b, text",
         ),
-        _as_much_as_fixed(found, fixed),
+        _as_much_as_fixed(_last(found, "B", "mean_reward"), kept),
         _ahead(
-            _last(found, "B", "survival_rate") | alive,
+            alive,
             "Hazard B: the preference-based methods outperform all others in survival",
             "figure 6b, text",
         ),
-        _fastest(found, "B", "survival_rate", PREFERENCE_BASED, faster),
+        _fastest(
+            *(found, "B", "survival_rate", PREFERENCE_BASED),
+            "the preference-based methods converge faster",
+        ),
     ]
 
 
@@ -65,8 +81,10 @@ def _fastest(
 ) -> Claim:
     """The slowest of the claimed ones against the fastest of the others."""
     tolerance = _TOLERANCES[metric]
-    curves = {one: medical.curve(found, hazard, one, metric) for one in medical.LEARNERS}
-    places = {method: medical.settled(curve, tolerance) for method, curve in curves.items()}
+    places = {
+        method: medical.settled(medical.curve(found, hazard, method, metric), tolerance)
+        for method in medical.LEARNERS
+    }
     others = min(place for method, place in places.items() if method not in claimed)
     here = ", ".join(f"{method} {place:,.0f}" for method, place in places.items())
     return Claim(
@@ -77,46 +95,20 @@ def _fastest(
     )
 
 
-def _on_a_par(found: medical.Findings) -> Claim:
-    last = _last(found, "A", "mean_reward")
-    changes = {method: difference(last[method], last["sarsa"]) for method in ("edps", "pb-edps")}
-    equal = all(abs(change) < 2 * error for change, error in changes.values())
-    return Claim(
-        "Hazard A: the reward of SARSA is on a par with that of the others",
-        "figure 4a, text",
-        f"less that of sarsa ({_of(last['sarsa'])}): {_all(changes)}",
-        yes_or_no(equal),
-    )
-
-
-def _pbpi_earns_least(found: medical.Findings) -> Claim:
-    last = _last(found, "A", "mean_reward")
-    pbpi = last.pop("pbpi")
-    next_one = min(last, key=lambda method: last[method].mean())
-    change, error = difference(last[next_one], pbpi)
-    return Claim(
-        "Hazard A: PBPI earns least of the learners",
-        "figure 4a, text",
-        f"{_of(pbpi)}; the next one, {next_one}, earns {_apart(change, error)} more",
-        verdict(change, error),
-    )
-
-
-def _as_much_as_fixed(found: medical.Findings, fixed: medical.Fixed) -> Claim:
-    kept = medical.without_own_doses(fixed["B"])
-    earned = {name: metrics["mean_reward"] for name, metrics in kept.items()}
+def _as_much_as_fixed(reward: medical.Metrics, fixed: medical.Policies) -> Claim:
+    earned = {name: metrics["mean_reward"] for name, metrics in fixed.items()}
     best = max(earned, key=lambda method: earned[method].mean())
-    learned = {method: found["B", method].last["mean_reward"] for method in PREFERENCE_BASED}
-    changes = {method: difference(own, earned[best]) for method, own in learned.items()}
-    counts = ", ".join(
-        f"{method} {sum(own.mean() > one.mean() for one in earned.values())} of {len(earned)}"
-        for method, own in learned.items()
+    changes = {method: difference(reward[method], earned[best]) for method in PREFERENCE_BASED}
+    counts = (
+        f"{method} {sum(reward[method].mean() > one.mean() for one in earned.values())} of "
+        f"{len(earned)}"
+        for method in PREFERENCE_BASED
     )
     return Claim(
         "Hazard B: the preference-based methods earn as much as the fixed policies",
         "figure 6a, text",
         f"less the best of them, {best} ({_of(earned[best])}): {_all(changes)}; "
-        f"more than: {counts}",
+        f"more than: {', '.join(counts)}",
         yes_or_no(all(change > -2 * error for change, error in changes.values())),
     )
 
@@ -149,9 +141,16 @@ def outcome_claims(
         _on_front(hazard, "pb-edps", figure, points),
         _on_front(hazard, "pb-edps", both, three),
     ]
-    if hazard == "A":
-        return [*claims, _pbpi_of_2012(points), _order_of_deaths(deaths)]
-    return [*claims, _on_front(hazard, "pbpi", figure, points, close=True)]
+    if hazard == "B":
+        return [*claims, _on_front(hazard, "pbpi", figure, points, close=True)]
+    mean, error = mean_and_error(points["pbpi"].T)
+    of_pbpi = Claim(
+        "(C_S, C_X) of PBPI",
+        f"{PBPI_2012} (Fürnkranz et al. 2012, figure 7; other coefficients)",
+        f"({with_error(mean[0], error[0], 2)}, {with_error(mean[1], error[1], 2)})",
+        yes_or_no(bool((np.abs(mean - PBPI_2012) < 2 * error).all())),
+    )
+    return [*claims, of_pbpi, _order_of_deaths(deaths)]
 
 
 def _on_front(
@@ -184,24 +183,12 @@ def dominance_margins(method: str, points: dict[str, np.ndarray]) -> dict[str, f
     return margins
 
 
-def _pbpi_of_2012(points: dict[str, np.ndarray]) -> Claim:
-    mean, error = mean_and_error(points["pbpi"].T)
-    return Claim(
-        "(C_S, C_X) of PBPI",
-        f"{PBPI_2012} (Fürnkranz et al. 2012, figure 7; other coefficients)",
-        f"({with_error(mean[0], error[0], 2)}, {with_error(mean[1], error[1], 2)})",
-        yes_or_no(bool((np.abs(mean - PBPI_2012) < 2 * error).all())),
-    )
-
-
 def _order_of_deaths(deaths: dict[str, np.ndarray]) -> Claim:
-    rates = [deaths[name] for name in DEATHS_2012]
-    steps = [difference(after, before) for before, after in itertools.pairwise(rates)]
-    wrong = [
-        f"{DEATHS_2012[place]} before {DEATHS_2012[place + 1]}"
-        for place, (change, error) in enumerate(steps)
-        if change < -2 * error
-    ]
+    wrong = []
+    for before, after in itertools.pairwise(DEATHS_2012):
+        change, error = difference(deaths[after], deaths[before])
+        if change < -2 * error:
+            wrong.append(f"{before} before {after}")
     order = sorted(DEATHS_2012, key=lambda name: deaths[name].mean())
     return Claim(
         "Fewest patients die by PBPI: the order of the death rates",

@@ -3,11 +3,10 @@
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Workbench, mean_in_words
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, report_table
 from jaxrace.papers.claims import claims_table
 from jaxrace.papers.preference_racing import medical_runs as medical
 from jaxrace.papers.preference_racing.medical_claims import FEW, convergence_claims
-from jaxrace.tables import markdown_table
 
 SHOWN = ("mean_reward", "survival_rate")
 
@@ -22,7 +21,38 @@ def run(bench: Workbench) -> None:
         pieces.append({"hazard": hazard, "method": method, **own, **metrics})
     bench.write_table("curves.csv", pieces)
     bench.write_figure("figure_4_and_6.png", _figure(found, fixed))
-    bench.write_report(_paragraphs(found, fixed))
+    sections = []
+    for hazard in medical.HAZARDS:
+        rows = []
+        for method in medical.LEARNERS:
+            learning = found[hazard, method]
+            row = {"method": method}
+            for name in SHOWN:
+                row |= mean_columns(f"early_{name}", medical.mean_before(learning, name, FEW))
+            rows.append(row | _means({name: learning.last[name] for name in SHOWN}))
+        names = " ".join(("method", *(f"early_{name}" for name in SHOWN), *SHOWN))
+        sections += [f"## Hazard {hazard}", report_table(rows, names)]
+    bench.write_report(
+        "PB-EDPS and EDPS are evaluated after every generation, SARSA after every 100 episodes, "
+        "PBPI after every iteration of 800, on 300 fresh patients each time. Curves of the "
+        "evolution strategies are smoothed, by a normal kernel whose standard deviation is "
+        f"{medical.KERNEL:.0%} of all episodes; the others are means. ± is one standard error.",
+        "![Convergence](figure_4_and_6.png)",
+        *sections,
+        f"Early: the mean over the first {FEW:,} training episodes, from the first evaluation on.",
+        "## The paper's claims",
+        claims_table(convergence_claims(found, fixed)),
+        "## PBPI, iteration by iteration",
+        "Means of the repetitions that are still learning (C_S, C_X):",
+        *(_iterations(found[hazard, "pbpi"], hazard) for hazard in medical.HAZARDS),
+    )
+
+
+def _means(columns: medical.Metrics) -> Columns:
+    means: dict[str, object] = {}
+    for name, values in columns.items():
+        means |= mean_columns(name, values.astype(float))
+    return means
 
 
 def _figure(found: medical.Findings, fixed: medical.Fixed) -> "plots.Figure":
@@ -38,41 +68,11 @@ def _figure(found: medical.Findings, fixed: medical.Fixed) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(found: medical.Findings, fixed: medical.Fixed) -> list[str]:
-    labels = medical.labels()
-    sections = []
-    for hazard in medical.HAZARDS:
-        rows = []
-        for method in medical.LEARNERS:
-            learning = found[hazard, method]
-            early = [medical.mean_before(learning, metric, FEW) for metric in SHOWN]
-            late = [learning.last[metric] for metric in SHOWN]
-            rows.append([method, *(mean_in_words(values, 3) for values in (*early, *late))])
-        heads = [f"{labels[one]}, {when}" for when in ("early", "at the end") for one in SHOWN]
-        sections += [f"## Hazard {hazard}", markdown_table(["method", *heads], rows)]
-    return [
-        "PB-EDPS and EDPS are evaluated after every generation, SARSA after every 100 episodes, "
-        "PBPI after every iteration of 800, on 300 fresh patients each time. Curves of the "
-        "evolution strategies are smoothed, by a normal kernel whose standard deviation is "
-        f"{medical.KERNEL:.0%} of all episodes; the others are means. ± is one standard error.",
-        "![Convergence](figure_4_and_6.png)",
-        *sections,
-        f"Early: the mean over the first {FEW:,} training episodes, from the first evaluation on.",
-        "## The paper's claims",
-        claims_table(convergence_claims(found, fixed)),
-        "## PBPI, iteration by iteration",
-        "Means of the repetitions that are still learning (C_S, C_X):",
-        *(_iterations(found[hazard, "pbpi"], hazard) for hazard in medical.HAZARDS),
-    ]
-
-
 def _iterations(learning: medical.Learning, hazard: str) -> str:
     rows = []
+    names = ("survival_rate", "tumour_size", "max_toxicity")
     for generation in np.unique(learning.numbers["generation"]):
         chosen = learning.numbers["generation"] == generation
-        cells = [
-            mean_in_words(learning.metrics[name][chosen].astype(float), digits=3)
-            for name in ("survival_rate", "tumour_size", "max_toxicity")
-        ]
-        rows.append([hazard, generation, chosen.sum(), *cells])
-    return markdown_table(("hazard", "iteration", "repetitions", "survival", "C_S", "C_X"), rows)
+        own = {"hazard": hazard, "iteration": generation, "repetitions": chosen.sum()}
+        rows.append(own | _means({name: learning.metrics[name][chosen] for name in names}))
+    return report_table(rows, " ".join(("hazard iteration repetitions", *names)))

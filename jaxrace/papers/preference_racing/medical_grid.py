@@ -33,7 +33,30 @@ def run(bench: Workbench) -> None:
         found[hazard, method] = {name: learning.last[name].reshape(shape) for name in CRITERIA}
     bench.write_table("grid.csv", _table(found))
     bench.write_figure("grid.png", _figure(found))
-    bench.write_report(_paragraphs(found, learned))
+    count = next(iter(found.values()))[CRITERIA[0]].shape[-1]
+    rows = [
+        [method, hazard, medical.labels()[name], *_best(values)]
+        for (hazard, method), criteria in found.items()
+        for name, values in criteria.items()
+    ]
+    means = ("best", "its mean", f"that of {_in_words(CHOSEN)}", "difference")
+    decisions = []
+    for (hazard, method), learning in learned.items():
+        decided, races = learning.numbers["options_decided"].sum(), len(learning.repeat)
+        decisions.append([method, hazard, f"{races:,}", f"{decided:,} of {7 * races:,}"])
+    bench.write_report(
+        f"All {len(SIGMAS) * len(DELTAS)} settings (sigma, delta) of the paper, {count} searches "
+        "each. The paper searches for EDPS, by expected utility, finds sigma 10 and delta 0.2, and "
+        "runs PB-EDPS with the same. ± is one standard error, paired for the difference; the best "
+        "of many settings is a lucky one, so its mean is biased upwards.",
+        "![Grid](grid.png)",
+        markdown_table(("method", "hazard", "criterion", *means), rows),
+        "How many options are decided early, before a race has used all of its rounds:",
+        markdown_table(("method", "hazard", "races", "options decided"), decisions),
+        "Where none is decided, delta has no influence: columns of the figure are the same.",
+        "## The paper's claim",
+        claims_table(_claims(found)),
+    )
 
 
 def _table(found: Findings) -> list[Columns]:
@@ -61,29 +84,6 @@ def _figure(found: Findings) -> "plots.Figure":
     return figure
 
 
-def _paragraphs(found: Findings, learned: medical.Findings) -> list[str]:
-    count = next(iter(found.values()))[CRITERIA[0]].shape[-1]
-    rows = [
-        [method, hazard, medical.labels()[name], *_best(values)]
-        for (hazard, method), criteria in found.items()
-        for name, values in criteria.items()
-    ]
-    means = ("best", "its mean", f"that of {_in_words(CHOSEN)}", "difference")
-    return [
-        f"All {len(SIGMAS) * len(DELTAS)} settings (sigma, delta) of the paper, {count} searches "
-        "each. The paper searches for EDPS, by expected utility, finds sigma 10 and delta 0.2, and "
-        "runs PB-EDPS with the same. ± is one standard error, paired for the difference; the best "
-        "of many settings is a lucky one, so its mean is biased upwards.",
-        "![Grid](grid.png)",
-        markdown_table(("method", "hazard", "criterion", *means), rows),
-        "How many options are decided early, before a race has used all of its rounds:",
-        _decisions(learned),
-        "Where none is decided, delta has no influence: columns of the figure are the same.",
-        "## The paper's claim",
-        claims_table(_claims(found)),
-    ]
-
-
 def _claims(found: Findings) -> list[Claim]:
     lines = []
     for hazard in medical.HAZARDS:
@@ -94,14 +94,6 @@ def _claims(found: Findings) -> list[Claim]:
         here = f"{_in_words(setting)} earns {change:+.2f} ± {error:.2f} more"
         lines.append(Claim(claim, "section 6.2", here, holds))
     return lines
-
-
-def _decisions(learned: medical.Findings) -> str:
-    rows = []
-    for (hazard, method), learning in learned.items():
-        decided, races = learning.numbers["options_decided"].sum(), len(learning.repeat)
-        rows.append([method, hazard, f"{races:,}", f"{decided:,} of {7 * races:,}"])
-    return markdown_table(("method", "hazard", "races", "options decided"), rows)
 
 
 def _in_words(setting: tuple[float, float]) -> str:

@@ -40,7 +40,21 @@ def run(bench: Workbench) -> None:
     ]
     bench.write_table("outcomes.csv", pieces)
     bench.write_figure("figure_3_and_5.png", _figure(found))
-    bench.write_report(_paragraphs(found, count))
+    text = [
+        f"Every method is trained {count} times and then treats 300 fresh patients; ± is one "
+        "standard error over the repetitions. PB-EDPS and EDPS have the paper's numbers (sigma 10, "
+        "delta 0.2, n_max up to 100, published bound).",
+        "![Outcomes](figure_3_and_5.png)",
+    ]
+    labels = medical.labels()
+    for hazard, methods in found.items():
+        rows = [
+            [method, *(mean_in_words(metrics[name]) for name in labels)]
+            for method, metrics in methods.items()
+        ]
+        text += [f"## Hazard {hazard}", markdown_table(["method", *labels.values()], rows)]
+    claims = [claim for hazard in medical.HAZARDS for claim in claims_of(hazard, found[hazard])]
+    bench.write_report(*text, "## The claims of the papers", claims_table(claims))
 
 
 def ellipses(points: np.ndarray) -> tuple[Ellipse, Ellipse]:
@@ -76,8 +90,11 @@ def _figure(found: medical.Fixed) -> "plots.Figure":
     labels = medical.labels()
     for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
         _draw(panel, methods)
-        panel.set_title(f"hazard {hazard} (figure {number} of the paper)")
-        panel.set(xlabel=labels[TUMOUR], ylabel=labels[TOXICITY])
+        panel.set(
+            title=f"hazard {hazard} (figure {number} of the paper)",
+            xlabel=labels[TUMOUR],
+            ylabel=labels[TOXICITY],
+        )
     figure.suptitle(
         "Means of the repetitions, with 95 % regions of a repetition (pale) and of the mean (dark)"
     )
@@ -106,26 +123,6 @@ def _draw(panel: "plots.Axes", methods: medical.Policies) -> None:
         marker = markers.get(method, "o")
         panel.plot(*middle, marker=marker, ms=5, color=color, ls="", label=method)
     plots.tidy(panel)
-
-
-def _paragraphs(found: medical.Fixed, count: int) -> list[str]:
-    text = [
-        f"Every method is trained {count} times and then treats 300 fresh patients; ± is one "
-        "standard error over the repetitions. PB-EDPS and EDPS have the paper's numbers (sigma 10, "
-        "delta 0.2, n_max up to 100, published bound).",
-        "![Outcomes](figure_3_and_5.png)",
-    ]
-    labels = medical.labels()
-    digits = {name: 2 if name == "mean_reward" else 3 for name in labels}
-    for hazard, methods in found.items():
-        rows = [
-            [method, *(mean_in_words(metrics[name], digits[name]) for name in labels)]
-            for method, metrics in methods.items()
-        ]
-        table = markdown_table(["method", *labels.values()], rows)
-        text += [f"## Hazard {hazard}", table]
-    claims = [claim for hazard in medical.HAZARDS for claim in claims_of(hazard, found[hazard])]
-    return [*text, "## The claims of the papers", claims_table(claims)]
 
 
 def claims_of(hazard: str, methods: medical.Policies) -> list[Claim]:

@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from jaxrace import plots
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import Seconds, evaluate_fixed
+from jaxrace.commands.train.evaluation import evaluate_fixed
 from jaxrace.commands.train.learning import make_search, make_sweep
 from jaxrace.commands.train.tasks import TASKS
 from jaxrace.commands.workbench import Workbench
@@ -107,11 +107,9 @@ def fixed_all(bench: Workbench, doses: tuple[float, ...] = (START_DOSE,), **chan
     for hazard in HAZARDS:
         config = dataclasses.replace(paper_config(bench, "random", hazard), **changed)
         test_key = jax.random.split(jax.random.key(config.seed))[1]
-        seconds = Seconds()
         bench.job.on_stage(f"fixed policies {hazard}", 0, 1)
         task = TASKS[config.env](config)
-        found[hazard] = evaluate_fixed(config, task, test_key, seconds, doses)
-        bench.compile_seconds += seconds.compile
+        found[hazard] = evaluate_fixed(config, task, test_key, doses)
     return found
 
 
@@ -123,8 +121,7 @@ def panels_by_hazard(
     found = {}
     for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
         for panel, metric in zip(row, metrics, strict=True):
-            panel.set(title=title.format(hazard, number), ylabel=labels()[metric])
-            plots.tidy(panel)
+            plots.tidy(panel, title=title.format(hazard, number), ylabel=labels()[metric])
             found[hazard, metric] = panel
     for panel in panels[-1]:
         panel.set_xlabel("training episodes")

@@ -1,21 +1,18 @@
 """Races on synthetic tasks, and their curves beside published numbers. Axes: R repetitions."""
 
-import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, racing
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
+from jaxrace import racing
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, report_table
 from jaxrace.envs import options
 from jaxrace.papers.claims import Claim, yes_or_no
 from jaxrace.papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from jaxrace.search import stack_params
-from jaxrace.tables import markdown_table
 
 OPTIONS, TOP, ROUNDS, DELTA = 10, 5, 300, 0.05
 COMPLEXITIES = tuple(float(k) for k in range(1, 11))
@@ -40,6 +37,9 @@ class CurveName(NamedTuple):
     variant: str  # "plain", or "improved" by intersection and dynamic correction
     rule: str
     bound: str
+
+
+Run = tuple[str, str, str, str]  # the same without the task
 
 
 class Curve(NamedTuple):
@@ -82,72 +82,37 @@ def described(repetitions: int) -> str:
     """What all of them race for, with what, and how often."""
     return (
         f"Top {TOP} of {OPTIONS}, at most {ROUNDS} draws per option, delta {DELTA}, "
-        f"{repetitions:,} random instances for every task and k"
+        f"{repetitions:,} random instances for every task and k = 1 to {len(COMPLEXITIES)}, the "
+        "same for all races, as are the samples. Accuracy is the share of the best five by means "
+        "that a race finds. ± is one standard error."
     )
 
 
-@dataclasses.dataclass(frozen=True)
-class Program:
-    """A race, and the bounds with which it is run; they share a compiled program."""
-
-    algorithm: str  # as in ``CurveName``
-    variant: str
-    race: racing.Race
-    bounds: tuple[str, ...]  # names for the table
-
-    @property
-    def rule(self) -> str:
-        """The select and discard rule, if there is a choice."""
-        return self.race.rule if isinstance(self.race, racing.PreferenceRace) else ""
-
-    @property
-    def name(self) -> str:
-        """In words; no two races of an experiment have the same."""
-        bound = "" if "published" in self.bounds or not self.rule else self.bounds[0]
-        return " ".join(filter(None, (self.algorithm, self.variant, self.rule, bound)))
-
-
-def measure(bench: Workbench, programs: Sequence[Program], repetitions: int) -> Curves:
+def measure(bench: Workbench, races: Mapping[Run, racing.Race], repetitions: int) -> Curves:
     """On all tasks and for all k; repetitions of one number meet the same samples in all races."""
-    measured = (_measure(bench, program, repetitions) for program in programs)
-    return {name: curve for curves in measured for name, curve in curves.items()}
-
-
-def _measure(bench: Workbench, program: Program, repetitions: int) -> Curves:
-    bounds = program.bounds
     places = list(itertools.product(range(len(TASKS)), COMPLEXITIES))
-    params = [_params(program.race, bound, task, k) for task, k in places for bound in bounds]
-    cells = [
-        (place * len(bounds) + number, task, k)
-        for number in range(len(bounds))
-        for place, (task, k) in enumerate(places)
-    ]
-    instances = list(range(len(places))) * len(bounds)
-    tasks = AnyTask(tuple(TASKS.values()))
-    work = race_trials(program.race, tasks, jax.random.key(bench.seed), stack_params(params))
-    log = bench.sweep(program.name, work, trials_of(cells, repetitions, instances), _WIDTH)
-    shape = (len(bounds), len(TASKS), len(COMPLEXITIES), repetitions)
-    draws = log.rows.row.samples.reshape(shape)
-    accuracies = log.rows.row.found.reshape(shape).astype(float) / TOP
+    cells = [(place, task, k) for place, (task, k) in enumerate(places)]
+    jobs = trials_of(cells, repetitions, range(len(places)))
     curves: Curves = {}
-    for (place, task), (number, bound) in itertools.product(enumerate(TASKS), enumerate(bounds)):
-        name = CurveName(task, program.algorithm, program.variant, program.rule, bound)
-        curves[name] = Curve(draws[number, place], accuracies[number, place])
+    for run, race in races.items():
+        params = stack_params([_params(race, task, k) for task, k in places])
+        tasks = AnyTask(tuple(TASKS.values()))
+        work = race_trials(race, tasks, jax.random.key(bench.seed), params)
+        row = bench.sweep(" ".join(filter(None, run)), work, jobs, _WIDTH).rows.row
+        shape = (len(TASKS), len(COMPLEXITIES), repetitions)
+        draws, found = row.samples.reshape(shape), row.found.reshape(shape).astype(float)
+        for task, *one in zip(TASKS, draws, found / TOP, strict=True):
+            curves[CurveName(task, *run)] = Curve(*one)
     return curves
 
 
-def _params(race: racing.Race, bound: str, task: int, k: float) -> Any:
+def _params(race: racing.Race, task: int, k: float) -> Any:
     if isinstance(race, racing.HoeffdingRace):
         value_range = list(TASKS.values())[task].value_range(k)
         return race.params(DELTA, ROUNDS, float(value_range))
     if isinstance(race, racing.DominanceRace):
         return race.params(DELTA, ROUNDS, slack=1.0)  # with little slack it draws least
-    params = race.params(DELTA, ROUNDS)
-    if isinstance(race, racing.PreferenceRace) and bound != race.bound:
-        # A bound is its thresholds, whatever race they are given to.
-        table = kernels.thresholds(kernels.BOUNDS[bound], OPTIONS, ROUNDS, DELTA)
-        return dataclasses.replace(params, thresholds=jnp.asarray(table))
-    return params
+    return race.params(DELTA, ROUNDS)
 
 
 def table_of(curves: Curves) -> list[Columns]:
@@ -183,22 +148,17 @@ PUBLISHED: dict[tuple[str, str], dict[float, tuple[int, float]]] = {
 _CLOSE = 0.05  # what is called reproduced: draws read off a figure are no more exact
 
 
-def in_words(curve: Curve, place: int) -> tuple[str, str]:
-    """Draws and accuracy of a curve at one place, with standard errors."""
-    draws, accuracies = curve
-    return mean_in_words(draws[place]), mean_in_words(accuracies[place], digits=3)
-
-
 def beside_published(curves: dict[tuple[str, str], Curve]) -> str:
     """Published numbers and our own, by task and race, in Markdown."""
     rows = []
     for (task, race), curve in curves.items():
         for k, (draws, accuracy) in PUBLISHED[task, race].items():
-            own_draws, own_accuracy = in_words(curve, COMPLEXITIES.index(k))
-            line = [f"{draws:,}", own_draws, f"{accuracy:.3f}", own_accuracy]
-            rows.append([task, race, f"{k:g}", *line])
-    heads = ("task", "race", "k", "draws, published", "draws", "accuracy, published", "accuracy")
-    return markdown_table(heads, rows)
+            place = COMPLEXITIES.index(k)
+            known = {"draws_published": draws, "accuracy_published": accuracy}
+            own = mean_columns("draws", curve.draws[place])
+            own |= mean_columns("accuracy", curve.accuracies[place])
+            rows.append({"task": task, "race": race, "k": int(k), **known, **own})
+    return report_table(rows, "task race k draws_published draws accuracy_published accuracy")
 
 
 def published_claims(curves: dict[tuple[str, str], Curve]) -> list[Claim]:

@@ -10,11 +10,11 @@ import numpy as np
 
 from jaxrace import plots, racing
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.learning import CANDIDATES, search_budget, with_final_race
+from jaxrace.commands.train.learning import CANDIDATES, searches_of
 from jaxrace.commands.train.tasks import TASKS, Task
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_in_words
 from jaxrace.papers.preference_racing import medical_runs as medical
-from jaxrace.search import PolicySearch, SearchWork, SplitRaceSearch, stack_params
+from jaxrace.search import PolicySearch, SearchWork, SplitRaceSearch
 from jaxrace.strategies import Strategy
 from jaxrace.tables import markdown_table
 
@@ -42,18 +42,13 @@ class Variant:
         """The learner and its numbers."""
         size, parents = self.population, self.population // 2
         race = self.race(size, parents, compare=task.compare)
-        strategy = Strategy("CMA_ES", size)
-        parts = (task.env, task.policy, task.fold, race, strategy)
+        parts = task.env, task.policy, task.fold, race, Strategy("CMA_ES", size)
         search = PolicySearch(*parts, common_random_numbers=self.shares_patients)
         if self.agreement is not None:
             search = SplitRaceSearch(*parts, agreement=self.agreement)
-        generation = size * self.rounds[1]
-        budget = search_budget(config.episodes, generation) if self.is_final else config.episodes
-        sizes, numbers = (_SIGMA, self.deltas, budget, *self.rounds), dict(self.race_numbers)
-        params = search.params(*sizes, env_params=task.env_params, **numbers)
-        if self.is_final:
-            return with_final_race(task, search, [params], config.episodes, generation)
-        return SearchWork(search, stack_params([params]))
+        settings, numbers = [(_SIGMA, self.deltas)], dict(self.race_numbers)
+        rest = self.rounds, config.episodes, self.is_final, numbers
+        return searches_of(task, search, settings, *rest)
 
 
 _published = functools.partial(racing.PreferenceRace, capacity=_MAX_ROUNDS, bound="published")
@@ -151,7 +146,17 @@ def run(bench: Workbench) -> None:
     bench.write_table("repetitions.csv", repetitions)
     bench.write_table("generations.csv", generations)
     bench.write_figure("curves.png", _figure(learned, found))
-    bench.write_report(_paragraphs(found, generations))
+    comparisons = [(f"## Hazard {one}", _comparison(found, one)) for one in medical.HAZARDS]
+    bench.write_report(
+        f"{len(found['A', PUBLISHED]['episodes']):,} searches per variant and hazard, each with "
+        "the last policy found within the budget. ± is one standard error; differences are paired, "
+        "since a repetition has the same random numbers in all variants.",
+        "![Curves](curves.png)",
+        *itertools.chain(*comparisons),
+        "## What the races decide",
+        _decisions(generations),
+        *(_answer(found, hazard) for hazard in medical.HAZARDS),
+    )
 
 
 def within(learning: medical.Learning, budget: int) -> dict[str, np.ndarray]:
@@ -207,20 +212,6 @@ def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
     figure.suptitle("PB-EDPS while it learns: the rank 1 of the last race")
     plots.legend_below(figure, 3)
     return figure
-
-
-def _paragraphs(found: Findings, generations: list[Columns]) -> list[str]:
-    comparisons = [(f"## Hazard {one}", _comparison(found, one)) for one in medical.HAZARDS]
-    return [
-        f"{len(found['A', PUBLISHED]['episodes']):,} searches per variant and hazard, each with "
-        "the last policy found within the budget. ± is one standard error; differences are paired, "
-        "since a repetition has the same random numbers in all variants.",
-        "![Curves](curves.png)",
-        *itertools.chain(*comparisons),
-        "## What the races decide",
-        _decisions(generations),
-        *(_answer(found, hazard) for hazard in medical.HAZARDS),
-    ]
 
 
 def _difference(found: Findings, hazard: str, name: str, metric: str) -> tuple[float, float]:

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 
 from jaxrace import kernels, plots, racing
-from jaxrace.commands.workbench import Workbench, mean_and_error
+from jaxrace.commands.workbench import Workbench, mean_and_error, mean_in_words
 from jaxrace.papers.claims import Claim, claims_table, yes_or_no
 from jaxrace.papers.preference_racing import races
-from jaxrace.papers.preference_racing.races import BOUNDS, OPTIONS, ROUNDS, TOP, VARIANTS, Program
+from jaxrace.papers.preference_racing.races import BOUNDS, OPTIONS, ROUNDS, TOP, VARIANTS
 from jaxrace.tables import markdown_table
 
 # Label, colour and marker of the races of the paper's figure.
@@ -19,29 +19,65 @@ _PAPER = {
 }
 
 
-def programs() -> list[Program]:
+def lineup() -> dict[races.Run, racing.Race]:
     """All races of the figures, those of the paper first."""
-    improvements = dict(zip(VARIANTS, (False, True), strict=True))
+    found: dict[races.Run, racing.Race] = {}
     sizes = OPTIONS, TOP, ROUNDS, kernels.total_order
-    found = [
-        Program("HR", variant, racing.HoeffdingRace(OPTIONS, TOP, better, better), ("hoeffding",))
-        for variant, better in improvements.items()
-    ]
-    for (variant, better), rule in itertools.product(improvements.items(), kernels.RULES):
-        race = racing.PreferenceRace(*sizes, "published", rule, better, better)
+    for variant, better in zip(VARIANTS, (False, True), strict=True):
+        value = racing.HoeffdingRace(OPTIONS, TOP, better, better)
+        found["HR", variant, "", "hoeffding"] = value
+    for (variant, better), rule in itertools.product(
+        zip(VARIANTS, (False, True), strict=True), kernels.RULES
+    ):
         # The dynamic correction is one of the published bound.
-        bounds = BOUNDS if (variant, rule) == ("plain", "sharp") else ("published",)
-        found.append(Program("PBR", variant, race, bounds))
-    return [*found, Program("dominance", "plain", racing.DominanceRace(*sizes), ("e-value",))]
+        for bound in BOUNDS if (variant, rule) == ("plain", "sharp") else ("published",):
+            race = racing.PreferenceRace(*sizes, bound, rule, better, better)
+            found["PBR", variant, rule, bound] = race
+    return found | {("dominance", "plain", "", "e-value"): racing.DominanceRace(*sizes)}
 
 
 def run(bench: Workbench) -> None:
     """Leaves races.csv, figure_2.png, bounds.png and report.md."""
-    curves = races.measure(bench, programs(), bench.size(1000, 40))
+    repetitions = bench.size(1000, 40)
+    curves = races.measure(bench, lineup(), repetitions)
     bench.write_table("races.csv", races.table_of(curves))
     bench.write_figure("figure_2.png", _accuracy_against_draws(curves))
     bench.write_figure("bounds.png", _draws_of_bounds(curves))
-    bench.write_report(_paragraphs(curves))
+    names = {"HR": races.hoeffding, "PBR-CO": lambda task: races.preference(task, rule="printed")}
+    published = {
+        (task, algorithm): curves[names[algorithm](task)]
+        for task, algorithm in races.PUBLISHED
+        if algorithm in names
+    }
+    places = itertools.product(races.TASKS, VARIANTS, kernels.RULES)
+    differences = [[*where, *_differences(curves, *where)] for where in places]
+    savings = [
+        [task, race, f"{saved:.1%}", f"{change:+.4f}"]
+        for task in races.TASKS
+        for race, (saved, change) in _savings(curves, task).items()
+    ]
+    bench.write_report(
+        races.described(repetitions),
+        "![Accuracy against draws](figure_2.png)",
+        "## Beside the published numbers",
+        "Read off the figures of Busa-Fekete et al. 2013, whose race had the printed rule and the "
+        "same sizes.",
+        races.beside_published(published),
+        "## The paper's claims",
+        claims_table([*_claims(curves), *races.published_claims(published)]),
+        "For how many of the values of k the races differ by more than two standard errors:",
+        markdown_table(
+            ("task", "variant", "rule", "cheaper", "dearer", "more accurate", "less accurate"),
+            differences,
+        ),
+        "## Improvements",
+        markdown_table(("task", "race", "draws saved, mean over k", "more accurate"), savings),
+        "## What better races cost",
+        "![Draws of all bounds](bounds.png)",
+        _table_of_bounds(curves),
+        "All of these are valid at delta, but HR on the normal tasks: outcomes leave its range of "
+        "8 now and then.",
+    )
 
 
 def _accuracy_against_draws(curves: races.Curves) -> "plots.Figure":
@@ -90,49 +126,6 @@ def _finish(figure: "plots.Figure", panels: np.ndarray, xlabel: str, ylabel: str
     for panel in panels[:, 0]:
         panel.set_ylabel(ylabel)
     plots.legend_below(figure, 3)
-
-
-def _paragraphs(curves: races.Curves) -> list[str]:
-    repetitions = next(iter(curves.values())).draws.shape[-1]
-    names = {"HR": races.hoeffding, "PBR-CO": lambda task: races.preference(task, rule="printed")}
-    published = {
-        (task, algorithm): curves[names[algorithm](task)]
-        for task, algorithm in races.PUBLISHED
-        if algorithm in names
-    }
-    improvements = [
-        [task, race, f"{saved:.1%}", f"{change:+.4f}"]
-        for task in races.TASKS
-        for race, (saved, change) in _savings(curves, task).items()
-    ]
-    heads = ("task", "race", "draws saved, mean over k", "change in accuracy")
-    return [
-        f"{races.described(repetitions)}; all races meet the same instances "
-        "and samples. Accuracy is the share of the best five by means that a race finds. "
-        "± is one standard error.",
-        "![Accuracy against draws](figure_2.png)",
-        "## Beside the published numbers",
-        "Read off the figures of Busa-Fekete et al. 2013, whose race had the printed rule and the "
-        "same sizes.",
-        races.beside_published(published),
-        "## The paper's claims",
-        claims_table([*_claims(curves), *races.published_claims(published)]),
-        "For how many of the values of k the races differ by more than two standard errors:",
-        markdown_table(
-            ("task", "variant", "rule", "cheaper", "dearer", "more accurate", "less accurate"),
-            [
-                [*names, *_differences(curves, *names)]
-                for names in itertools.product(races.TASKS, VARIANTS, kernels.RULES)
-            ],
-        ),
-        "## Improvements",
-        markdown_table(heads, improvements),
-        "## What better races cost",
-        "![Draws of all bounds](bounds.png)",
-        _table_of_bounds(curves),
-        "All of these are valid at delta, but HR on the normal tasks: outcomes leave its range of "
-        "8 now and then.",
-    ]
 
 
 def _claims(curves: races.Curves) -> list[Claim]:
@@ -187,13 +180,14 @@ def _savings(curves: races.Curves, task: str) -> dict[str, tuple[float, float]]:
 def _table_of_bounds(curves: races.Curves) -> str:
     rows = []
     for task, place in itertools.product(races.TASKS, (0, 4, 9)):
-        names = {
-            "HR": races.hoeffding(task),
-            "published race": races.preference(task, rule="printed"),
-            "sharp rule": races.preference(task),
-            "sharp, stitched KL": races.preference(task, bound="stitched-kl"),
-            "dominance": races.dominance(task),
-        }
-        draws = {heading: races.in_words(curves[name], place)[0] for heading, name in names.items()}
-        rows.append({"task": task, "k": f"{races.COMPLEXITIES[place]:g}", **draws})
-    return markdown_table(list(rows[0]), [list(row.values()) for row in rows])
+        names = (
+            races.hoeffding(task),
+            races.preference(task, rule="printed"),
+            races.preference(task),
+            races.preference(task, bound="stitched-kl"),
+            races.dominance(task),
+        )
+        draws = (mean_in_words(curves[name].draws[place]) for name in names)
+        rows.append([task, f"{races.COMPLEXITIES[place]:g}", *draws])
+    heads = ("HR", "published race", "sharp rule", "sharp, stitched KL", "dominance")
+    return markdown_table(("task", "k", *heads), rows)

@@ -17,23 +17,40 @@ _MARKERS = {
 }
 
 
-def programs() -> list[races.Program]:
+def lineup() -> dict[races.Run, racing.Race]:
     """All races, with the paper's rules and bound; and the best of each with ours."""
     sizes = races.OPTIONS, races.TOP, races.ROUNDS, kernels.total_order
-    found = []
-    for (algorithm, ranking), (rule, bound) in itertools.product(RANKINGS.items(), _MARKERS):
-        race = racing.PreferenceRace(*sizes, bound, rule, ranking=ranking)
-        found.append(races.Program(algorithm, "plain", race, (bound,)))
-    return found
+    return {
+        (name, "plain", rule, bound): racing.PreferenceRace(*sizes, bound, rule, ranking=ranking)
+        for (name, ranking), (rule, bound) in itertools.product(RANKINGS.items(), _MARKERS)
+    }
 
 
 def run(bench: Workbench) -> None:
     """Leaves races.csv, rankings.png and report.md."""
     repetitions = bench.size(300, 10)
-    curves = races.measure(bench, programs(), repetitions)
+    curves = races.measure(bench, lineup(), repetitions)
     bench.write_table("races.csv", races.table_of(curves))
     bench.write_figure("rankings.png", _figure(curves))
-    bench.write_report(_paragraphs(curves, repetitions))
+    printed, sharp = (
+        {
+            (task, race): curves[races.CurveName(task, race, "plain", rule, "published")]
+            for task, race in races.PUBLISHED
+            if race in RANKINGS
+        }
+        for rule in ("printed", "sharp")
+    )
+    bench.write_report(
+        f"{races.described(repetitions)} The three rankings have targets of their own.",
+        "![Rankings](rankings.png)",
+        "## The rules as printed, with the corrected target and bound",
+        "The Borda score is the mean over all others, undecided or not.",
+        races.beside_published(printed),
+        "## The sharp rules",
+        races.beside_published(sharp),
+        "## The published numbers, with the printed rule",
+        claims_table(races.published_claims(printed)),
+    )
 
 
 def _figure(curves: races.Curves) -> "plots.Figure":
@@ -45,32 +62,7 @@ def _figure(curves: races.Curves) -> "plots.Figure":
                 means = curve.draws.mean(-1), curve.accuracies.mean(-1)
                 label, style = f"{algorithm}, {rule} rule, {bound}", {"ms": 4, "lw": 0.8}
                 panel.plot(*means, marker=marker, color=f"C{number}", label=label, **style)
-        panel.set(title=task, xlabel="draws of a race", ylabel="accuracy")
-        plots.tidy(panel)
+        plots.tidy(panel, title=task, xlabel="draws of a race", ylabel="accuracy")
     figure.suptitle("Accuracy and cost by three rankings, k = 1 to 10")
     plots.legend_below(figure, 3)
     return figure
-
-
-def _paragraphs(curves: races.Curves, repetitions: int) -> list[str]:
-    printed, sharp = (
-        {
-            (task, race): curves[races.CurveName(task, race, "plain", rule, "published")]
-            for task, race in races.PUBLISHED
-            if race in RANKINGS
-        }
-        for rule in ("printed", "sharp")
-    )
-    return [
-        f"{races.described(repetitions)} = 1 to {len(races.COMPLEXITIES)}. "
-        "Accuracy is the share of the best five by means that a race finds, although the three "
-        "rankings have targets of their own. ± is one standard error.",
-        "![Rankings](rankings.png)",
-        "## The rules as printed, with the corrected target and bound",
-        "The Borda score is the mean over all others, undecided or not.",
-        races.beside_published(printed),
-        "## The sharp rules",
-        races.beside_published(sharp),
-        "## The published numbers, with the printed rule",
-        claims_table(races.published_claims(printed)),
-    ]

@@ -1,6 +1,7 @@
 """Bandits that recommend: Urvoy et al. 2013, section 5.1 (figure 3) and supplement B.5."""
 
 import dataclasses
+from typing import Any
 
 import jax
 import numpy as np
@@ -8,9 +9,8 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import Entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, with_error
+from jaxrace.commands.workbench import Columns, Workbench, mean_columns, report_table
 from jaxrace.dueling.problems import URVOY_MEANS
-from jaxrace.tables import markdown_table
 
 NUM_ARMS = len(URVOY_MEANS)
 
@@ -80,23 +80,30 @@ def run(bench: Workbench) -> None:
             name: run_entrant(bench, f"{task} {name}", one, problems, 1, horizon, _RECORDS)
             for name, one in bench.few(lineup(DECISIONS[task], horizon, key).items(), 2)
         }
-    table, curves = _tables(found)
-    bench.write_table("bandits.csv", table)
-    bench.write_table("curves.csv", curves)
-    bench.write_figure("regret.png", _figure(found))
-    bench.write_report(_paragraphs(table, runs, horizon))
-
-
-def _tables(found: Found) -> tuple[list[Columns], list[Columns]]:
-    """A row, and a curve, for each decision and algorithm."""
-    rows, curves = [], []
+    rows, curves, sections = [], [], []
     for task, logs in found.items():
+        ends = []
         for name, log in logs.items():
             own, regret = {"decision": task, "algorithm": name}, log.regret[:, 0, :, 0]
             curves.append({**own, "time": log.time, **mean_columns("regret", regret.T)})
-            ends = {**mean_columns("regret", regret[:, -1]), **ended_columns(log)}
-            rows.append({**own, "runs": len(log.settled_at), **ends})
-    return rows, curves
+            end = {**mean_columns("regret", regret[:, -1]), **ended_columns(log)}
+            ends.append({**own, "runs": len(log.settled_at), **end})
+        rows += ends
+        published = PUBLISHED if task == "rigged" else {}
+        shown = [without_end(row) | {"published": published.get(row["algorithm"])} for row in ends]
+        table = report_table(shown, "algorithm regret published ended settled_at")
+        sections += [f"## {task[0].upper()}{task[1:]}", table]
+    bench.write_table("bandits.csv", rows)
+    bench.write_table("curves.csv", curves)
+    bench.write_figure("regret.png", _figure(found))
+    bench.write_report(
+        f"100 arms that pay with probabilities .95, .9 (3), .55, .5 (5) and 0 (90), {runs:,} runs "
+        f"(the paper has 1,000) of {horizon:,} choices. Regret is that of the arm that would be "
+        "recommended after every choice; counting: by how much the number of arms between .4 and "
+        ".6 is wrong. ± is one standard error; published numbers are read off figure 3.",
+        "![Regret](regret.png)",
+        *sections,
+    )
 
 
 def ended_columns(log: Runs) -> Columns:
@@ -104,6 +111,11 @@ def ended_columns(log: Runs) -> Columns:
     settled = log.settled_at[log.settled_at > 0]
     after = float(settled.mean()) if settled.size else 0.0
     return {"ended": settled.size / log.settled_at.size, "settled_at": after}
+
+
+def without_end(row: Columns) -> dict[str, Any]:
+    """A row for people, who are not told of an end that there was not."""
+    return {**row, "settled_at": row["settled_at"] or None}
 
 
 def _figure(found: Found) -> "plots.Figure":
@@ -119,25 +131,3 @@ def _figure(found: Found) -> "plots.Figure":
         plots.tidy(panel, "xy")
     plots.legend_below(figure, 4)
     return figure
-
-
-def _paragraphs(table: list[Columns], runs: int, horizon: int) -> list[str]:
-    heads = ("algorithm", "regret", "published", "exploration ended", "after")
-    sections = []
-    for task in dict.fromkeys(row["decision"] for row in table):
-        published = PUBLISHED if task == "rigged" else {}
-        rows = []
-        for row in (row for row in table if row["decision"] == task):
-            name, regret = row["algorithm"], with_error(row["regret"], row["regret_stderr"])
-            known = f"{published[name]:,}" if name in published else ""
-            after = f"{row['settled_at']:,.0f}" if row["ended"] else ""
-            rows.append([name, regret, known, f"{row['ended']:.0%}", after])
-        sections += [f"## {task[0].upper()}{task[1:]}", markdown_table(heads, rows)]
-    return [
-        f"100 arms that pay with probabilities .95, .9 (3), .55, .5 (5) and 0 (90), {runs:,} runs "
-        f"(the paper has 1,000) of {horizon:,} choices. Regret is that of the arm that would be "
-        "recommended after every choice; counting: by how much the number of arms between .4 and "
-        ".6 is wrong. ± is one standard error; published numbers are read off figure 3.",
-        "![Regret](regret.png)",
-        *sections,
-    ]

@@ -9,13 +9,11 @@ import numpy as np
 from jaxrace import dueling, plots
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, with_error
+from jaxrace.commands.workbench import Workbench, mean_columns, report_table
 from jaxrace.dueling import matrices
-from jaxrace.papers.savage.bandits import ended_columns
-from jaxrace.tables import markdown_table
+from jaxrace.papers.savage.bandits import ended_columns, without_end
 
 _RECORDS = 100
-Found = dict[str, dict[str, Runs]]  # by problem and algorithm
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,19 +89,40 @@ def run_400(bench: Workbench) -> None:
 
 def run(bench: Workbench, settings: dict[str, Setting] = SETTINGS) -> None:
     """Leaves duels.csv, curves.csv, a figure for each setting and report.md."""
-    found: Found = {}
+    rows, curves, sections = [], [], []
     for name in bench.few(settings, 1):
         setting = settings[name]
         if bench.quick:
             arms, algorithms = setting.arms // 10 + 2, setting.algorithms[:2]
             smaller = {"arms": arms, "runs": 6, "horizon": 5_000, "algorithms": algorithms}
             setting = dataclasses.replace(setting, **smaller)
-        found[name] = _measure(bench, name, setting)
-        bench.write_figure(f"{name}.png", _figure(setting, found[name]))
-    table, curves = _tables(settings, found)
-    bench.write_table("duels.csv", table)
+        found = _measure(bench, name, setting)
+        bench.write_figure(f"{name}.png", _figure(setting, found))
+        ends = []
+        for algorithm, log in found.items():
+            regret, is_best = _curves_of(log, setting.measure)
+            own = {"problem": name, "algorithm": algorithm}
+            means = {"regret": regret.mean(0), "accuracy": is_best.mean(0)}
+            curves.append({**own, "duels": log.time, **means})
+            size = {"runs": len(regret), "horizon": setting.horizon, "measure": setting.measure}
+            end = {**mean_columns("regret", regret[:, -1]), "accuracy": is_best[:, -1].mean()}
+            ends.append({**own, **size, **end, **ended_columns(log)})
+        rows += ends
+        sections += [
+            f"## {setting.title}",
+            f"{setting.horizon:,} duels a run, {setting.measure} regret. {setting.paper}",
+            report_table(map(without_end, ends), "algorithm runs regret accuracy ended settled_at"),
+            f"![{setting.title}]({name}.png)",
+        ]
+    bench.write_table("duels.csv", rows)
     bench.write_table("curves.csv", curves)
-    bench.write_report(_paragraphs(settings, table))
+    bench.write_report(
+        "Algorithms that stop exploring play the arm that they have found against itself from then "
+        "on; SAVAGE has delta = 1 / horizon. Every run has the arms in another order. Accuracy: "
+        "the share that recommends a Copeland winner in the end, for savage-borda a Borda winner. "
+        "± is one standard error.",
+        *sections,
+    )
 
 
 def _measure(bench: Workbench, name: str, setting: Setting) -> dict[str, Runs]:
@@ -136,22 +155,6 @@ def _curves_of(log: Runs, measure: str) -> tuple[np.ndarray, np.ndarray]:
     return regret.reshape(-1, count), log.is_best.reshape(-1, count)
 
 
-def _tables(settings: dict[str, Setting], found: Found) -> tuple[list[Columns], list[Columns]]:
-    """A row, and a curve, for each problem and algorithm."""
-    rows, curves = [], []
-    for name, logs in found.items():
-        measure = settings[name].measure
-        for algorithm, log in logs.items():
-            regret, is_best = _curves_of(log, measure)
-            own = {"problem": name, "algorithm": algorithm}
-            means = {"regret": regret.mean(0), "accuracy": is_best.mean(0)}
-            curves.append({**own, "duels": log.time, **means})
-            size = {"runs": len(regret), "horizon": int(log.time[-1]), "measure": measure}
-            ends = {**mean_columns("regret", regret[:, -1]), "accuracy": is_best[:, -1].mean()}
-            rows.append({**own, **size, **ends, **ended_columns(log)})
-    return rows, curves
-
-
 def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
     figure, [panels] = plots.panels((10, 4.4), 1, 2)
     for algorithm, log in logs.items():
@@ -167,24 +170,3 @@ def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
     figure.suptitle(setting.title)
     plots.legend_below(figure, 3)
     return figure
-
-
-def _paragraphs(settings: dict[str, Setting], table: list[Columns]) -> list[str]:
-    text = [
-        "Algorithms that stop exploring play the arm that they have found against itself from then "
-        "on; SAVAGE has delta = 1 / horizon. Every run has the arms in another order. Accuracy: "
-        "the share that recommends a Copeland winner in the end, for savage-borda a Borda winner. "
-        "± is one standard error."
-    ]
-    for name in dict.fromkeys(row["problem"] for row in table):
-        setting, own = settings[name], [row for row in table if row["problem"] == name]
-        rows = []
-        for row in own:
-            regret = with_error(row["regret"], row["regret_stderr"])
-            ended = f"{row['ended']:.0%}, {row['settled_at']:,.0f}" if row["ended"] else "none"
-            rows.append([row["algorithm"], row["runs"], regret, f"{row['accuracy']:.3f}", ended])
-        heads = ("algorithm", "runs", f"{setting.measure} regret", "accuracy", "ended, after duels")
-        said = f"{own[0]['horizon']:,} duels a run. {setting.paper}"
-        picture = f"![{setting.title}]({name}.png)"
-        text += [f"## {setting.title}", said, markdown_table(heads, rows), picture]
-    return text

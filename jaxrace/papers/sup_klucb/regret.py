@@ -20,7 +20,7 @@ _COPELAND = dueling.MEASURES.index("copeland")
 Found = dict[str, tuple[np.ndarray, np.ndarray]]  # by algorithm, see ``_measure``
 
 
-def games(seed: int, count: int) -> list[np.ndarray]:
+def draw_games(seed: int, count: int) -> list[np.ndarray]:
     """Random matrices with 3 to 36 arms and a single Copeland winner."""
     found = []
     key = jax.random.key(np.uint32(seed))
@@ -42,14 +42,31 @@ def run_first(bench: Workbench) -> None:
 
 def run(bench: Workbench, count: int = 100) -> None:
     """Leaves games.csv, curves.csv, regret.png, by_arms.png and report.md."""
-    drawn = games(bench.seed, bench.size(count, 2))
+    drawn = draw_games(bench.seed, bench.size(count, 2))
     horizon, runs = bench.size(100_000, 2_000), bench.size(25, 3)
     found = {name: _measure(bench, name, drawn, horizon, runs) for name in ALGORITHMS}
-    bench.write_table("games.csv", _table(drawn, found))
-    bench.write_table("curves.csv", _curves(found))
-    bench.write_figure("regret.png", _regret_figure(found))
+    games, curves = [], []
+    for name, (time, regret) in found.items():
+        for game, matrix in enumerate(drawn):
+            condorcet = dueling.condorcet_winner(matrix) is not None
+            own = {"algorithm": name, "game": game, "arms": len(matrix), "condorcet": condorcet}
+            games.append({**own, **mean_columns("regret", regret[game, :, -1])})
+        shown = regret[:_FIRST_GAMES]
+        lower, upper = np.quantile(shown, (0.25, 0.75), axis=(0, 1))
+        own = {"algorithm": name, "duels": time, "regret": shown.mean((0, 1))}
+        curves.append({**own, "lower_quartile": lower, "upper_quartile": upper})
+    bench.write_table("games.csv", games)
+    bench.write_table("curves.csv", curves)
+    bench.write_figure("regret.png", _regret_figure(curves))
     bench.write_figure("by_arms.png", _arms_figure(drawn, found))
-    bench.write_report(_paragraphs(drawn, found, horizon, runs))
+    bench.write_report(
+        f"{len(drawn)} random matrices with a single Copeland winner, 3 to 36 arms, {runs} runs "
+        f"each of {horizon:,} duels. Regret by Copeland's score (eq. 9), ± one standard error over "
+        "the matrices.",
+        _by_group(drawn, found),
+        "![Regret over time](regret.png)",
+        "![Regret by the number of arms](by_arms.png)",
+    )
 
 
 def _measure(
@@ -69,35 +86,35 @@ def _measure(
     return time, regret
 
 
-def _table(drawn: list[np.ndarray], found: Found) -> list[Columns]:
+def _by_group(drawn: list[np.ndarray], found: Found) -> str:
+    """Regrets of groups of games, which differ: so they, and not runs, make the standard error."""
+    sizes = np.array([len(matrix) for matrix in drawn])
+    has_winner = np.array([dueling.condorcet_winner(matrix) is not None for matrix in drawn])
+    groups = {
+        f"first {min(len(drawn), _FIRST_GAMES)} games": np.arange(len(drawn)) < _FIRST_GAMES,
+        "all games": sizes > 0,
+        "3 to 10 arms": sizes <= 10,
+        "11 to 20 arms": (sizes > 10) & (sizes <= 20),
+        "21 to 36 arms": sizes > 20,
+        "with a Condorcet winner": has_winner,
+        "without": ~has_winner,
+    }
     rows = []
-    for name, (_, regret) in found.items():
-        for game, matrix in enumerate(drawn):
-            condorcet = dueling.condorcet_winner(matrix) is not None
-            own = {"algorithm": name, "game": game, "arms": len(matrix), "condorcet": condorcet}
-            rows.append({**own, **mean_columns("regret", regret[game, :, -1])})
-    return rows
+    for group, chosen in groups.items():
+        finals = [regret[chosen, :, -1].mean(-1) for _, regret in found.values()]
+        cells = [mean_in_words(final) if final.size > 1 else "" for final in finals]
+        rows.append([group, int(chosen.sum()), *cells])
+    return markdown_table(["games", "number", *found], rows)
 
 
-def _curves(found: Found) -> list[Columns]:
-    pieces = []
-    for name, (time, regret) in found.items():
-        shown = regret[:_FIRST_GAMES]
-        lower, upper = np.quantile(shown, (0.25, 0.75), axis=(0, 1))
-        own = {"algorithm": name, "duels": time, "regret": shown.mean((0, 1))}
-        pieces.append({**own, "lower_quartile": lower, "upper_quartile": upper})
-    return pieces
-
-
-def _regret_figure(found: Found) -> "plots.Figure":
+def _regret_figure(curves: list[Columns]) -> "plots.Figure":
     figure, [[panel]] = plots.panels((7, 4.6))
-    for number, piece in enumerate(_curves(found)):
+    for number, piece in enumerate(curves):
         panel.plot(piece["duels"], piece["regret"], color=f"C{number}", label=piece["algorithm"])
         band = piece["lower_quartile"], piece["upper_quartile"]
         panel.fill_between(piece["duels"], *band, color=f"C{number}", alpha=0.15, lw=0)
-    panel.set(xlabel="duels", ylabel="Copeland regret so far")
-    panel.set_title("Random matrices, 3 to 36 arms: mean, and the middle half of the runs")
-    plots.tidy(panel, "x")
+    title = "Random matrices, 3 to 36 arms: mean, and the middle half of the runs"
+    plots.tidy(panel, "x", title=title, xlabel="duels", ylabel="Copeland regret so far")
     panel.legend(frameon=False)
     return figure
 
@@ -112,35 +129,6 @@ def _arms_figure(drawn: list[np.ndarray], found: Found) -> "plots.Figure":
         means = [final[sizes == size].mean() for size in each]
         panel.plot(each, means, color=f"C{number}", label=name)
     panel.set(xlabel="arms", ylabel="Copeland regret in the end", yscale="log")
-    panel.set_title("A dot for each matrix, mean of its runs; lines: means by size")
-    plots.tidy(panel)
+    plots.tidy(panel, title="A dot for each matrix, mean of its runs; lines: means by size")
     panel.legend(frameon=False)
     return figure
-
-
-def _paragraphs(drawn: list[np.ndarray], found: Found, horizon: int, runs: int) -> list[str]:
-    sizes = np.array([len(matrix) for matrix in drawn])
-    has_winner = np.array([dueling.condorcet_winner(matrix) is not None for matrix in drawn])
-    groups = {
-        f"first {min(len(drawn), _FIRST_GAMES)} games": np.arange(len(drawn)) < _FIRST_GAMES,
-        "all games": sizes > 0,
-        "3 to 10 arms": sizes <= 10,
-        "11 to 20 arms": (sizes > 10) & (sizes <= 20),
-        "21 to 36 arms": sizes > 20,
-        "with a Condorcet winner": has_winner,
-        "without": ~has_winner,
-    }
-    rows = []
-    for group, chosen in groups.items():
-        # The games differ, so that they and not the runs make the standard error.
-        finals = [regret[chosen, :, -1].mean(-1) for _, regret in found.values()]
-        cells = [mean_in_words(final) if final.size > 1 else "" for final in finals]
-        rows.append([group, int(chosen.sum()), *cells])
-    return [
-        f"{len(drawn)} random matrices with a single Copeland winner, 3 to 36 arms, {runs} runs "
-        f"each of {horizon:,} duels. Regret by Copeland's score (eq. 9), ± one standard error over "
-        "the matrices.",
-        markdown_table(["games", "number", *found], rows),
-        "![Regret over time](regret.png)",
-        "![Regret by the number of arms](by_arms.png)",
-    ]

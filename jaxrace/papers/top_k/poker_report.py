@@ -1,4 +1,4 @@
-"""What stored hands say: the report. Axes: P populations, K players, S scores, J selections."""
+"""What stored hands say. Axes: P populations, K players, S scores, J selections, T records."""
 
 from typing import NamedTuple
 
@@ -7,10 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
-from jaxrace.commands.select.curves import Curve, success_in_words, success_table
 from jaxrace.commands.workbench import Columns, mean_and_error, mean_in_words, with_error
-from jaxrace.papers.top_k.poker_matches import DELTA, PASSES, Races
+from jaxrace.papers.top_k.poker_matches import Races
 from jaxrace.selection import borda_top
 from jaxrace.tables import markdown_table
 
@@ -73,8 +71,12 @@ def heat_maps(truth: Truth) -> "plots.Figure":
     for number, panel in enumerate(panels):
         norm = AsinhNorm(0.1, -limit, limit)
         panel.imshow(means[number], cmap="RdBu", norm=norm)
-        panel.set_title(f"{number + 1}: {wrong[number]} pairs against the order", fontsize=9)
-        panel.set(xlabel="rank of the opponent", ylabel="rank")
+        panel.set(
+            title=f"{number + 1}: {wrong[number]} pairs against the order",
+            fontsize=9,
+            xlabel="rank of the opponent",
+            ylabel="rank",
+        )
         ticks = np.arange(means.shape[-1])
         panel.set_xticks(ticks, ticks + 1, fontsize=7)
         panel.set_yticks(ticks, ticks + 1, fontsize=7)
@@ -82,7 +84,7 @@ def heat_maps(truth: Truth) -> "plots.Figure":
     return figure
 
 
-def _pairs(truth: Truth) -> str:
+def pairs_table(truth: Truth) -> str:
     """How many pairs go against the order, how surely, and how much variances differ."""
     players = truth.order.shape[1]
     wrong, upper = against_the_order(truth), np.triu_indices(players, 1)
@@ -99,49 +101,8 @@ def _pairs(truth: Truth) -> str:
     return markdown_table((f"of {players * (players - 1) // 2} pairs", "here", "published"), rows)
 
 
-class Findings(NamedTuple):
-    """What is reported."""
-
-    truth: Truth
-    decks: int  # of a pass
-    stored: dict[str, Curve]  # selections from stored hands, by method
-    beyond: dict[str, np.ndarray]  # by hybrid, of records [J, T]: is the index beyond its limit?
-    races: Races  # one of each selection and capacity
-    preferred: np.ndarray  # bool [P, K], whom a race looks for
-    live: dict[str, Curve]  # selections that play for themselves
-
-
-def paragraphs(found: Findings) -> list[str]:
-    """The text, with what was measured in it."""
-    count, players = found.truth.order.shape
-    top = int(found.truth.best[0].sum())
-    looks = np.quantile(next(iter(found.stored.values())).time, (0, 0.25, 0.5, 1)).astype(int)
-    return [
-        f"{count} populations of {players} players with random weights, "
-        f"{PASSES * 2 * found.decks:,} hands of each pair. A comparison is one deck, played twice; "
-        "its score is in big blinds. The strength of a hand before the turn is estimated from "
-        f"{STRENGTH_SAMPLES:,} boards and hands of the opponent (standard error at most "
-        f"{STRENGTH_ERROR:.3f}).",
-        "![Means of all pairs](figure_7.png)",
-        _pairs(found.truth),
-        f"## Success rate, top {top} of {players}",
-        "![Success rates](figure_8.png)",
-        f"Means of all populations, {len(found.races.selected) // count:,} selections of each, "
-        "from stored hands drawn with replacement:",
-        success_table(found.stored, looks.tolist(), "comparisons"),
-        "Records with an intransitivity index beyond the limit:",
-        _index(found.beyond),
-        "## The dominance race",
-        "It looks for players whose scores are larger than those of others more often than not, "
-        f"which are those who win the most in {int(_are_same(found).sum())} of {count} "
-        f"populations. A certificate may be wrong with probability {DELTA}.",
-        _race(found),
-        "## Stored hands and hands that are played",
-        _live(found),
-    ]
-
-
-def _index(beyond: dict[str, np.ndarray]) -> str:
+def index_table(beyond: dict[str, np.ndarray]) -> str:
+    """How often the index of hybrids is beyond its limit, of records [J, T]."""
     rows = []
     for name, records in beyond.items():
         places = np.linspace(0, records.shape[1] - 1, 3).astype(int)
@@ -150,39 +111,17 @@ def _index(beyond: dict[str, np.ndarray]) -> str:
     return markdown_table(("method", "all", "first", "middle", "last"), rows)
 
 
-def _are_same(found: Findings) -> np.ndarray:
-    return (found.preferred == found.truth.best).all(1)
-
-
-def _race(found: Findings) -> str:
-    races = found.races
-    repeats = len(races.selected) // len(found.preferred)
-    curve, own = (races.curve(x.repeat(repeats, 0)) for x in (found.truth.best, found.preferred))
-    rows = [
-        [
-            str(capacity),
-            f"{curve.time[place]:,.0f}",
-            *(with_error(*(x[place] for x in one.success), digits=3) for one in (curve, own)),
-            f"{races.certified[:, place].mean():.1%}",
-            f"{(races.certified & ~own.correct)[:, place].mean():.1%}",
-        ]
-        for place, capacity in enumerate(races.capacities)
-    ]
+def races_table(races: Races, best: np.ndarray, preferred: np.ndarray) -> str:
+    """What races find, given who wins most and whom a race looks for: bool [P, K] each."""
+    repeats = len(races.selected) // len(best)
+    curve, own = (races.curve(x.repeat(repeats, 0)) for x in (best, preferred))
+    rows = []
+    for place, capacity in enumerate(races.capacities):
+        found = (with_error(*(x[place] for x in one.success), digits=3) for one in (curve, own))
+        certified = races.certified[:, place]
+        wrong = certified & ~own.correct[:, place]
+        shares = f"{certified.mean():.1%}", f"{wrong.mean():.1%}"
+        rows.append([capacity, f"{curve.time[place]:,.0f}", *found, *shares])
     heads = ("most samples of a player", "comparisons, mean", "finds who wins most")
-    return markdown_table(
-        (*heads, "finds what it looks for", "certified", "certified wrongly"), rows
-    )
-
-
-def _live(found: Findings) -> str:
-    """Where a selection plays, it has a match of each pair from its first hand on."""
-    first = next(iter(found.live.values()))
-    end = first.time[-1]
-    # A quick look has left some methods out.
-    stored = {name: success_in_words(curve, end) for name, curve in found.stored.items()}
-    rows = [
-        [name, stored.get(name, ""), success_in_words(curve, end)]
-        for name, curve in found.live.items()
-    ]
-    played = f"played, {len(first.correct):,} selections"
-    return markdown_table((f"after {end:,.0f} comparisons", "stored", played), rows)
+    more = ("finds what it looks for", "certified", "certified wrongly")
+    return markdown_table((*heads, *more), rows)

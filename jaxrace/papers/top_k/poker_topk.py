@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots, selection
+from jaxrace.commands.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
 from jaxrace.commands.select.config import POOLED_SAMPLES
-from jaxrace.commands.select.curves import Curve, draw_curves, table_of
+from jaxrace.commands.select.curves import Curve, draw_curves, success_table, table_of
 from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.workbench import Workbench
 from jaxrace.papers.top_k import poker_matches, poker_report
@@ -92,9 +93,37 @@ def run(bench: Workbench) -> None:
         panel.set_ylim(0, 1)
     plots.legend_below(figure, 6)
     bench.write_figure("figure_8.png", figure)
-    own = poker_matches.preferred(scores, int(truth.best[0].sum()))
-    found = poker_report.Findings(truth, decks, stored, beyond, races, own, live)
-    bench.write_report(poker_report.paragraphs(found))
+    preferred = poker_matches.preferred(scores, int(truth.best[0].sum()))
+    same, players = (preferred == truth.best).all(1).sum(), truth.order.shape[1]
+    looks = np.quantile(next(iter(stored.values())).time, (0, 0.25, 0.5, 1)).astype(int)
+    first = next(iter(live.values()))
+    # Where a selection plays, it has a match of each pair from its first hand on.
+    both = {f"{name}, stored": stored[name] for name in live if name in stored}
+    both |= {f"{name}, played": curve for name, curve in live.items()}
+    bench.write_report(
+        f"{populations} populations of {players} players with random weights, "
+        f"{poker_matches.PASSES * 2 * decks:,} hands of each pair. A comparison is one deck, "
+        "played twice; its score is in big blinds. The strength of a hand before the turn is "
+        f"estimated from {STRENGTH_SAMPLES:,} boards and hands of the opponent (standard error at "
+        f"most {STRENGTH_ERROR:.3f}).",
+        "![Means of all pairs](figure_7.png)",
+        poker_report.pairs_table(truth),
+        f"## Success rate, top {int(truth.best[0].sum())} of {players}",
+        "![Success rates](figure_8.png)",
+        f"Means of all populations, {len(races.selected) // populations:,} selections of each, "
+        "from stored hands drawn with replacement:",
+        success_table(stored, looks.tolist(), "comparisons"),
+        "Records with an intransitivity index beyond the limit:",
+        poker_report.index_table(beyond),
+        "## The dominance race",
+        "It looks for players whose scores are larger than those of others more often than not, "
+        f"which are those who win the most in {same} of {populations} populations. A certificate "
+        f"may be wrong with probability {poker_matches.DELTA}.",
+        poker_report.races_table(races, truth.best, preferred),
+        "## Stored hands and hands that are played",
+        f"{len(first.correct):,} selections with hands that they play:",
+        success_table(both, [int(first.time[-1])], "comparisons"),
+    )
 
 
 def _run_stored(

@@ -91,7 +91,32 @@ def run(bench: Workbench) -> None:
     # Also where shares are counted: how often all of the best are selected.
     exact = [{"exact": (curve.correct == 1).mean(0)} for curve in listed]
     bench.write_table("success.csv", map(operator.or_, table_of(curves), exact))
-    bench.write_report(_paragraphs(curves, budgets, figures))
+    sections = []
+    for task, found in curves.items():
+        looks = [round(part * budgets[task]) for part in _LOOKS]
+        rows = []
+        for name, curve in found.items():
+            needed = samples_until(curve, _LEVEL)
+            cells = [success_in_words(curve, look) for look in looks]
+            rows.append([name, *cells, "" if np.isinf(needed) else f"{needed:,.0f}"])
+        heads = ["method", *(f"{look:,} samples" for look in looks), f"until {_LEVEL:.0%}"]
+        best = (
+            f"after {look:,}: {', '.join(leaders(found, look)) or 'nobody yet'}" for look in looks
+        )
+        told = "Best, and not clearly behind (two standard errors of paired differences): "
+        sections += [f"## {task}", markdown_table(heads, rows), f"{told}{'; '.join(best)}."]
+    bench.write_report(
+        "Share of problems in which exactly the best k are selected (of methods that count wins "
+        "alone, and of dueling bandits, by their own target), ± one standard error, and "
+        f"comparisons until that share first is {_LEVEL:.0%}. Of more than {_FEW_OPTIONS} options "
+        "it is the share of the best k that is selected. PKG, POCBAm and the models: with "
+        f"{POOLED_SAMPLES:g} pooled samples, unless it says as published. Circle: everybody beats "
+        f"the half that follows it in a circle by {CIRCLE:g} more often. Two draws of races are "
+        "one comparison. Races of options and TOP end by themselves: their points are settings at "
+        "their mean number of comparisons, with straight lines between them.",
+        *(f"![Success rate]({figure})" for figure in figures),
+        *sections,
+    )
 
 
 def _tasks(bench: Workbench, repeats: int, sizes: tuple[int, int], budget: int) -> list[Task]:
@@ -171,10 +196,9 @@ def _races(bench: Workbench, task: Task) -> dict[str, Curve]:
         times, correct = [], []
         for most in bench.few(_ROUNDS, 1):
             race = make(most)
-            numbers: dict[str, Any] = {"delta": 0.05, "max_rounds": most}
-            if isinstance(race, racing.DominanceRace):
-                numbers["slack"] = 1.0  # draws least, and guesses are told beside the draws
-            params = race.params(**numbers)
+            # With little slack it draws least, and guesses are told beside the draws.
+            more = {"slack": 1.0} if isinstance(race, racing.DominanceRace) else {}
+            params = race.params(delta=0.05, max_rounds=most, **more)
             params = jax.tree.map(lambda x: x[None], params)
             work = race_trials(race, AnyTask((Normal(),)), jax.random.key(bench.seed), params)
             jobs = trials_of([(0, 0, COMPLEXITY)], len(task.truth), [0])
@@ -215,33 +239,3 @@ def leaders(found: dict[str, Curve], samples: float) -> list[str]:
         if name != best and behind <= 2 * error:
             others.append(name)
     return [best, *others]
-
-
-def _paragraphs(
-    curves: dict[str, dict[str, Curve]], budgets: dict[str, int], figures: list[str]
-) -> list[str]:
-    sections = []
-    for task, found in curves.items():
-        looks = [round(part * budgets[task]) for part in _LOOKS]
-        rows = []
-        for name, curve in found.items():
-            needed = samples_until(curve, _LEVEL)
-            cells = [success_in_words(curve, look) for look in looks]
-            rows.append([name, *cells, "" if np.isinf(needed) else f"{needed:,.0f}"])
-        heads = ["method", *(f"{look:,} samples" for look in looks), f"until {_LEVEL:.0%}"]
-        leading = {look: ", ".join(leaders(found, look)) or "nobody yet" for look in looks}
-        best = [f"after {look:,}: {names}" for look, names in leading.items()]
-        told = "Best, and not clearly behind (two standard errors of paired differences): "
-        sections += [f"## {task}", markdown_table(heads, rows), f"{told}{'; '.join(best)}."]
-    return [
-        "Share of problems in which exactly the best k are selected (of methods that count wins "
-        "alone, and of dueling bandits, by their own target), ± one standard error, and "
-        f"comparisons until that share first is {_LEVEL:.0%}. Of more than {_FEW_OPTIONS} options "
-        "it is the share of the best k that is selected. PKG, POCBAm and the models: with "
-        f"{POOLED_SAMPLES:g} pooled samples, unless it says as published. Circle: everybody beats "
-        f"the half that follows it in a circle by {CIRCLE:g} more often. Two draws of races are "
-        "one comparison. Races of options and TOP end by themselves: their points are settings at "
-        "their mean number of comparisons, with straight lines between them.",
-        *(f"![Success rate]({figure})" for figure in figures),
-        *sections,
-    ]

@@ -10,8 +10,7 @@ from jaxrace import plots, selection
 from jaxrace.commands.select.curves import Curve, correct_at, draw_curves, table_of
 from jaxrace.commands.select.runs import Task, run_rows, run_selector
 from jaxrace.commands.select.tasks import thurstone_task
-from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
-from jaxrace.tables import markdown_table
+from jaxrace.commands.workbench import Workbench, as_columns, mean_and_error, report_table
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
 NUM_OPTIONS, TOP, BUDGET, INTERVAL = 10, 4, 1_000, 5
@@ -43,7 +42,7 @@ class IndexWork(selection.SelectionWork):
 
     def step(self, state: Any) -> tuple[Any, Any]:
         """See ``SelectionWork``."""
-        selector, own = self.selector, state.run.selector
+        selector, own = self.selector, state.selector
         assert isinstance(selector, selection.MlPocbam)
         then, record = super().step(state)
         pooled = selector.pooled_samples
@@ -81,7 +80,28 @@ def run(bench: Workbench) -> None:
     bench.write_table("index.csv", pieces)
     bench.write_figure("success.png", _success_figure(found))
     bench.write_figure("index.png", _index_figure(found))
-    bench.write_report(_paragraphs(found, repeats))
+    rows, crossings = [], []
+    for fit in FITS:
+        own = []
+        for noise, each in found.items():
+            gain, error = advantage(each, fit)
+            one = {"fit": fit, "d": noise, "gain": gain, "gain_stderr": error}
+            own.append(one | {"index": float(_index(each, fit).mean())})
+        table = as_columns(own)
+        at = crossing(table["index"], table["gain"])
+        crossings.append(f"{fit}: {'no crossing' if at is None else f'{at:.3f}'}")
+        rows += own
+    bench.write_report(
+        f"Top {TOP} of {NUM_OPTIONS}, mu_ij = gamma_i - gamma_j + epsilon_ij with epsilon ~ "
+        f"N(0, d^2), {repeats:,} problems for each d, the same for all methods. Gain: "
+        f"ML-POCBAm minus POCBAm, and index: of intransitivity, after {_LOOK} samples. ± is one "
+        "standard error of the paired difference.",
+        "![Success rate](success.png)",
+        "![Intransitivity index](index.png)",
+        report_table(rows, "fit d gain index"),
+        f"Mean index at which both do equally well: {'; '.join(crossings)}; the paper has about "
+        f"{PUBLISHED_CROSSING}.",
+    )
 
 
 def _run_all(bench: Workbench, task: Task) -> Found:
@@ -163,30 +183,3 @@ def _index_figure(found: dict[float, Found]) -> "plots.Figure":
         plots.tidy(panel)
         panel.legend(frameon=False)
     return figure
-
-
-def _paragraphs(found: dict[float, Found], repeats: int) -> list[str]:
-    rows, crossings = [], {}
-    for fit in FITS:
-        gains, indices = [], []
-        for noise, each in found.items():
-            gain, error = advantage(each, fit)
-            index = _index(each, fit).mean()
-            gains.append(gain)
-            indices.append(index)
-            rows.append([fit, noise, with_error(gain, error, digits=3), f"{index:.3f}"])
-        crossings[fit] = crossing(np.array(indices), np.array(gains))
-    where = "; ".join(
-        f"{fit}: {'no crossing' if at is None else f'{at:.3f}'}" for fit, at in crossings.items()
-    )
-    heads = ("fit", "d", f"ML-POCBAm minus POCBAm, {_LOOK} samples", "intransitivity index")
-    return [
-        f"Top {TOP} of {NUM_OPTIONS}, mu_ij = gamma_i - gamma_j + epsilon_ij with epsilon ~ "
-        f"N(0, d^2), {repeats:,} problems for each d, the same for all methods. ± is one standard "
-        "error of the paired difference.",
-        "![Success rate](success.png)",
-        "![Intransitivity index](index.png)",
-        markdown_table(heads, rows),
-        f"Mean index at which both do equally well: {where}; the paper has about "
-        f"{PUBLISHED_CROSSING}.",
-    ]

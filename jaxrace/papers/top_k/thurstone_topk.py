@@ -78,7 +78,7 @@ def leave(bench: Workbench, curves: Curves, said: str, *rest: str) -> None:
     """Write success.csv, success.png and report.md."""
     bench.write_table("success.csv", table_of(curves))
     bench.write_figure("success.png", figure_of(curves))
-    bench.write_report([said, "![Success rate](success.png)", *rest])
+    bench.write_report(said, "![Success rate](success.png)", *rest)
 
 
 def run_large(bench: Workbench) -> None:

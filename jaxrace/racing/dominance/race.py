@@ -279,7 +279,7 @@ class DominanceRace(ComparingRace):
         looked_at = states.asked.any(-1) & opened
         seen = states.highest, states.margin, self._complete(states, most)
         decide = functools.partial(decision.decide_blocks, top=self.top, blocks=self.blocks)
-        found = kernels.of_listed(jax.vmap(decide), looked_at, (*seen, params))
+        found = jax.vmap(decide)(*seen, params)
         return dataclasses.replace(
             states,
             asked=jnp.where(looked_at[:, None], found.asked, states.asked),

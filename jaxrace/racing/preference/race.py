@@ -245,17 +245,14 @@ class PreferenceRace(ComparingRace):
     ) -> PreferenceState:
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(states, outcomes=None)
-        is_surrogate = self.ranking != "copeland"
-        play: Any = rounds.play_dynamic_rounds if self.dynamic_delta else rounds.play_rounds
-        if is_surrogate:
+        play = functools.partial(rounds.play_rounds, is_dynamic=self.dynamic_delta)
+        if self.ranking != "copeland":
             divergence = kernels.bound_named(self.bound).divergence
             play = functools.partial(
                 surrogates.play_rounds, ranking=self.ranking, divergence=divergence
             )
         play = functools.partial(play, top=self.top, rule=self.rule)
-        if is_surrogate or self.dynamic_delta:
-            play = jax.vmap(play, (0, 0, RACE_AXES))
-        played = play(counted, params, counts)
+        played = jax.vmap(play, (0, 0, RACE_AXES))(counted, params, counts)
         return dataclasses.replace(played, outcomes=states.outcomes)
 
     @verb

@@ -2,11 +2,10 @@
 
 Between two verdicts nothing changes but the counts. So first the round in which each pair would be
 decided is looked up, and then the race goes from one such round to the next. The r rounds, at most
-126, have int8 numbers 1 to r, for the vector registers. Axes: K options, r rounds, B races.
+126, have int8 numbers 1 to r, for the vector registers. Axes: K options, r rounds.
 """
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.racing.preference.state import RACE_AXES, PreferenceParams, PreferenceState, Told
+from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, Told
 
 # A round of those played at once, and one that never comes.
 NUMBER = jnp.int8
@@ -35,36 +34,39 @@ class Progress(NamedTuple):
 
 
 def play_rounds(
-    states: PreferenceState, params: PreferenceParams, told: Told, *, top: int, rule: str
+    state: PreferenceState,
+    params: PreferenceParams,
+    told: Told,
+    *,
+    top: int,
+    rule: str,
+    is_dynamic: bool,
 ) -> PreferenceState:
-    """Lines 4 to 17 of Algorithm 2 (Busa-Fekete et al. 2014) for r rounds of B races.
+    """Lines 4 to 17 of Algorithm 2 (Busa-Fekete et al. 2014) for r rounds.
 
-    Leaves are [B, ...]. The states are those after r more rounds, but for their outcomes and
-    numbers of rounds.
+    The state is that after r more rounds, but for its outcomes and number of rounds. The level of
+    the dynamic correction (eq. 8) changes with every verdict, and all rounds are looked at again.
     """
     gains, _, first_round = told
-    progress = jax.vmap(begin, (0, 0, None))(states, params, first_round)
+    progress = begin(state, params, first_round)
     end = last_of(params, first_round, gains.shape[0])
-    verdicts = verdict_rounds(params, states.net, gains, first_round)
-    # In later rounds few races have a verdict.
-    pending = jax.vmap(next_verdict)(progress.active, verdicts) <= end
-    go = jax.vmap(functools.partial(go_through, top=top, rule=rule))
-    found = kernels.of_listed(go, pending, (progress, verdicts, end))
-    progress = jax.vmap(lambda x, y, z: jax.tree.map(functools.partial(jnp.where, x), y, z))(
-        pending, found, progress
-    )
-    return jax.vmap(_finish, (0, 0, 0, RACE_AXES))(states, params, progress, told)
+    look = _dynamic_look(state, params, told) if is_dynamic else None
+    if look is None:
+        verdicts = verdict_rounds(params, state.net, gains, first_round)
+    else:
+        verdicts = look(progress)
+    progress = go_through(progress, verdicts, end, top=top, rule=rule, look=look)
+    return _finish(state, params, progress, told)
 
 
-def play_dynamic_rounds(
-    state: PreferenceState, params: PreferenceParams, told: Told, *, top: int, rule: str
-) -> PreferenceState:
-    """``play_rounds`` of one race with the dynamic correction (eq. 8).
+def _dynamic_look(
+    state: PreferenceState, params: PreferenceParams, told: Told
+) -> Callable[[Progress], jax.Array]:
+    """Rounds with a verdict, int8 [K, K], by the dynamic correction.
 
-    Its level changes with every verdict, and all rounds are looked at again. With m_l undecided
-    options in round l the level is ln(2 c_t / delta), the same for all rounds t until options are
-    decided, c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]. The interval puts s_ij above 1/2
-    where t times 2 (S - 1/2)^2 = C^2 / (2 t^3) exceeds it, and S > 1/2.
+    With m_l undecided options in round l the level is ln(2 c_t / delta), the same for all rounds t
+    until options are decided, c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]. The interval puts
+    s_ij above 1/2 where t times 2 (S - 1/2)^2 = C^2 / (2 t^3) exceeds it, and S > 1/2.
     """
     num_options = state.net.shape[-1]
     gains, _, first_round = told
@@ -85,10 +87,7 @@ def play_dynamic_rounds(
         certain = (evidence > level) & (numbers > progress.now)
         return _of_first_order(jnp.where(certain, numbers, NUMBER(NO_ROUND)).min(0))
 
-    start = begin(state, params, first_round)
-    end = last_of(params, first_round, gains.shape[0])
-    progress = go_through(start, look(start), end, top=top, rule=rule, look=look)
-    return _finish(state, params, progress, told)
+    return look
 
 
 def _numbers(num_rounds: int) -> jax.Array:
@@ -199,31 +198,30 @@ def undecided_sum(progress: Progress, number: jax.Array | int) -> jax.Array:
 def verdict_rounds(
     params: PreferenceParams, net: jax.Array, gains: jax.Array, first_round: jax.Array
 ) -> jax.Array:
-    """The first of the r rounds whose interval puts s_ij above 1/2: int8 [B, K, K]."""
-    num_races, num_options = net.shape[:2]
+    """The first of the r rounds whose interval puts s_ij above 1/2: int8 [K, K]."""
+    num_options = net.shape[0]
     index = jnp.arange(num_options, dtype=jnp.int32)
     # With epsilon both orders may reach a threshold below 0: the one that is ahead holds then, and
     # of two that are even the first.
     least = (index[:, None] >= index[None, :]).reshape(-1).astype(jnp.int32)
     # Pairs on one axis: loops over K numbers leave the vector units half empty.
-    gains = gains.reshape(-1, num_races, num_options**2)
+    gains = gains.reshape(-1, num_options**2)
 
     def look(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         net, verdicts = carry
         net = net + lax.dynamic_index_in_dim(gains, place, keepdims=False)
-        threshold = lax.dynamic_slice_in_dim(params.thresholds, first_round + place, 1, axis=1)
+        threshold = lax.dynamic_slice_in_dim(params.thresholds, first_round + place, 1)
         number = (place + 1).astype(NUMBER)
         certain = net >= jnp.maximum(threshold, least)
         return net, jnp.minimum(verdicts, jnp.where(certain, number, NUMBER(NO_ROUND)))
 
-    net = net.reshape(gains.shape[1:])
+    net = net.reshape(-1)
     never = jnp.full_like(net, NO_ROUND, NUMBER)
     # Not a scan, which would put the rounds of a batch before its races: a copy of all of it.
     _, verdicts = lax.fori_loop(0, gains.shape[0], look, (net, never))
-    verdicts = verdicts.reshape(num_races, num_options, num_options)
-    return _of_first_order(verdicts)
+    return _of_first_order(verdicts.reshape(num_options, num_options))
 
 
 def _of_first_order(verdicts: jax.Array) -> jax.Array:
-    """Verdicts [..., K, K] of that order alone of each pair which comes first."""
-    return jnp.where(verdicts < verdicts.swapaxes(-2, -1), verdicts, NUMBER(NO_ROUND))
+    """Verdicts [K, K] of that order alone of each pair which comes first."""
+    return jnp.where(verdicts < verdicts.T, verdicts, NUMBER(NO_ROUND))

@@ -242,7 +242,7 @@ class SharedRace(base.Race):
         )
         # Only when all have what they were asked for, and until the race has ended.
         looks = (lacking > 0).any(1) & (states.simulated >= states.wanted).all(1)
-        found = kernels.of_listed(jax.vmap(self._decide), looks, (states, params))
+        found = jax.vmap(self._decide)(states, params)
         asked = found.asked & looks[:, None]
         further = jax.vmap(_next_batch)(states.simulated, params)
         return dataclasses.replace(

@@ -6,9 +6,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from jaxrace.data import Votes, read_votes
+from jaxrace.selection.comparisons import LARGEST_SCORE
 from jaxrace.selection.votes.judgement import LEAST_OF_A_PAIR, MAKERS, Judgement, judgement_of
+from jaxrace.selection.votes.linked import counts_and_means
 from jaxrace.selection.votes.result import Gap, Proposal, Ranked, SelectionOfVotes
-from jaxrace.selection.votes.table import Table, counts_and_means, read_comparisons
 from jaxrace.validation import (
     require_choice,
     require_integer,
@@ -19,6 +21,7 @@ from jaxrace.validation import (
 
 _MOST_PROPOSED = 10_000
 _MOST_SEED = 2**32 - 1
+_MOST_OPTIONS = 2_000  # matrices of all pairs must have room
 
 
 def select(
@@ -70,17 +73,37 @@ def select(
     require_choice("method", method, tuple(MAKERS))
     require_number("pooled_samples", pooled_samples, 0)
     require_integer("seed", seed, 0, _MOST_SEED)
-    table = read_comparisons(data, score, argument, **columns)
-    require_top(top, len(table.names))
-    judged = judgement_of(table, top, method, next, pooled_samples, seed)
-    return _answer(table, judged, top, delta)
+    votes = read_comparisons(data, score, argument, **columns)
+    require_top(top, len(votes.names))
+    judged = judgement_of(votes, top, method, next, pooled_samples, seed)
+    return _answer(votes, judged, top, delta)
 
 
-def _answer(table: Table, judged: Judgement, top: int, delta: float) -> SelectionOfVotes:
-    names, ranking = table.names, judged.ranking.tolist()
-    counts = counts_and_means(table)[0]
+def read_comparisons(
+    source: Any, score: str = "auto", argument: str = "votes", **columns: Any
+) -> Votes:
+    """Votes as ``read_votes`` reads them; ValueError for more or larger ones than can be judged."""
+    votes = read_votes(source, score=score, argument=argument, **columns)
+    if len(votes.names) > _MOST_OPTIONS:
+        got = f"{len(votes.names):,}"
+        raise ValueError(
+            f"{argument}: expected at most {_MOST_OPTIONS:,} options in all, got {got}"
+        )
+    is_large = ~(np.abs(votes.margins) <= LARGEST_SCORE)
+    if is_large.any():
+        row = int(np.argmax(is_large))
+        raise ValueError(
+            f"{argument}: expected scores of a size of 2.6e15 at most in line {votes.lines[row]}, "
+            f"got {votes.margins[row]:g}"
+        )
+    return votes
+
+
+def _answer(votes: Votes, judged: Judgement, top: int, delta: float) -> SelectionOfVotes:
+    names, ranking = votes.names, judged.ranking.tolist()
+    counts = counts_and_means(votes)[0]
     # S_i is the sum over the others of a margin, of votes from -1 to 1.
-    is_win = table.reading == "win"
+    is_win = votes.kind == "win"
     scale = (0.5 if is_win else 1.0) / (len(names) - 1)
     scores, halves = scale * judged.scores, scale * judged.intervals.scores
     scores[np.abs(scores) <= 1e-12 * np.abs(scores).max()] = 0.0
@@ -99,7 +122,7 @@ def _answer(table: Table, judged: Judgement, top: int, delta: float) -> Selectio
     gap = Gap(names[last], names[first], ahead, _known(ahead - wide), _known(ahead + wide))
     places = np.argsort(judged.ranking)
     pairs = Counter(tuple(sorted(map(int, pair), key=places.__getitem__)) for pair in judged.pairs)
-    notes = list(table.said)
+    notes = list(votes.said)
     if not judged.is_connected:
         notes.append("options that no chain of comparisons connects are in no order yet")
     if judged.model == "linked":
@@ -111,8 +134,8 @@ def _answer(table: Table, judged: Judgement, top: int, delta: float) -> Selectio
     return SelectionOfVotes(
         top=top,
         delta=delta,
-        reading=table.reading,
-        comparisons=len(table.score),
+        reading=votes.kind,
+        comparisons=len(votes.first),
         model=judged.model,
         options=tuple(options),
         confidence=_known(judged.confidence),

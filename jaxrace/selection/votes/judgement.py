@@ -10,17 +10,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
+from jaxrace.data import Votes
 from jaxrace.selection.pocbam import HybridPocbam, MlPocbam, Pocbam
 from jaxrace.selection.score_selector import KnowledgeGradient, ScoreSelector, ScoreState, Uniform
 from jaxrace.selection.scores import Scores
 from jaxrace.selection.votes.linked import (
     Intervals,
+    counts_and_means,
     fit_linked,
-    intervals_of_linked,
+    intervals_of,
     linked_advice,
     linked_confidence,
+    summed,
 )
-from jaxrace.selection.votes.table import Table, scores_of
 
 LEAST_OF_A_PAIR = 2  # comparisons of a pair from which its variance can be estimated, as these need
 
@@ -49,7 +51,7 @@ class Judgement(NamedTuple):
 
 
 def judgement_of(
-    table: Table,
+    votes: Votes,
     top: int,
     method: str = "pkg",
     number: int = 5,
@@ -57,23 +59,30 @@ def judgement_of(
     seed: int = 0,
 ) -> Judgement:
     """Who is best, and what to compare next, by a method or, with gaps, by one model."""
-    apart = ~np.eye(len(table.names), dtype=bool)
+    size = len(votes.names)
     # The numbers of a file are float64.
     with jax.enable_x64(True):
-        scores = scores_of(table)
-        fewest = int(np.asarray(scores.counts)[apart].min())
-        if fewest >= LEAST_OF_A_PAIR:
-            size = len(table.names)
+        scores = scores_of(votes)
+        if int(np.asarray(scores.counts)[~np.eye(size, dtype=bool)].min()) >= LEAST_OF_A_PAIR:
             selector = MAKERS[method](size, top, LEAST_OF_A_PAIR, pooled_samples)
             return _judged_by_pairs(selector, scores, number, seed)
-    linked = fit_linked(table, pooled_samples)
+    linked = fit_linked(votes, pooled_samples)
     rng = np.random.default_rng(seed)
     confidence = linked_confidence(linked, top, rng)
     advice = linked_advice(linked, top, number, rng)
     ranking = np.argsort(-linked.scores, kind="stable")
-    rest = advice.pairs, advice.log_chance, linked.is_connected
-    around = intervals_of_linked(linked, ranking, top)
-    return Judgement("linked", ranking, linked.scores, confidence, *rest, around)
+    around = intervals_of(linked.covariance_of_scores, linked.degrees, ranking, top)
+    rest = *advice, linked.is_connected, around
+    return Judgement("linked", ranking, linked.scores, confidence, *rest)
+
+
+def scores_of(votes: Votes) -> Scores:
+    """Sufficient statistics, in as many digits as JAX has."""
+    counts, means = counts_and_means(votes)
+    squares = summed(votes, (votes.margins - means[votes.first, votes.second]) ** 2)
+    variances = (squares + squares.T) / np.maximum(counts, 1)
+    floats = (jnp.asarray(numbers, float) for numbers in (means, variances))
+    return Scores(jnp.asarray(counts, jnp.int32), *floats)
 
 
 def _judged_by_pairs(selector: ScoreSelector, scores: Scores, number: int, seed: int) -> Judgement:
@@ -85,35 +94,14 @@ def _judged_by_pairs(selector: ScoreSelector, scores: Scores, number: int, seed:
     ranking, own_scores = np.asarray(result.ranking), np.asarray(result.scores)
     confidence = float(result.confidence) or math.nan
     moments = selector.moments(state, params)
-    spread = np.asarray(moments.pair_variances), np.asarray(moments.counts)
-    around = intervals_of_pairs(*spread, ranking, selector.top)
-    rest = pairs, float(chosen.max()), True
-    return Judgement("pairs", ranking, own_scores, confidence, *rest, around)
-
-
-def intervals_of_pairs(
-    variances: np.ndarray, counts: np.ndarray, ranking: np.ndarray, top: int
-) -> Intervals:
-    """Of scores that are sums over pairs, each compared by itself.
-
-    Args:
-        variances: Of one comparison of a pair, float [K, K], symmetric.
-        counts: Of comparisons, [K, K], symmetric.
-        ranking: The options from the best, [K].
-        top: How many are selected, k < K.
-
-    >>> four, zero = np.full((2, 2), 4.0), np.eye(2)
-    >>> found = intervals_of_pairs(1 - zero, four, np.array([1, 0]), 1)
-    >>> found.scores.round(2).tolist(), round(found.gap, 2)
-    ([0.98, 0.98], 1.96)
-    """
-    apart = ~np.eye(len(counts), dtype=bool)
-    of_means = np.where(apart, variances / np.where(apart, counts, 1), 0)
-    total = of_means.sum(1)
-    last, first = ranking[top - 1], ranking[top]
-    # The mean of their own pair is in both scores, with another sign.
-    of_gap = total[last] + total[first] + 2 * of_means[last, first]
-    return Intervals.of(total, of_gap, math.inf)
+    apart = ~np.eye(selector.num_options, dtype=bool)
+    counts = np.where(apart, np.asarray(moments.counts), 1)
+    of_means = np.where(apart, np.asarray(moments.pair_variances) / counts, 0)
+    # The mean of a pair is in the scores of both, with another sign.
+    covariance = np.diag(of_means.sum(1)) - of_means
+    around = intervals_of(covariance, math.inf, ranking, selector.top)
+    rest = pairs, float(chosen.max()), True, around
+    return Judgement("pairs", ranking, own_scores, confidence, *rest)
 
 
 @functools.partial(jax.jit, static_argnums=0)

@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.special import erfcx, log_ndtr
 from scipy.stats import t as student
 
-from jaxrace.selection.votes.table import Table, counts_and_means
+from jaxrace.data import Votes
 
 LEVEL = 0.95  # of intervals, each by itself
 
@@ -44,15 +44,16 @@ class LinkedFit(NamedTuple):
     @property
     def scores(self) -> np.ndarray:
         """S_i, the sum of the differences to all others, float64 [K]."""
+        return len(self.qualities) * self.qualities - self.qualities.sum()
+
+    @property
+    def covariance_of_scores(self) -> np.ndarray:
+        """Of S_i, float64 [K, K]; NaN where it is not known."""
         size = len(self.qualities)
-        return size * self.qualities - self.qualities.sum()
-
-
-class Advice(NamedTuple):
-    """What to compare next."""
-
-    pairs: np.ndarray  # int64 [B, 2], one after the other
-    log_chance: float  # ln of the largest chance that one of them alone changes the selection
+        if not self.is_connected or self.degrees < 1:
+            return np.full((size, size), np.nan)
+        against = size * np.eye(size) - 1
+        return self.variance * against @ self.covariance @ against
 
 
 class Intervals(NamedTuple):
@@ -61,21 +62,44 @@ class Intervals(NamedTuple):
     scores: np.ndarray  # float64 [K], of S_i
     gap: float  # of S_i - S_j, i the last option that is selected, j the first that is not
 
-    @classmethod
-    def of(cls, variances: np.ndarray, of_gap: float, degrees: float) -> "Intervals":
-        """Of variances of the scores [K] and of the gap; infinite degrees where they are known."""
-        wide = float(student.ppf((1 + LEVEL) / 2, degrees))
-        return cls(wide * np.sqrt(variances), wide * float(np.sqrt(of_gap)))
+
+def intervals_of(
+    covariance: np.ndarray, degrees: float, ranking: np.ndarray, top: int
+) -> Intervals:
+    """Of scores with a covariance [K, K], estimated from so many degrees of freedom.
+
+    >>> found = intervals_of(np.array([[1, -1], [-1, 1]]) / 4, math.inf, np.array([1, 0]), 1)
+    >>> found.scores.round(2).tolist(), round(found.gap, 2)
+    ([0.98, 0.98], 1.96)
+    """
+    last, first = ranking[top - 1], ranking[top]
+    of_gap = covariance[last, last] + covariance[first, first] - 2 * covariance[last, first]
+    wide = float(student.ppf((1 + LEVEL) / 2, degrees))
+    return Intervals(wide * np.sqrt(np.diagonal(covariance)), wide * float(np.sqrt(of_gap)))
 
 
-def fit_linked(table: Table, pooled_samples: float) -> LinkedFit:
+def counts_and_means(votes: Votes) -> tuple[np.ndarray, np.ndarray]:
+    """How often each pair was compared, int64 [K, K], and its mean score, float64 [K, K]."""
+    counts, sums = summed(votes, np.ones(len(votes.first))), summed(votes, votes.margins)
+    counts = (counts + counts.T).astype(np.int64)
+    return counts, (sums - sums.T) / np.maximum(counts, 1)
+
+
+def summed(votes: Votes, numbers: np.ndarray) -> np.ndarray:
+    """Numbers [n] by the first and the second of each row, float64 [K, K]."""
+    size = len(votes.names)
+    places = votes.first.astype(np.int64) * size + votes.second
+    return np.bincount(places, numbers, size * size).reshape(size, size)
+
+
+def fit_linked(votes: Votes, pooled_samples: float) -> LinkedFit:
     """The qualities that fit all comparisons best, by least squares: for tables with gaps.
 
     sigma^2 is mixed with ``pooled_samples`` of the mean square of all scores: few comparisons that
     happen to fit each other do not look certain.
     """
-    counts, means = counts_and_means(table)
-    size = len(counts)
+    counts, means = counts_and_means(votes)
+    size, margins = len(counts), votes.margins
     groups, group_of = sparse.csgraph.connected_components(sparse.csr_array(counts), False)
     together = group_of[:, None] == group_of[None, :]
     # The Laplacian of each group is regular once a number is added to all of its entries.
@@ -84,12 +108,12 @@ def fit_linked(table: Table, pooled_samples: float) -> LinkedFit:
     inverse = (inverse + inverse.T) / 2
     qualities = inverse @ (counts * means).sum(1)
     qualities -= qualities.mean()
-    residuals = table.score - (qualities[table.first] - qualities[table.second])
-    square = float((table.score**2).mean())
-    degrees = len(table.score) - (size - groups) + pooled_samples
+    residuals = margins - (qualities[votes.first] - qualities[votes.second])
+    square = float((margins**2).mean())
+    degrees = len(margins) - (size - groups) + pooled_samples
     squares = float((residuals**2).sum()) + pooled_samples * square
     # Rounding is no noise.
-    is_noise = degrees > 0 and squares > 1e-24 * len(table.score) * square
+    is_noise = degrees > 0 and squares > 1e-24 * len(margins) * square
     variance = squares / degrees if is_noise else square or 1.0
     if groups > 1:
         inverse = np.linalg.inv(np.diag(counts.sum(1)) - counts + _LITTLE * np.eye(size))
@@ -116,26 +140,17 @@ def linked_confidence(fit: LinkedFit, top: int, rng: np.random.Generator) -> flo
     return float((best.min(1) > others.max(1)).mean())
 
 
-def intervals_of_linked(fit: LinkedFit, ranking: np.ndarray, top: int) -> Intervals:
-    """Of scores that one model of all comparisons gives."""
-    size = len(fit.qualities)
-    if not fit.is_connected or fit.degrees < 1:
-        return Intervals(np.full(size, np.nan), np.nan)
-    against = size * np.eye(size) - 1
-    covariance = fit.variance * against @ fit.covariance @ against
-    last, first = ranking[top - 1], ranking[top]
-    of_gap = covariance[last, last] + covariance[first, first] - 2 * covariance[last, first]
-    return Intervals.of(np.diagonal(covariance), float(of_gap), fit.degrees)
-
-
-def linked_advice(fit: LinkedFit, top: int, number: int, rng: np.random.Generator) -> Advice:
+def linked_advice(
+    fit: LinkedFit, top: int, number: int, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
     """The comparisons that are expected to raise the total quality of the selected most.
 
     A score of a pair moves all qualities, by a normal number times a vector: the covariance with
     the difference of both, in units of the spread of the next score. It is worth at least what the
     best single exchange of a selected and another option gains (the knowledge gradient of
     correlated beliefs, Frazier, Powell and Dayanik 2009, for k = 1). The next pair is chosen as if
-    this one had come out as ``rng`` draws it.
+    this one had come out as ``rng`` draws it. Returned are the pairs, int64 [B, 2], and ln of the
+    largest chance that one of them alone changes the selection.
     """
     places = np.argsort(np.argsort(-fit.qualities, kind="stable"))
     pairs, so_far = [], fit
@@ -152,7 +167,7 @@ def linked_advice(fit: LinkedFit, top: int, number: int, rng: np.random.Generato
         step, spread = _step_of(fit, *pair)
         step = step * np.sqrt(fit.variance / spread)
         chances.append(_log_change(gaps, step[first] - step[second]))
-    return Advice(np.array(pairs), max(chances))
+    return np.array(pairs), max(chances)
 
 
 def _step_of(fit: LinkedFit, first: int, second: int) -> tuple[np.ndarray, float]:
