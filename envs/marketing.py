@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.envs.held import Float32Params, as_float32, require_count, require_held
-from jaxrace.envs.open_bandit.click_model import ClickModel, load_click_model
+from jaxrace.envs.open_bandit.data import ClickModel, load_click_model
 
 NUM_CLUSTERS = 2
 RETURN_RANGE = (0.0, 20.0)  # least and most clicks in the default 20 visits
@@ -77,12 +77,6 @@ class Marketing:
     reward is 1 for a click and 0 otherwise, and no step is terminal. An observation is a float32 [8
     + D] in [0, 1]: `LAST_SHOWN`, `SHOWN`, `CLICKED`, `CLICKS`, `VISIT` and `USER` say what stands
     where.
-
-    >>> env = Marketing()
-    >>> params, key = env.default_params, jax.random.key(0)
-    >>> customer, _, terminal = env.step(key, env.reset(key, params), jnp.int32(1), params)
-    >>> print(customer.fatigue, terminal, env.observe(customer, params)[LAST_SHOWN])
-    [0. 2.] False [0. 1.]
     """
 
     horizon: int = 20

@@ -4,6 +4,7 @@ import dataclasses
 import html
 import importlib.util
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -18,6 +19,9 @@ MOST_SHOWN = 20  # rows of a printed table; the answer has everything
 NAMES = ("option", "better", "worse", "algorithm", "where", "does", "estimate")
 _MOST_LISTED = 8  # names in a line
 _ROW = 0.28  # of a figure, in inches
+_TITLE = 9  # letters of a title in an inch
+_SHORT, _LONGEST = 12, 28  # letters of a name in a figure
+_LETTERS = 14  # of a name in an inch
 
 
 class Shown(NamedTuple):
@@ -122,18 +126,57 @@ class Ranking(Answer):
         return self.names[: self.top]
 
 
-def panels(title: str, rows: int, widths: Sequence[int]) -> tuple["Figure", Sequence["Axes"]]:
-    """A figure with a panel for each width, for so many rows from the top, and its panels."""
+def panels(
+    title: str, rows: int, widths: Sequence[int], names: Sequence[str] = (), beside: int = 1
+) -> tuple["Figure", Sequence["Axes"]]:
+    """A figure with a panel for each width, for so many rows from the top, and its panels.
+
+    It has room for so many long ones of ``names`` beside each other.
+    """
     from matplotlib.figure import Figure  # late: it is slow to import
 
-    figure = Figure(figsize=(4 * len(widths), _ROW * max(rows, 4) + 1.6), layout="constrained")
+    letters = min(max(map(len, names), default=0), _LONGEST)
+    width = 4 * len(widths) + beside * max(letters - _SHORT, 0) / _LETTERS
+    lines = textwrap.wrap(title, int(_TITLE * width), max_lines=3, placeholder=" ...")
+    height = _ROW * max(rows, 4) + 1.6 + 0.2 * (len(lines) - 1)
+    figure = Figure(figsize=(width, height), layout="constrained")
     found = figure.subplots(1, len(widths), width_ratios=widths)
     for panel in found:
         panel.invert_yaxis()
         panel.grid(axis="x", alpha=0.25)
         panel.spines[["top", "right"]].set_visible(False)
-    figure.suptitle(title)
+    figure.suptitle(_verbatim("\n".join(lines)))
     return figure, found
+
+
+def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
+    """Names as a figure has room for them, still different ones; a dollar sign begins no formula.
+
+    >>> labels(["a", "lr=0.001,batch=256,seed=1", "lr=0.001,batch=256,seed=2"], 15)
+    ['a', 'lr=0.00...seed=1', 'lr=0.00...seed=2']
+    >>> labels(["a long name 1 of a run", "a long name 2 of a run"], 15)
+    ['a long ...a run (1)', 'a long ...a run (2)']
+    """
+    half = most // 2
+    cut = [name if len(name) <= most else f"{name[:half]}...{name[-half + 1 :]}" for name in names]
+    found = [
+        f"{label} ({place})" if cut.count(label) > 1 and label != name else label
+        for place, (name, label) in enumerate(zip(names, cut, strict=True), 1)
+    ]
+    return [*map(_verbatim, found)]
+
+
+def first_of(shown: Sequence[Any], count: int) -> str:
+    """What the title of a panel adds where it shows some of so many rows.
+
+    >>> first_of("abc", 3), first_of("abc", 40)
+    ('', ': the first 3 of 40')
+    """
+    return "" if len(shown) == count else f": the first {len(shown):,} of {count:,}"
+
+
+def _verbatim(text: str) -> str:
+    return text.replace("$", "\\$")
 
 
 def draw_heat(panel: "Axes", means: np.ndarray) -> None:
@@ -147,7 +190,7 @@ def draw_heat(panel: "Axes", means: np.ndarray) -> None:
             *(column, row, f"{mean:.3g}"),
             ha="center",
             va="center",
-            fontsize=8,
+            fontsize=min(8, 110 / means.shape[1]),
             color="white" if dark else "black",
         )
 
@@ -185,4 +228,5 @@ def _html_table(table: Shown) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     rows = "".join(line("td", row) for row in table.rows)
-    return f"<table>{line('th', table.heads)}{rows}</table>"
+    more = f"<p>... and {table.hidden} more</p>" if table.hidden else ""
+    return f"<table>{line('th', table.heads)}{rows}</table>{more}"

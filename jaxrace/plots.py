@@ -5,6 +5,7 @@ and global state, is not used.
 """
 
 import io
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,9 +138,25 @@ def save_twice(figure: "Figure", path: Path) -> bytes:
 
 
 def drawn(figure: "Figure", kind: str) -> bytes:
-    """The content of a file of a kind, such as "png" or "svg"."""
+    """The content of a file of a kind, such as "png" or "svg".
+
+    Names in a script that no font at hand has are boxes in a PNG, and text in an SVG, which is for
+    the fonts of those who look at it.
+    """
+    import matplotlib
+
     content = io.BytesIO()
-    figure.savefig(content, format=kind, dpi=150)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure.savefig(content, format=kind, dpi=150)
+        is_boxed = any("missing from font" in str(one.message) for one in caught)
+        if is_boxed and kind == "svg":
+            content = io.BytesIO()
+            with matplotlib.rc_context({"svg.fonttype": "none"}):
+                figure.savefig(content, format=kind)
+    for one in caught:
+        if "missing from font" not in str(one.message):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return content.getvalue()
 
 

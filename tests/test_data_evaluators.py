@@ -105,7 +105,7 @@ def test_inspect_is_read(tmp_path, monkeypatch):
             ValueError, match=r"expected zstandard.* pip install 'jaxrace\[tables\]"
         ):
             read_scores(tmp_path)
-    path = paths[-1]
+    path = paths[0]
     content = path.read_bytes()
     for bad in (content.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfc"), content[:60]):
         path.write_bytes(bad)

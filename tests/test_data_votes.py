@@ -40,6 +40,17 @@ def read(text, tmp_path, name="v.csv", **given):
     return read_votes(tmp_path / name, **given)
 
 
+def test_lists_of_pairs_are_read():
+    """As choix has them, too: the first one has won."""
+    for pairs in ([(0, 1), (2, 1)], [["winner", "loser"], [0, 1], [2, 1]]):
+        votes = read_votes(pairs)
+        assert votes.names == ("0", "1", "2")
+        assert (votes.first.tolist(), votes.second.tolist()) == ([0, 2], [1, 1])
+        assert votes.scores.tolist() == [1, 1]
+    votes = read_votes([("x", "y", 0.5), ("x", "y", 0)])
+    assert (votes.kind, votes.scores.tolist()) == ("win", [0.5, 0])
+
+
 @pytest.mark.parametrize("name", VOTES)
 def test_votes_are_read(name, tmp_path):
     votes = read(VOTES[name], tmp_path)

@@ -64,3 +64,8 @@ def test_another_number_on_a_page_is_found(tmp_path, monkeypatch):
     (block,) = how_to.ran("05-hyperfine-timings")
     assert block.shown is not None
     assert textwrap.dedent(block.shown) == block.shown != block.printed
+
+
+def test_the_first_page_stays_short():
+    readme = how_to.FOLDER.parents[1] / "README.md"
+    assert readme.read_text("utf-8").count("\n") <= 150

@@ -329,3 +329,20 @@ def test_what_no_array_holds_is_named():
         jaxrace.race({"a": [[1], [2, 3]], "b": [1.0]}, shared=True)
     with pytest.raises(ValueError, match="numbers as scores of a, got a masked array"):
         jaxrace.race({"a": np.ma.masked_equal([1.0, 2.0], 1.0), "b": [1.0]})
+
+
+def test_what_a_reader_takes_is_read(tmp_path):
+    """Paths, rows, scores by task and columns with words are no lists of scores."""
+    expected = [("a", 2, 1.5), ("b", 2, 0.5)]
+    for name, numbers in {"a": (1, 2), "b": (0, 1)}.items():
+        (tmp_path / f"{name}.csv").write_text(f"seed,return\n0,{numbers[0]}\n1,{numbers[1]}\n")
+    models, scores = ["a", "a", "b", "b"], [1, 2, 0, 1]
+    for data in (
+        {name: tmp_path / f"{name}.csv" for name in "ab"},
+        {"a": {"x": 1, "y": 2}, "b": {"x": 0, "y": 1}},
+        [{"model": m, "acc": x} for m, x in zip(models, scores, strict=True)],
+        {"model": models, "acc": scores},
+        {"model": np.array(models), "acc": np.array(scores)},
+    ):
+        result = jaxrace.race(data, by="mean", low=0, high=2, dependent=True)
+        assert [(one.name, one.runs, one.score) for one in result.options] == expected

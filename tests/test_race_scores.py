@@ -124,6 +124,19 @@ def test_a_report_says_what_the_terminal_says(name, wide, tmp_path):
     assert ("![The answer as a figure](report.png)" if name.endswith("md") else "<svg") in text
 
 
+def test_a_report_shows_names_as_they_are_and_says_what_it_leaves_out(tmp_path):
+    names = ["<b>|$x$`*", *(f"model {place}" for place in range(24))]
+    rows = np.random.default_rng(0).normal(0, 1, (20, len(names)))
+    (tmp_path / "s.json").write_text(json.dumps(dict(zip(names, rows.T.tolist(), strict=True))))
+    for name in ("r.md", "r.html"):
+        main(["race", str(tmp_path / "s.json"), "--report", str(tmp_path / name)])
+    text = (tmp_path / "r.md").read_text("utf-8")
+    assert "&lt;b&gt;\\|&#36;x&#36;\\`\\*" in text
+    assert "<b>" not in text
+    for name in ("r.md", "r.html"):
+        assert "... and 5 more" in (tmp_path / name).read_text("utf-8")
+
+
 def test_smaller_may_be_better(wide, capsys):
     """The same table upside down."""
     assert main(["race", str(wide), "--smaller", "--top", "2"]) == 0

@@ -20,7 +20,7 @@ def coverage(pairs, repeats):
     for seed in range(repeats):
         rng = np.random.default_rng(seed)
         margins = QUALITIES[first] - QUALITIES[second] + rng.normal(0, 0.7, len(first))
-        table = Table(tuple("abcde"), first, second, margins)
+        table = Table((*"abcde",), first, second, margins)
         found = judgement_of(table, 2, pooled_samples=0)
         inside.append(np.abs(found.scores - SCORES) <= found.intervals.scores)
         last, other = found.ranking[1:3]

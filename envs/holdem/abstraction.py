@@ -1,10 +1,9 @@
 """Seven actions of the betting: fold, check or call, four sizes of raises, and all-in.
 
 A raise of 1/2, 1, 3/2 or 2 pots, counted after the call, is a raise to 2, 3, 4 or 5 times the
-higher of the two amounts that have been put in: heads-up, the pot after a call is twice that
-amount. A size is legal where it is less than the stack; what would take the whole stack, or more,
-is all-in, which has its own number, so that no two actions are the same. All-in is legal wherever
-there is a raise, even as a short one. Axes: A = 7 actions.
+higher of the two amounts that have been put in. A size is legal where it is less than the stack;
+what would take all of it is all-in, which has its own number, so that no two actions are the same.
+All-in is legal wherever there is a raise, even as a short one. Axes: A = 7 actions.
 """
 
 import jax

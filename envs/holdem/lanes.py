@@ -157,12 +157,11 @@ def _play_hand(
 
     def ending(player: int) -> Ending:
         hand = seating.first ^ player
-        own, other = deals.strengths[:, hand], deals.strengths[:, 1 - hand]
+        other = deals.strengths[:, 1 - hand]
         return Ending(
             moves=final.moves,
             winnings=winnings if player == 0 else -winnings,
             folded=final.state.folded,
-            own_strengths=own,
             other_strengths=jnp.where(shown, other, 0),
         )
 

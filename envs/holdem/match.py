@@ -40,12 +40,6 @@ def play(
     The random numbers of a policy are those of a whole batch: the same hands in batches of other
     sizes are others. Arguments and errors are those of `play_lane`; `with_moves` also returns what
     was done.
-
-    >>> from jaxrace.envs.holdem import dealing, policies
-    >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
-    >>> pair = policies.always_call, policies.always_fold
-    >>> play(pair, jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
-    Array([50, 50, 50], dtype=int32)
     """
     seating = table.as_seating(seating, deals)
     final, played = _play(policies, with_moves, key, deals, seating, rules)

@@ -23,7 +23,6 @@ class Ending(NamedTuple):
     moves: Move  # leaves [T], those of both players
     winnings: jax.Array  # int32 [], its own
     folded: jax.Array  # int32 [], the seat that has folded, or -1: then hands were shown
-    own_strengths: jax.Array  # float32 [4], of its hand on each street
     other_strengths: jax.Array  # float32 [4], of the opponent's if it was shown, else 0
 
 

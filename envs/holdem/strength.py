@@ -22,6 +22,7 @@ from jaxrace.envs.holdem.cards import DECK_SIZE, require_cards
 from jaxrace.envs.holdem.dealing import BOARD, CARDS_DEALT, FIRST_HOLE, SECOND_HOLE
 
 SAMPLES = 4096
+Cards = jax.Array | np.ndarray
 
 _BOARD_SIZES = 0, 3, 4, 5  # on each street
 
@@ -67,7 +68,7 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     return jnp.moveaxis(lax.map(of_deck, (numbers, decks.T)), 0, -1)
 
 
-def exact(hole: jax.Array, board: jax.Array) -> jax.Array:
+def exact(hole: Cards, board: Cards) -> jax.Array:
     """The strength of a hand, int32 [2], on the turn or the river, int32 [4] or [5]: float32 []."""
     return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
 
@@ -83,7 +84,7 @@ def sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> 
 
 
 @jax.jit
-def _not_beaten(hole: jax.Array, board: jax.Array, places: jax.Array | np.ndarray) -> jax.Array:
+def _not_beaten(hole: Cards, board: Cards, places: Cards) -> jax.Array:
     """The share of cases in which no better hand is held.
 
     `places` int32 [5 - B + 2, boards, hands on each] are those of the cards that complete the board

@@ -7,6 +7,7 @@ rows, I items, D inputs.
 """
 
 import functools
+import json
 from importlib import resources
 from typing import Literal, NamedTuple, get_args
 
@@ -19,7 +20,7 @@ CAMPAIGNS: tuple[str, ...] = get_args(Campaign)
 LOGGERS: tuple[str, ...] = get_args(Logger)  # uniform choice, Bernoulli Thompson sampling
 POSITIONS = 3
 
-FILE_NAME = "open_bandit.npz"
+MODEL_FILE, _FILE = "click_model.json", "open_bandit.npz"
 
 
 class Logs(NamedTuple):
@@ -42,6 +43,28 @@ class LoggedChoices(NamedTuple):
     actions: np.ndarray  # int32 [N], the items
     propensities: np.ndarray  # float32 [N]
     clicks: np.ndarray  # float32 [N], the rewards
+
+
+class ClickModel(NamedTuple):
+    """Who the customers are and what they click on: a logistic regression on the logged clicks.
+
+    Fitted by `fit` to the rows (38 clicks) that uniform choice left in the campaign "all". The
+    weights are mostly noise, and serve to make customers differ. The items above the median of
+    their only numeric feature are cluster 1. With x the customer's features, each 0 or 1, and z =
+    -1/2 for cluster 0, +1/2 for cluster 1, the log-odds of a click are intercept + user_weights . x
+    + z (cluster_weight + preference_weights . x). D features, P kinds of customers, I items; the
+    arrays cannot be written to.
+    """
+
+    features: tuple[tuple[int, int], ...]  # D pairs (i, c): x_d = 1 if user feature i is c
+    intercept: float
+    user_weights: np.ndarray  # float32 [D]
+    cluster_weight: float
+    preference_weights: np.ndarray  # float32 [D]
+    shift: float  # what `jaxrace.envs.marketing` adds to the log-odds; not fitted to any data
+    customers: np.ndarray  # float32 [P, D], the x that occur
+    counts: np.ndarray  # int32 [P], how many of the rows have each of them
+    clusters: np.ndarray  # int32 [I], the cluster of each item
 
 
 def load(campaign: Campaign = "all", logger: Logger = "random") -> Logs:
@@ -102,8 +125,32 @@ def one_step(logs: Logs, position: int | None = None) -> LoggedChoices:
 
 
 @functools.cache
+def load_click_model() -> ClickModel:
+    """The stored model."""
+    path = resources.files("jaxrace.envs.open_bandit") / MODEL_FILE
+    stored = json.loads(path.read_text("utf-8"))
+
+    def array(name: str, dtype: type) -> np.ndarray:
+        values = np.array(stored[name], dtype)
+        values.flags.writeable = False  # the same arrays go to every caller
+        return values
+
+    return ClickModel(
+        features=tuple((feature, category) for feature, category in stored["features"]),
+        intercept=stored["intercept"],
+        user_weights=array("user_weights", np.float32),
+        cluster_weight=stored["cluster_weight"],
+        preference_weights=array("preference_weights", np.float32),
+        shift=stored["shift"],
+        customers=array("customers", np.float32),
+        counts=array("counts", np.int32),
+        clusters=array("clusters", np.int32),
+    )
+
+
+@functools.cache
 def _columns() -> dict[str, np.ndarray]:
     """All columns of the file; NOTICE tells how it was made."""
-    path = resources.files("jaxrace.envs.open_bandit") / FILE_NAME
+    path = resources.files("jaxrace.envs.open_bandit") / _FILE
     with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
         return dict(columns)

@@ -15,8 +15,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from jaxrace.envs.marketing import NUM_CLUSTERS, Marketing, MarketingParams
-from jaxrace.envs.open_bandit.click_model import FILE_NAME, ClickModel
-from jaxrace.envs.open_bandit.data import Logs, load
+from jaxrace.envs.open_bandit.data import MODEL_FILE, ClickModel, Logs, load
 
 INITIAL_RETURN = 0.063  # normalised, of the initial policy in figure 4c of Thomas et al. 2015
 LEAST_SHARE = 0.1
@@ -134,4 +133,4 @@ def _to_json(model: ClickModel) -> str:
 if __name__ == "__main__":
     fitted = fit(load("all", "random"))
     fitted = fitted._replace(shift=find_shift(fitted))
-    (Path(__file__).parent / FILE_NAME).write_text(_to_json(fitted), "utf-8")
+    (Path(__file__).parent / MODEL_FILE).write_text(_to_json(fitted), "utf-8")

@@ -1,6 +1,7 @@
 """An answer printed, and a report on it for a pull request or a browser."""
 
 import html
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -56,19 +57,26 @@ def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None
 
 
 def _markdown(figure: str, answer: Answer, doubts: Sequence[str]) -> str:
-    tables = [
-        markdown_table(heads, [[cell.replace("|", "\\|") for cell in row] for row in rows])
-        for heads, rows, _ in answer.tables()
-    ]
+    tables = []
+    for heads, rows, hidden in answer.tables():
+        tables.append(markdown_table(heads, [[*map(_escaped, row)] for row in rows]))
+        tables += [f"... and {hidden} more"] if hidden else []
+    said = [f"* {_escaped(note)}" for note in (*doubts, *answer.notes)]
     parts = [
-        f"## {answer.headline()}",
-        f"{answer.meaning()}.",
-        f"{answer.asked()}.",
-        *(["\n".join(f"* {note}" for note in said)] if (said := [*doubts, *answer.notes]) else []),
+        f"## {_escaped(answer.headline())}",
+        f"{_escaped(answer.meaning())}.",
+        f"{_escaped(answer.asked())}.",
+        *(["\n".join(said)] if said else []),
         *tables,
         f"![The answer as a figure]({figure.replace(' ', '%20')})",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """As Markdown shows it: no tags, formulas, code or new columns."""
+    text = html.escape(text, quote=False).replace("$", "&#36;")
+    return re.sub(r"([\\|*`])", r"\\\1", text)
 
 
 def _html(answer: Answer, doubts: Sequence[str], picture: str) -> str:

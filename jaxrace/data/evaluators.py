@@ -17,6 +17,7 @@ from jaxrace.data.table import listed, wrong
 _HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 _HASHES = {"doc_hash", "prompt_hash", "target_hash"}
 _ZSTANDARD = 93  # as archives call it
+_HEADER = 30  # bytes before each file in an archive, but for its name
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # of Inspect: correct, partial, not, no answer
 
 
@@ -189,10 +190,10 @@ def _member(archive: zipfile.ZipFile, name: str) -> bytes:
     file = archive.fp
     assert file is not None
     file.seek(info.header_offset)
-    header = file.read(zipfile.sizeFileHeader)
-    if len(header) < zipfile.sizeFileHeader:
+    header = file.read(_HEADER)
+    if len(header) < _HEADER:
         raise zipfile.BadZipFile(f"{name} is cut off")
-    lengths = struct.unpack(zipfile.structFileHeader, header)[-2:]  # of a name, and of more
+    lengths = struct.unpack("<HH", header[-4:])  # of the name, and of what follows it
     file.seek(sum(lengths), 1)
     try:
         content = (

@@ -121,11 +121,6 @@ def _of_lists(argument: str, where: str, records: Sequence[Sequence[Any]]) -> Ta
 def _checked(table: Table) -> Table:
     if not table.heads:
         raise table.wrong("a table with something in it", "none")
-    return dataclasses.replace(
-        table, columns=tuple([_plain(c) for c in column] for column in table.columns)
-    )
-
-
-def _plain(cell: Cell) -> Cell:
-    """Text without spaces around, as in a file."""
-    return cell.strip() if isinstance(cell, str) else cell
+    # Texts without spaces around, as in a file.
+    columns = ([c.strip() if isinstance(c, str) else c for c in one] for one in table.columns)
+    return dataclasses.replace(table, columns=tuple(columns))

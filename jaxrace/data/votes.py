@@ -64,7 +64,7 @@ def read_votes(
 
     Args:
         source: A path to text with delimiters, JSON, JSON lines, Parquet, Excel or PGN, a data
-            frame, or columns by name.
+            frame, or columns by name; a list of pairs (winner, loser), or (first, second, score).
         score: What numbers as scores are: "win", the share of a win of the first, from 0 to 1;
             "margin", by how much it was better; "auto", what they can only be.
         first_column: The column of the first option, which a score above .5, or above 0, is for.
@@ -88,7 +88,7 @@ def read_votes(
     """
     if score not in ("auto", "win", "margin"):
         raise ValueError(f"score: expected auto, win or margin, got {score!r}")
-    table = read_table(argument, source, delimiter=delimiter)
+    table = read_table(argument, _with_heads(source), delimiter=delimiter)
     square = crosstable_in(table) if first_column is None else None
     if square is not None:
         return _of_crosstable(square, decimal_called(decimal))
@@ -138,6 +138,23 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
     first, second, lines = (x[rows] for x in (votes.first, votes.second, votes.lines))
     changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
     return dataclasses.replace(votes, **changes)
+
+
+def _with_heads(source: Any) -> Any:
+    """A list of pairs or triples below their heads, everything else as it is.
+
+    >>> _with_heads([("x", "y"), ("y", "z")])[0]
+    ('winner', 'loser')
+    """
+    is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
+    if not is_list or not all(isinstance(row, tuple | list) for row in source):
+        return source
+    widths = {len(row) for row in source}
+    if widths == {2} and {str(head).lower() for head in source[0]} != {"winner", "loser"}:
+        return [("winner", "loser"), *source]
+    if widths == {3} and isinstance(source[0][2], int | float):
+        return [("first", "second", "score"), *source]
+    return source
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:

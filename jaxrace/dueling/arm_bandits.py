@@ -171,8 +171,7 @@ class ActionElimination(ArmBandit):
         self, state: ArmState, choice: Any, outcome: Any, params: EliminationParams
     ) -> ArmState:
         """What is told after the end does not count."""
-        before = state
-        state = super().tell(state, choice, outcome, params)
+        before, state = state, super().tell(state, choice, outcome, params)
         pulls = jnp.where(state.active, state.pulls, 0)
         rounds = pulls.max().astype(jnp.float32)
         is_complete = jnp.where(state.active, state.pulls, pulls.max()).min() == pulls.max()
@@ -181,11 +180,8 @@ class ActionElimination(ArmBandit):
         behind = value.max() - value >= 2 * jnp.sqrt(level / rounds)
         active = state.active & ~(is_complete & behind)
         is_over = (active.sum(dtype=jnp.int32) == 1) & (state.settled_at == 0)
+        settled_at = jnp.where(is_over, state.time, state.settled_at)
+        told = dataclasses.replace(state, active=active, settled_at=settled_at)
         is_open = before.settled_at == 0
-        return ArmState(
-            time=state.time,
-            pulls=jnp.where(is_open, state.pulls, before.pulls),
-            payments=jnp.where(is_open, state.payments, before.payments),
-            active=active,
-            settled_at=jnp.where(is_over, state.time, state.settled_at),
-        )
+        kept = jax.tree.map(lambda new, old: jnp.where(is_open, new, old), told, before)
+        return dataclasses.replace(kept, time=state.time)

@@ -1,7 +1,7 @@
-"""What every dueling and every armed bandit shares: the verbs init / ask / tell / recommend.
+"""What every dueling and every armed bandit shares. Axes: K arms, d = 2 for duels or 1 for arms.
 
 An algorithm object is static, frozen and hashable; its numbers are in ``params``, its progress in
-``state``, both pytrees. Axes: K arms, d = 2 for duels (the choice is a pair) or 1 (an arm).
+``state``, both pytrees.
 """
 
 import abc

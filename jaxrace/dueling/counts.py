@@ -59,10 +59,7 @@ class WidthParams:
 
 
 class CountedDuels(Algorithm):
-    """An algorithm whose state is a ``CountedState``.
-
-    It knows of p_ij the upper bound u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij).
-    """
+    """Those with a ``CountedState``; u_ij = w_ij / N_ij + sqrt(alpha ln t / N_ij) bounds p_ij."""
 
     def params(self, alpha: float = 0.51) -> Any:
         """The numbers: ``alpha``, positive, and above 1/2 in theory."""

@@ -1,8 +1,8 @@
-"""What SAVAGE may be asked about arms that pay (Urvoy et al. 2013, section 3.1).
+"""What SAVAGE may be asked about arms that pay (Urvoy et al. 2013, ICML, section 3.1).
 
 A decision is a function f of N unknown probabilities mu, of which one knows that they lie in a box
 [a, b]. A parameter is independent where f does not change with it within the box. Axes: K arms,
-N parameters; here N = K. Equation numbers are those of the paper at ICML.
+N parameters; here N = K.
 """
 
 import abc

@@ -1,7 +1,6 @@
-"""What SAVAGE may be asked about duels (Urvoy et al. 2013, section 4).
+"""What SAVAGE may be asked about duels (Urvoy et al. 2013, ICML, section 4).
 
-Axes: K arms, N = K (K - 1) / 2 pairs i < j with x_ij, the probability that i beats j, in a box
-[a, b]. Equation numbers are those of the paper at ICML.
+Axes: K arms, N = K (K - 1) / 2 pairs i < j with x_ij, the chance that i beats j, in a box [a, b].
 """
 
 import dataclasses
@@ -56,10 +55,6 @@ class DuelDecision(Decision):
         """maxU(i) = #{j : b_ij >= 1/2}, float32 [K]."""
         return counts.sums_by_arm(self.pairs, upper >= 0.5, lower <= 0.5)
 
-    def wins(self, mean: jax.Array) -> jax.Array:
-        """#{j : x_ij > 1/2}, float32 [K]."""
-        return counts.sums_by_arm(self.pairs, mean > 0.5, mean < 0.5)
-
     def _changes_of_best(
         self, scores: jax.Array, gains_of_first: jax.Array, gains_of_second: jax.Array
     ) -> jax.Array:
@@ -106,7 +101,9 @@ class CopelandWinner(DuelDecision):
     def decide(self, mean: jax.Array) -> jax.Array:
         """Ties go to the arm with the larger sum of x_ij."""
         sums = counts.sums_by_arm(self.pairs, mean, 1 - mean)
-        return jnp.argmax(self.wins(mean) + sums / (2 * self.num_arms)).astype(jnp.int32)
+        return jnp.argmax(self.certain_wins(mean, mean) + sums / (2 * self.num_arms)).astype(
+            jnp.int32
+        )
 
     def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
         """Ties go to the first arm: a pair matters by who wins it only."""
@@ -114,7 +111,7 @@ class CopelandWinner(DuelDecision):
         wins = (other > 0.5).astype(jnp.float32) - (mean > 0.5).astype(jnp.float32)
         losses = (other < 0.5).astype(jnp.float32) - (mean < 0.5).astype(jnp.float32)
         # Whole numbers, no two of them the same.
-        scores = count * self.wins(mean) - jnp.arange(count).astype(jnp.float32)
+        scores = count * self.certain_wins(mean, mean) - jnp.arange(count).astype(jnp.float32)
         return self._changes_of_best(scores, count * wins, count * losses)
 
     def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:

@@ -153,12 +153,6 @@ class BeatTheMean(Elimination):
     The arm with fewest duels meets a random one of those that are left. The worst one goes, and
     all duels against it with it, once min P + c <= max P - c with
     c = 3 gamma^2 sqrt(ln(2 T K) / n_min). The last one is played on.
-
-    >>> from jaxrace.dueling import duels, matrices, play
-    >>> algorithm, problem = BeatTheMean(num_arms=3), duels(matrices.flat(3, 0.95))
-    >>> params = algorithm.params(horizon=1000)
-    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
-    [0]
     """
 
     @property

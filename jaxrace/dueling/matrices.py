@@ -73,22 +73,14 @@ def linear_order(key: jax.Array, num_arms: int) -> jax.Array:
 
 
 def hard_condorcet(num_arms: int) -> jax.Array:
-    """p_ij = 1/2 + j / (2 K) for i < j, j from 1 (Urvoy et al. 2013): near arms are hard to tell.
-
-    >>> hard_condorcet(4)[0].tolist()
-    [0.5, 0.75, 0.875, 1.0]
-    """
+    """p_ij = 1/2 + j / (2 K) for i < j, j from 1 (Urvoy et al. 2013): near arms are alike."""
     require_integer("num_arms", num_arms, 2)
     loser = jnp.arange(1, num_arms + 1, dtype=jnp.float32)
     return from_upper(jnp.broadcast_to(0.5 + loser / (2 * num_arms), (num_arms, num_arms)))
 
 
 def flat(num_arms: int, probability: float = 0.6) -> jax.Array:
-    """p_ij the same for all i < j, float32 [K, K].
-
-    >>> flat(2, 0.75).tolist()
-    [[0.5, 0.75], [0.25, 0.5]]
-    """
+    """p_ij the same for all i < j, float32 [K, K]."""
     require_integer("num_arms", num_arms, 2)
     require_number("probability", probability, least=0.5, below=1)
     return from_upper(jnp.full((num_arms, num_arms), probability))
@@ -110,11 +102,7 @@ def cyclic(num_arms: int, probability: float = 0.6) -> jax.Array:
 
 
 def plackett_luce(weights: ArrayLike) -> jax.Array:
-    """p_ij = w_i / (w_i + w_j), float32 [K, K], from positive weights [K].
-
-    >>> plackett_luce([3.0, 1.0]).tolist()
-    [[0.5, 0.75], [0.25, 0.5]]
-    """
+    """p_ij = w_i / (w_i + w_j), float32 [K, K], from positive weights [K]."""
     values = _numbers("weights", weights)
     if (values <= 0).any():
         raise ValueError(f"weights: expected positive numbers, got {values.min()}")

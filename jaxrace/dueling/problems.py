@@ -78,9 +78,6 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
     """Arms that pay 1 with probability ``means`` [K], else 0; the utility of the advice counts.
 
     ``utilities`` are those of each decision, finite; [K] if it is an arm, often the means.
-
-    >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
-    [0.0, 0.25]
     """
     chances = _chances(means)
     if not isinstance(utilities, Tracer):
@@ -100,9 +97,6 @@ def rigged_bandit(means: ArrayLike = URVOY_MEANS, skipped: int = 4) -> Problem:
     For algorithms that look for ``NextBest(K, skipped)``: regret is how much less the recommended
     arm is worth than the best one that counts. Arms pay with probability ``means`` [K], those of
     the paper's figure 3 unless given; the ``skipped`` best are worth nothing.
-
-    >>> rigged_bandit([0.75, 0.25, 0.5], skipped=1).losses.tolist()
-    [0.5, 0.25, 0.0]
     """
     chances = _chances(means)
     return arms(chances, NextBest(len(chances), skipped).utilities(chances))

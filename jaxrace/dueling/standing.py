@@ -5,17 +5,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from jaxrace.answers import MOST_SHOWN, Ranking, Shown, draw_heat, finite, listed, panels
-from jaxrace.data import Matrix, read_matrix
-from jaxrace.dueling.matrices import check_matrix
-from jaxrace.dueling.winners import (
-    borda_scores,
-    borda_winners,
-    condorcet_winner,
-    copeland_winners,
-    smith_set,
-    von_neumann_winner,
+from jaxrace.answers import (
+    MOST_SHOWN,
+    Ranking,
+    Shown,
+    draw_heat,
+    finite,
+    first_of,
+    labels,
+    listed,
+    panels,
 )
+from jaxrace.data import Matrix, read_matrix
+from jaxrace.dueling import winners
+from jaxrace.dueling.matrices import check_matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -74,20 +77,22 @@ class Standing(Ranking):
     def plot(self) -> "Figure":
         """A matplotlib figure: who beats how many, and how likely each row beats each column."""
         shown = self.options[:MOST_SHOWN]
-        figure, (ranking, pairs) = panels(self.headline(), 2 * len(shown), (2, 3))
+        figure, (ranking, pairs) = panels(self.headline(), 2 * len(shown), (2, 3), self.names)
         for place, one in enumerate(shown):
             ranking.barh(place, one.wins, color="C0" if one.copeland else "0.65")
             ranking.text(0.02, place, f"beats {one.beats}", va="center")
         ranking.axvline(0.5, color="0.3", lw=0.8)
-        ranking.set_yticks(range(len(shown)), [one.name for one in shown])
+        names = labels([one.name for one in shown])
+        ranking.set_yticks(range(len(shown)), names)
         ranking.set_ylim(len(shown) - 0.4, -0.6)
-        ranking.set(title="who stands where", xlabel="win probability, mean over the others")
+        title = "who stands where" + first_of(shown, len(self.options))
+        ranking.set(title=title, xlabel="win probability, mean over the others")
         cells = np.array(self.shares, float)
         np.fill_diagonal(cells, np.nan)
         draw_heat(pairs, cells)
         pairs.grid(visible=False)
         pairs.set_ylim(len(shown) - 0.5, -0.5)
-        pairs.set_xticks(range(len(shown)), [one.name for one in shown], rotation=90)
+        pairs.set_xticks(range(len(shown)), names, rotation=90)
         pairs.set_yticks(range(len(shown)), [])
         pairs.set(title="how likely the row beats the column")
         return figure
@@ -167,10 +172,14 @@ def standing(data: Any, **columns: Any) -> Standing:
     """
     found = data if isinstance(data, Matrix) else read_matrix(data, argument="data", **columns)
     matrix = check_matrix(found.probabilities)
-    beats, wins = (matrix > 0.5).sum(1), np.asarray(borda_scores(matrix), float)
+    beats, wins = (matrix > 0.5).sum(1), np.asarray(winners.borda_scores(matrix), float)
     order = np.lexsort((-wins, -beats))
-    played = von_neumann_winner(matrix)
-    sets = copeland_winners(matrix), borda_winners(matrix), smith_set(matrix)
+    played = winners.von_neumann_winner(matrix)
+    sets = (
+        winners.copeland_winners(matrix),
+        winners.borda_winners(matrix),
+        winners.smith_set(matrix),
+    )
     arms = tuple(
         Arm(
             found.names[arm],
@@ -185,7 +194,7 @@ def standing(data: Any, **columns: Any) -> Standing:
     return Standing(
         top=int(sets[0].sum()),
         options=arms,
-        condorcet=condorcet_winner(matrix) is not None,
+        condorcet=winners.condorcet_winner(matrix) is not None,
         shares=matrix[np.ix_(first, first)].astype(float).round(6).tolist(),
         notes=found.said,
     )

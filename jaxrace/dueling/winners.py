@@ -1,11 +1,8 @@
 """Who is best in a preference matrix, and what a duel costs by that.
 
-Axes: K arms, [M] measures of ``MEASURES``; p_ij is the probability that i beats j.
-
-Without a total order the notions differ: a Condorcet winner need not exist, a Copeland winner
-beats the most others, a Borda winner wins most often against a random opponent, a von Neumann
-winner is a lottery that no arm beats, and the Smith set is the smallest set whose members beat all
-others.
+A Condorcet winner need not exist, a Copeland winner beats the most others, a Borda winner wins most
+often against a random opponent, a von Neumann winner is a lottery that no arm beats, and the Smith
+set is the smallest set whose members beat all others. Axes: K arms, [M] measures of ``MEASURES``.
 """
 
 import jax
@@ -83,9 +80,6 @@ def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
     """The smallest set whose members beat every arm outside of it, bool [K].
 
     It holds those arms that come to every other one by a chain of "is not beaten by".
-
-    >>> smith_set([[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]).tolist()
-    [True, True, True]
     """
     reaches = check_matrix(matrix) >= 0.5
     for middle in range(len(reaches)):
@@ -103,9 +97,6 @@ def regret_tables(matrix: jax.Array) -> jax.Array:
     weak, strong: with the Condorcet winner w, the smaller one and the mean of p_wi - 1/2 and
     p_wj - 1/2 (Yue et al. 2012); infinite where there is no such winner. copeland: zeta_* minus the
     mean of zeta_i and zeta_j (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
-
-    >>> regret_tables(np.array([[0.5, 0.75], [0.25, 0.5]]))[:, 0, 1].tolist()
-    [0.0, 0.125, 0.5, 0.25]
     """
     matrix = jnp.asarray(matrix, jnp.float32)
     copeland, borda = copeland_scores(matrix), borda_scores(matrix)

@@ -15,17 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace import kernels
-from jaxrace.improvement.arrays import as_numbers, policy_numbers, require_all
+from jaxrace import kernels, validation
 from jaxrace.improvement.splits import every_so_many, stratified_order
-from jaxrace.validation import (
-    require_choice,
-    require_float32_probability,
-    require_integer,
-    require_keys,
-    require_kind,
-    require_positive,
-)
+from jaxrace.improvement.trajectories import as_numbers, policy_numbers, require_all
 
 # One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
 # one alone has no variance.
@@ -97,7 +89,7 @@ class Bootstrap(LowerBound):
     is_safe = False
 
     def __post_init__(self) -> None:
-        require_integer("resamples", self.resamples, 2)
+        validation.require_integer("resamples", self.resamples, 2)
 
     def draw(self, key: jax.Array, rows: Rows, number: jax.Array) -> jax.Array:
         """How often each value is in each resample: float32 [n, B]."""
@@ -197,17 +189,10 @@ class Betting(_WithThreshold):
     """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe.
 
     Bets are made in a random order, so that the order of a log does not matter.
-
-    Attributes:
-        anytime: Bets that do not depend on how many values there are. Every call draws threshold
-            and order anew, so that it, too, holds for one look only; ``kernels.betting_bound`` with
-            ``anytime`` holds for all, of values in their order and a threshold fixed beforehand.
-
-    >>> values = np.random.default_rng(0).uniform(size=1000)
-    >>> 0.45 < lower_bound(Betting(), jax.random.key(0), values, delta=0.05) < 0.5
-    True
     """
 
+    # Bets that do not depend on how many values there are. Every call draws threshold and order
+    # anew, so that it, too, holds for one look only; that of ``kernels.betting_bound`` for all.
     anytime: bool = False
 
     def _predicted(self, *given: jax.Array) -> jax.Array:
@@ -226,7 +211,7 @@ class EmpiricalBernstein(LowerBound):
     is_safe = True
 
     def __post_init__(self) -> None:
-        require_positive("cap", self.cap)
+        validation.require_positive("cap", self.cap)
 
     def predict(
         self, drawn: None, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
@@ -248,7 +233,7 @@ BOUNDS: dict[str, LowerBound] = {
 
 def bound_called(name: str) -> LowerBound:
     """One of ``BOUNDS``; ValueError if there is none of that name."""
-    require_choice("bound", name, tuple(BOUNDS))
+    validation.require_choice("bound", name, tuple(BOUNDS))
     return BOUNDS[name]
 
 
@@ -269,9 +254,9 @@ def lower_bound(
     >>> lower_bound(BOUNDS["t"], jax.random.key(0), [0.1, 0.2, 0.3, 0.4], delta=0.05)
     0.098...
     """
-    require_kind("bound", bound, LowerBound)
-    require_keys("key", key, ndim=0)
-    require_float32_probability("delta", delta)
+    validation.require_kind("bound", bound, LowerBound)
+    validation.require_keys("key", key, ndim=0)
+    validation.require_float32_probability("delta", delta)
     numbers = as_numbers("values", values)
     if numbers.ndim != 1 or len(numbers) < _LEAST_VALUES:
         raise ValueError(
@@ -281,7 +266,7 @@ def lower_bound(
     require_all("values", numbers, is_bad, "a finite number from 0 on")
     strata = policy_numbers("behaviour", behaviour, len(numbers))
     if number is not None:
-        require_integer("number", number, _LEAST_VALUES)
+        validation.require_integer("number", number, _LEAST_VALUES)
     rows = Rows(jnp.ones(len(numbers), bool), jnp.asarray(strata, jnp.int32))
     return float(_lower_bound(bound, number, key, jnp.asarray(numbers), rows, jnp.float32(delta)))
 

@@ -10,8 +10,7 @@ import jax
 import numpy as np
 
 from jaxrace import data
-from jaxrace.improvement.arrays import as_numbers
-from jaxrace.improvement.trajectories import ReturnRange, Trajectories, trajectories
+from jaxrace.improvement.trajectories import ReturnRange, Trajectories, as_numbers, trajectories
 
 _BEHAVIOUR = "behaviour"
 _NPZ, _ZIP = "expected arrays of numbers in an NPZ file", b"PK"  # with which it begins
@@ -28,8 +27,8 @@ class Loaded(NamedTuple):
     data: Trajectories
     seen: np.ndarray  # [n, T, d], the observations with all their digits
     names: tuple[str, ...]  # of the observed numbers
+    kinds: np.ndarray  # bool [d], is a number made of a word?
     lines: np.ndarray | None = None  # int64 [n, T], of each step in a table
-    kinds: np.ndarray | None = None  # bool [d], is a number made of a word?
     action_names: tuple[str, ...] | None = None  # what the numbers of actions stand for
     said: tuple[str, ...] = ()  # what was guessed
 
@@ -75,12 +74,9 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     in_train, taken = np.asarray(in_train), np.asarray(loaded.data.taken)
     seen = np.asarray(loaded.seen, np.float64)
     listed = seen[in_train][taken[in_train]]
-    if loaded.kinds is not None:
-        kept = ~loaded.kinds | listed.any(0)
-        seen, listed = seen[..., kept], listed[:, kept]
-        names = tuple(np.array(loaded.names)[kept].tolist())
-    else:
-        names = loaded.names
+    kept = ~loaded.kinds | listed.any(0)
+    seen, listed = seen[..., kept], listed[:, kept]
+    names = tuple(np.array(loaded.names)[kept].tolist())
     actions, action_names = _renumbered(loaded, in_train, taken)
     low, high = listed.min(0), listed.max(0)
     scaled = np.clip((seen - low) / np.where(high > low, high - low, 1), 0, 1)
@@ -137,7 +133,7 @@ def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
         found = trajectories(kept, *steps, *more, returns)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return Loaded(str(path), found, seen, names)
+    return Loaded(str(path), found, seen, names, np.zeros(len(names), bool))
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
@@ -194,8 +190,8 @@ def _load_table(source: Any, returns: ReturnRange, **given: Any) -> Loaded:
         found = trajectories(*steps, filled(log.rewards), lengths, log.behaviour, returns)
     except ValueError as error:
         raise ValueError(f"{log.where}: {error}") from None
-    named = log.kinds, log.action_names, log.said
-    return Loaded(log.where, found, seen, log.names, lines, *named)
+    named = log.names, log.kinds
+    return Loaded(log.where, found, seen, *named, lines, log.action_names, log.said)
 
 
 def _require_size(where: str, count: int, horizon: int, width: int) -> None:

@@ -104,9 +104,6 @@ def check_weights(weights: np.ndarray) -> WeightCheck:
     mean is above 1 has a mean of 1 at most if it is not, and so is 1,000 or more with probability
     .001 at most (Markov); the mean of several fortunes, too. No test has a guarantee that it is
     below 1, as weights may be as large as they like.
-
-    >>> check_weights(np.array([1.0, 3.0] * 50)).is_refuted
-    True
     """
     weights = np.asarray(weights, np.float64)
     fortunes = np.log1p(_STAKES[:, None] * (weights - 1)).sum(1)

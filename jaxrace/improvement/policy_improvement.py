@@ -12,8 +12,8 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxrace import validation
 from jaxrace.compilation import bounded_jit
-from jaxrace.improvement.arrays import as_numbers
 from jaxrace.improvement.bounds import Bootstrap, LowerBound
 from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
@@ -21,6 +21,7 @@ from jaxrace.improvement.splits import split
 from jaxrace.improvement.trajectories import (
     ReturnRange,
     Trajectories,
+    as_numbers,
     require_actions,
     require_returns,
 )
@@ -30,12 +31,6 @@ from jaxrace.improvement.weights import (
     log_weights,
     weighted_estimate,
     weighted_returns,
-)
-from jaxrace.validation import (
-    require_float32_probability,
-    require_keys,
-    require_kind,
-    require_number,
 )
 
 TRAIN_ONE_IN = 5  # one in so many trajectories is for training (section 4)
@@ -96,10 +91,10 @@ class PolicyImprovement:
     search: CandidateSearch = dataclasses.field(default_factory=CandidateSearch)
 
     def __post_init__(self) -> None:
-        require_kind("softmax", self.softmax, LinearSoftmax)
-        require_kind("returns", self.returns, ReturnRange)
-        require_kind("bound", self.bound, LowerBound)
-        require_kind("search", self.search, CandidateSearch)
+        validation.require_kind("softmax", self.softmax, LinearSoftmax)
+        validation.require_kind("returns", self.returns, ReturnRange)
+        validation.require_kind("bound", self.bound, LowerBound)
+        validation.require_kind("search", self.search, CandidateSearch)
 
     def params(
         self,
@@ -116,8 +111,8 @@ class PolicyImprovement:
             initial: theta of the policy in use, [A, p]; uniform unless given.
             sigma0: Initial step size of the search.
         """
-        require_float32_probability("delta", delta)
-        require_number("floor", floor, least=0, below=np.nextafter(1, 2))
+        validation.require_float32_probability("delta", delta)
+        validation.require_number("floor", floor, least=0, below=np.nextafter(1, 2))
         example = self.softmax.example()
         theta = example if initial is None else as_numbers("initial", initial)
         self.softmax.require_theta("initial", theta)
@@ -142,7 +137,7 @@ class PolicyImprovement:
         trajectories, known by its logged probabilities alone. ValueError (not under a trace) if
         data or key cannot be used: rows are empty, say, or a return is out of its range.
         """
-        require_keys("key", key, ndim=0)
+        validation.require_keys("key", key, ndim=0)
         self.check(data)
         require_enough(data)
         if not knows_initial:
@@ -163,7 +158,7 @@ class PolicyImprovement:
         may be learnt from ``train``. Policies never take an action in ``test`` that they do not
         have. Mixtures are with the policy that generated all. It raises ValueError as ``run``.
         """
-        require_keys("key", key, ndim=0)
+        validation.require_keys("key", key, ndim=0)
         self.check(train)
         self._check_rows(test)
         self._require_one_policy(train, test)

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed, panels
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, first_of, labels, listed, panels
 from jaxrace.judging.decision import Certificate
 from jaxrace.judging.levels import By
 
@@ -93,7 +93,7 @@ class RaceOfTable(Ranking):
         """A matplotlib figure: who stands where, by how much, and where the runs went."""
         options, pairs = self.options[:MOST_SHOWN], self.pairs[:MOST_SHOWN]
         rows = max(len(options), len(pairs))
-        figure, (standing, effects, runs) = panels(self.headline(), rows, (3, 4, 2))
+        figure, (standing, effects, runs) = panels(self.headline(), rows, (6, 8, 5), self.names, 3)
         self._draw_standing(standing, options)
         self._draw_pairs(effects, pairs)
         self._draw_runs(runs, options)
@@ -108,10 +108,11 @@ class RaceOfTable(Ranking):
                 at, height = zip(*known, strict=True)
                 panel.plot(at, height, "o", ms=7, color=_COLOURS[verdict], label=meaning)
         panel.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        panel.set_yticks(range(len(options)), [one.name for one in options])
+        panel.set_yticks(range(len(options)), labels([one.name for one in options]))
         panel.set_ylim(len(options) - 0.4, -0.6)
         by_wins = "win probability, mean over the others"
-        panel.set(title="who stands where", xlabel="mean score" if self.by == "mean" else by_wins)
+        title = "who stands where" + first_of(options, len(self.options))
+        panel.set(title=title, xlabel="mean score" if self.by == "mean" else by_wins)
         panel.legend(frameon=False, fontsize="small")
 
     def _draw_pairs(self, panel: "Axes", pairs: tuple[Pair, ...]) -> None:
@@ -122,12 +123,15 @@ class RaceOfTable(Ranking):
             at = {"xycoords": ("axes fraction", "data"), "va": "center"}
             panel.annotate(pair.share, (1.01, place), **at)
         panel.axvline(0.5 if self.by == "wins" else 0.0, color="0.3", lw=0.8)
-        panel.set_yticks(range(len(pairs)), [f"{pair.better} over {pair.worse}" for pair in pairs])
+        called = dict(zip(self.names, labels(self.names, 20), strict=True))
+        names = [f"{called[pair.better]} over {called[pair.worse]}" for pair in pairs]
+        panel.set_yticks(range(len(pairs)), names)
         panel.set_ylim(max(len(pairs), 1) - 0.4, -0.6)
         effect = "win probability" if self.by == "wins" else "difference of the means"
         level = f"{100 * (1 - self.delta):.10g} %"
         said = f"({level} intervals, at all looks; at the right, the evidence)"
-        panel.set(title="how much better", xlabel=f"{effect}\n{said}")
+        title = "how much better" + first_of(pairs, len(self.pairs))
+        panel.set(title=title, xlabel=f"{effect}\n{said}")
 
     def _draw_runs(self, panel: "Axes", options: tuple[Option, ...]) -> None:
         colours = [_COLOURS[one.verdict] for one in options]

@@ -1,6 +1,7 @@
 """Scores by name, as people have them. Axes: K options, n_i runs of option i, T tasks, R values."""
 
 import dataclasses
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.data import Scores, read_scores
+from jaxrace.data.heads import names_option
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
@@ -43,7 +45,8 @@ class Table:
 def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
     """The table of a mapping, a list, an array with a column for each option, or ``Scores``.
 
-    Anything else, such as a path or a data frame, is read by ``jaxrace.data.read_scores``.
+    Anything else, such as a path, a data frame, rows, columns of names and scores, or a path by the
+    name of its option, is read by ``jaxrace.data.read_scores``.
 
     Independent runs: of each option [n_i]. Shared tasks: of each option [T] or [T, R], NaN where it
     has not been run. In an array [T, K] or [n, K] NaN fills columns up.
@@ -52,7 +55,11 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
             independent runs; or it is too large.
     """
-    if isinstance(data, str) or not isinstance(data, Scores | Mapping | np.ndarray | Sequence):
+    if (
+        isinstance(data, str)
+        or not isinstance(data, Scores | Mapping | np.ndarray | Sequence)
+        or (of_numbers and not isinstance(data, Scores | np.ndarray) and _is_read(data))
+    ):
         data = read_scores(data)
     if isinstance(data, Scores):
         tasks = data.tasks
@@ -83,6 +90,21 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
     if of_numbers:
         _require_numbers(table)
     return table
+
+
+def _is_read(data: Mapping[Any, Any] | Sequence[Any]) -> bool:
+    """Are these paths, rows, scores by task, or columns with words, instead of lists of scores?"""
+    found = list(data.values()) if isinstance(data, Mapping) else list(data)
+    if found and all(isinstance(one, str | os.PathLike | Mapping) for one in found):
+        return True
+    if not isinstance(data, Mapping):
+        return False
+    words = [column for head, column in data.items() if names_option(str(head))]
+    return any(isinstance(one, Sequence | np.ndarray) and _are_words(one) for one in words)
+
+
+def _are_words(column: Sequence[Any] | np.ndarray) -> bool:
+    return np.ndim(column) == 1 and len(column) > 0 and isinstance(column[0], str)
 
 
 def _have_tasks_in_common(data: Scores) -> bool:

@@ -48,20 +48,13 @@ class ActiveRanking(RoundSelector):
 
     tau_i, the mean of what option i's own comparisons gave, estimates its chance to win (or mean
     score) against a random other option. Option i is selected once tau_i exceeds the (k' + 1)-th
-    largest of the undecided by 4 alpha_t, and discarded once it is below the k'-th by as much.
-
-    The other option of a comparison must be the random one that ``ask`` names: ``tell`` checks only
+    largest of the undecided by 4 alpha_t, and discarded once it is below the k'-th by as much. The
+    other option of a comparison must be the random one that ``ask`` names: ``tell`` checks only
     whose turn it is, and a choice of one's own voids the guarantee.
 
     Attributes:
         radius: alpha_t, "heckel" sqrt(ln(125 K ln(1.12 t) / delta) / t), or "karnin"
             sqrt(beta / 2t), beta = ln(K / delta) + .75 ln ln(K / delta) + 1.5 ln(1 + ln(t / 2)).
-
-    >>> from jaxrace.selection import run, win
-    >>> selector, chances = ActiveRanking(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
-    >>> log = run(selector, jax.random.key(0), win, chances, 1000, selector.params(delta=0.1))
-    >>> log.selected[-1].tolist(), log.done[-1].tolist()
-    ([True, False], True)
     """
 
     radius: Radius = "karnin"

@@ -15,16 +15,8 @@ from jax.core import Tracer
 from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
-from jaxrace import kernels
+from jaxrace import kernels, validation
 from jaxrace.protocol import pytree
-from jaxrace.validation import (
-    require_integer,
-    require_keys,
-    require_number,
-    require_preferences,
-    require_shape,
-    require_top,
-)
 
 
 @pytree
@@ -132,11 +124,11 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
     else:
         return
     for matrix in matrices:
-        require_shape("problem", matrix, (num_options, num_options))
+        validation.require_shape("problem", matrix, (num_options, num_options))
     if any(isinstance(matrix, Tracer) for matrix in matrices):
         return
     if compare is win:
-        require_preferences("problem", problem)
+        validation.require_preferences("problem", problem)
     elif compare is normal_score:
         means, spread = (np.asarray(x, np.float64) for x in matrices)
         are_opposite = np.abs(means + means.T) <= 1e-6 * (1 + np.abs(means))
@@ -161,12 +153,12 @@ def thurstone(
         noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
         first: gamma_0, if it is not random (section 5.1.1 has 1.2).
     """
-    require_keys("key", key, ndim=0)
-    require_integer("num_options", num_options, 2)
+    validation.require_keys("key", key, ndim=0)
+    validation.require_integer("num_options", num_options, 2)
     if first is not None:
-        require_number("first", first, -math.inf)
+        validation.require_number("first", first, -math.inf)
     if not isinstance(noise, Tracer):
-        require_number("noise", noise, 0)
+        validation.require_number("noise", noise, 0)
     keys = jax.random.split(key, 3)
     upper = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
     qualities = jax.random.uniform(keys[0], (num_options,), jnp.float32)
@@ -193,7 +185,7 @@ def borda_top(means: ArrayLike, top: int) -> jax.Array:
             raise ValueError(f"means: expected numbers, got {means.dtype}")
     if means.ndim != 2 or means.shape[0] != means.shape[1]:
         raise ValueError(f"means: expected a matrix [K, K], got {list(means.shape)}")
-    require_top(top, len(means))
+    validation.require_top(top, len(means))
     apart = ~np.eye(means.shape[-1], dtype=bool)
     if not isinstance(means, Tracer) and jnp.isnan(jnp.where(apart, means, 0)).any():
         raise ValueError("means: expected numbers, got nan")

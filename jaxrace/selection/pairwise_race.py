@@ -67,12 +67,6 @@ class PairwiseRace(RoundSelector):
             of others with y_ij > 1/2; or "random_walk", see ``kernels.transition_matrix``.
         width: Of Borda's intervals: "options", of K - 1 independent means at once, or "pairs",
             the mean of the widths of all pairs, as published.
-
-    >>> from jaxrace.selection import run, win
-    >>> race, chances = PairwiseRace(num_options=2, top=1), jnp.array([[0.5, 1], [0, 0.5]])
-    >>> log = run(race, jax.random.key(0), win, chances, 100, race.params(delta=0.1))
-    >>> log.selected[-1].tolist(), log.done[-1].tolist()
-    ([True, False], True)
     """
 
     ranking: Ranking = "borda"

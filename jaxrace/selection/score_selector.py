@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 from numpy.typing import ArrayLike
 
-from jaxrace import kernels
+from jaxrace import kernels, validation
 from jaxrace.compilation import is_traced
 from jaxrace.protocol import pytree, verb
 from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, unless_done
@@ -22,12 +22,6 @@ from jaxrace.selection.scores import (
     first_of_fewest,
     no_scores,
     observed_moments,
-)
-from jaxrace.validation import (
-    require_float32_probability,
-    require_integer,
-    require_keys,
-    require_number,
 )
 
 # Values that differ by less are equal, in units of the last place.
@@ -48,7 +42,7 @@ class ScoreParams:
 def score_params(confidence: float) -> ScoreParams:
     """Checked numbers; see ``ScoreSelector.params``."""
     if confidence != 1:
-        require_float32_probability("confidence", confidence)
+        validation.require_float32_probability("confidence", confidence)
     return ScoreParams(jnp.asarray(confidence, jnp.float32))
 
 
@@ -93,8 +87,8 @@ class ScoreSelector(Selector):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("warm_up", self.warm_up, 2, jnp.iinfo(jnp.int32).max)
-        require_number("pooled_samples", self.pooled_samples, 0)
+        validation.require_integer("warm_up", self.warm_up, 2, jnp.iinfo(jnp.int32).max)
+        validation.require_number("pooled_samples", self.pooled_samples, 0)
 
     @property
     def opening(self) -> int:
@@ -196,8 +190,8 @@ class ScoreSelector(Selector):
         They are chosen one after the other, as if each left mean and variance of its pair as they
         are; all are [-1, -1] once it is done. ValueError if ``number``, B, is not positive.
         """
-        require_keys("key", key, ndim=0)
-        require_integer("number", number, 1)
+        validation.require_keys("key", key, ndim=0)
+        validation.require_integer("number", number, 1)
         self.require_params(params)
         return _choose_many(self, state, params, number)
 

@@ -60,12 +60,6 @@ class Top(Selector):
     a total order that every pair agrees with: one intransitive pair may mislead it for ever. It
     ends by itself, after ``repetitions`` times as many comparisons as there are matches, which
     ``match_bounds`` bounds.
-
-    >>> from jaxrace.selection import run, win
-    >>> selector, chances = Top(num_options=3, top=1), jnp.tri(3) - jnp.eye(3) / 2
-    >>> log = run(selector, jax.random.key(0), win, chances, 100, selector.params(repetitions=1))
-    >>> log.selected[-1].tolist(), log.time[-1].tolist()
-    ([False, False, True], 2)
     """
 
     @property
@@ -152,7 +146,12 @@ class Top(Selector):
         state = replace(
             state, played=jnp.zeros_like(state.played), total=jnp.zeros_like(state.total)
         )
-        branches = (_after_knock_out, self._after_rise, self._after_sink, _after_end)
+        branches = (
+            lambda state, wins, _: _passed(state, jnp.where(wins, state.match[0], state.match[1])),
+            self._after_rise,
+            self._after_sink,
+            lambda state, *_: state,  # a driver goes on, and drops what comes of it
+        )
         return lax.switch(state.phase, branches, state, first_wins, params)
 
     def _after_rise(self, state: TopState, child_wins: jax.Array, params: TopParams) -> TopState:
@@ -277,15 +276,6 @@ class Top(Selector):
 def _levels(heap_size: int) -> int:
     """Below the root of a heap: log2 of its size, rounded down."""
     return heap_size.bit_length() - 1
-
-
-def _after_knock_out(state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
-    return _passed(state, jnp.where(first_wins, state.match[0], state.match[1]))
-
-
-def _after_end(state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
-    """A driver goes on, and drops what comes of it; nothing may."""
-    return state
 
 
 def _passed(state: TopState, winner: jax.Array) -> TopState:

@@ -74,7 +74,6 @@ def play_hand(
             moves=steps.move,
             winnings=winnings * (1 - 2 * i),
             folded=state.folded,
-            own_strengths=deals.strengths[:, i],
             other_strengths=jnp.where(shown, deals.strengths[:, 1 - i], 0),
         )
         for i in range(2)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import softmax as probabilities_of
 from scipy.stats import t as student
 
+from jaxrace import validation
 from jaxrace.bases import Affine, Fourier
 from jaxrace.compilation import bounded_jit, brief
 from jaxrace.improvement.bounds import bound_called
@@ -25,12 +26,6 @@ from jaxrace.improvement.trajectories import ReturnRange, Trajectories
 from jaxrace.improvement.weights import evidence, log_weights
 from jaxrace.keys import two_keys
 from jaxrace.strategies import Strategy
-from jaxrace.validation import (
-    require_choice,
-    require_float32_probability,
-    require_integer,
-    require_number,
-)
 
 # Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
 # with more than the second even a separable one takes a minute or more per thousand trajectories.
@@ -116,11 +111,11 @@ def prepared(
     **columns: Any,
 ) -> Log:
     """Read a log and divide it; what is wrong with it, or another argument, is said here."""
-    require_choice("candidates", candidates, ("none", "k-fold"))
-    require_float32_probability("delta", delta)
-    require_number("floor", 0 if floor is None else floor, least=0, below=1)
-    require_integer("order", order, 0)
-    require_integer("seed", seed, 0, 2**32 - 1)
+    validation.require_choice("candidates", candidates, ("none", "k-fold"))
+    validation.require_float32_probability("delta", delta)
+    validation.require_number("floor", 0 if floor is None else floor, least=0, below=1)
+    validation.require_integer("order", order, 0)
+    validation.require_integer("seed", seed, 0, 2**32 - 1)
     returns = ReturnRange(low, high, discount)
     try:
         found = load(data, returns, argument=argument, **columns)

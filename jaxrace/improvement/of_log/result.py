@@ -3,7 +3,7 @@
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, panels
+from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, first_of, labels, panels
 from jaxrace.improvement.saved import SavedPolicy
 
 if TYPE_CHECKING:
@@ -114,7 +114,9 @@ class ImprovementOfLog(Answer):
         """A matplotlib figure: what the policy is worth, and what it does."""
         level = f"{100 * (1 - self.summary['delta']):.4g} %"
         estimates, shown = self.estimates, self.actions[:MOST_SHOWN]
-        figure, (worth, does) = panels(self.headline(), max(len(estimates), 2 * len(shown)), (1, 1))
+        names = [one.name for one in shown]
+        rows = max(len(estimates), 2 * len(shown))
+        figure, (worth, does) = panels(self.headline(), rows, (1, 1), names)
         for place, one in enumerate(estimates):
             if one.low is not None and one.estimate is not None:
                 worth.plot((one.low, one.estimate), (place, place), color="C0", lw=2)
@@ -132,10 +134,10 @@ class ImprovementOfLog(Answer):
             shares = [one.logged if shift < 0 else one.chosen for one in shown]
             places = [place + shift for place in range(len(shown))]
             does.barh(places, shares, 0.38, color=colour)
-        does.set_yticks(range(len(shown)), [one.name for one in shown])
+        does.set_yticks(range(len(shown)), labels(names))
         does.set_ylim(max(len(shown), 1) - 0.4, -0.6)
         said = "share of the decisions\n(grey: in the log; blue: the new policy)"
-        does.set(title="what it does", xlabel=said)
+        does.set(title="what it does" + first_of(shown, len(self.actions)), xlabel=said)
         return figure
 
     def asked(self) -> str:

@@ -6,18 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from jaxrace import validation
 from jaxrace.data import Votes, read_votes
 from jaxrace.selection.comparisons import LARGEST_SCORE
 from jaxrace.selection.votes.judgement import LEAST_OF_A_PAIR, MAKERS, Judgement, judgement_of
 from jaxrace.selection.votes.linked import counts_and_means
 from jaxrace.selection.votes.result import Gap, Proposal, Ranked, SelectionOfVotes
-from jaxrace.validation import (
-    require_choice,
-    require_integer,
-    require_number,
-    require_probability,
-    require_top,
-)
 
 _MOST_PROPOSED = 10_000
 _MOST_SEED = 2**32 - 1
@@ -67,14 +61,14 @@ def select(
     >>> result.best, result.sure
     (['ann'], True)
     """
-    require_integer("top", top, 1)
-    require_probability("delta", delta)
-    require_integer("next", next, 1, _MOST_PROPOSED)
-    require_choice("method", method, tuple(MAKERS))
-    require_number("pooled_samples", pooled_samples, 0)
-    require_integer("seed", seed, 0, _MOST_SEED)
+    validation.require_integer("top", top, 1)
+    validation.require_probability("delta", delta)
+    validation.require_integer("next", next, 1, _MOST_PROPOSED)
+    validation.require_choice("method", method, tuple(MAKERS))
+    validation.require_number("pooled_samples", pooled_samples, 0)
+    validation.require_integer("seed", seed, 0, _MOST_SEED)
     votes = read_comparisons(data, score, argument, **columns)
-    require_top(top, len(votes.names))
+    validation.require_top(top, len(votes.names))
     judged = judgement_of(votes, top, method, next, pooled_samples, seed)
     return _answer(votes, judged, top, delta)
 

@@ -14,15 +14,7 @@ from jaxrace.data import Votes
 from jaxrace.selection.pocbam import HybridPocbam, MlPocbam, Pocbam
 from jaxrace.selection.score_selector import KnowledgeGradient, ScoreSelector, ScoreState, Uniform
 from jaxrace.selection.scores import Scores
-from jaxrace.selection.votes.linked import (
-    Intervals,
-    counts_and_means,
-    fit_linked,
-    intervals_of,
-    linked_advice,
-    linked_confidence,
-    summed,
-)
+from jaxrace.selection.votes import linked
 
 LEAST_OF_A_PAIR = 2  # comparisons of a pair from which its variance can be estimated, as these need
 
@@ -47,7 +39,7 @@ class Judgement(NamedTuple):
     pairs: np.ndarray  # int64 [B, 2], to compare next
     log_chance: float  # ln of the largest chance that one of these alone changes the selection
     is_connected: bool  # every two options are, through others if need be
-    intervals: Intervals  # of the scores, approximate
+    intervals: linked.Intervals  # of the scores, approximate
 
 
 def judgement_of(
@@ -66,20 +58,20 @@ def judgement_of(
         if int(np.asarray(scores.counts)[~np.eye(size, dtype=bool)].min()) >= LEAST_OF_A_PAIR:
             selector = MAKERS[method](size, top, LEAST_OF_A_PAIR, pooled_samples)
             return _judged_by_pairs(selector, scores, number, seed)
-    linked = fit_linked(votes, pooled_samples)
+    fit = linked.fit_linked(votes, pooled_samples)
     rng = np.random.default_rng(seed)
-    confidence = linked_confidence(linked, top, rng)
-    advice = linked_advice(linked, top, number, rng)
-    ranking = np.argsort(-linked.scores, kind="stable")
-    around = intervals_of(linked.covariance_of_scores, linked.degrees, ranking, top)
-    rest = *advice, linked.is_connected, around
-    return Judgement("linked", ranking, linked.scores, confidence, *rest)
+    confidence = linked.linked_confidence(fit, top, rng)
+    advice = linked.linked_advice(fit, top, number, rng)
+    ranking = np.argsort(-fit.scores, kind="stable")
+    around = linked.intervals_of(fit.covariance_of_scores, fit.degrees, ranking, top)
+    rest = *advice, fit.is_connected, around
+    return Judgement("linked", ranking, fit.scores, confidence, *rest)
 
 
 def scores_of(votes: Votes) -> Scores:
     """Sufficient statistics, in as many digits as JAX has."""
-    counts, means = counts_and_means(votes)
-    squares = summed(votes, (votes.margins - means[votes.first, votes.second]) ** 2)
+    counts, means = linked.counts_and_means(votes)
+    squares = linked.summed(votes, (votes.margins - means[votes.first, votes.second]) ** 2)
     variances = (squares + squares.T) / np.maximum(counts, 1)
     floats = (jnp.asarray(numbers, float) for numbers in (means, variances))
     return Scores(jnp.asarray(counts, jnp.int32), *floats)
@@ -99,7 +91,7 @@ def _judged_by_pairs(selector: ScoreSelector, scores: Scores, number: int, seed:
     of_means = np.where(apart, np.asarray(moments.pair_variances) / counts, 0)
     # The mean of a pair is in the scores of both, with another sign.
     covariance = np.diag(of_means.sum(1)) - of_means
-    around = intervals_of(covariance, math.inf, ranking, selector.top)
+    around = linked.intervals_of(covariance, math.inf, ranking, selector.top)
     rest = pairs, float(chosen.max()), True, around
     return Judgement("pairs", ranking, own_scores, confidence, *rest)
 

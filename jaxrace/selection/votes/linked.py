@@ -66,12 +66,7 @@ class Intervals(NamedTuple):
 def intervals_of(
     covariance: np.ndarray, degrees: float, ranking: np.ndarray, top: int
 ) -> Intervals:
-    """Of scores with a covariance [K, K], estimated from so many degrees of freedom.
-
-    >>> found = intervals_of(np.array([[1, -1], [-1, 1]]) / 4, math.inf, np.array([1, 0]), 1)
-    >>> found.scores.round(2).tolist(), round(found.gap, 2)
-    ([0.98, 0.98], 1.96)
-    """
+    """Of scores with a covariance [K, K], estimated from so many degrees of freedom."""
     last, first = ranking[top - 1], ranking[top]
     of_gap = covariance[last, last] + covariance[first, first] - 2 * covariance[last, first]
     wide = float(student.ppf((1 + LEVEL) / 2, degrees))

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, listed, panels
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, first_of, labels, listed, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,23 +100,25 @@ class SelectionOfVotes(Ranking):
         """A matplotlib figure: the ranking with its intervals, and what to compare next."""
         options, pairs = self.options[:MOST_SHOWN], self.next[:MOST_SHOWN]
         rows = max(len(options), len(pairs))
-        figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2))
+        figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2), self.names, 3)
         for place, one in enumerate(options):
             colour = "C0" if one.selected else "0.65"
             if one.low is not None and one.high is not None:
                 ranking.plot((one.low, one.high), (place, place), color=colour, lw=2)
             ranking.plot(one.score, place, "o", ms=6, color=colour)
         ranking.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        ranking.set_yticks(range(len(options)), [one.name for one in options])
+        ranking.set_yticks(range(len(options)), labels([one.name for one in options]))
+        more = first_of(options, len(self.options))
         what = "share of wins" if self.reading == "win" else "margin"
         ranking.set(
-            title="ranking: above the line is selected",
+            title="ranking: above the line is selected" + more.replace(": ", "\n"),
             xlabel=f"{what}, mean over the others\n(approximate 95 % intervals)",
         )
         ahead.barh(range(len(pairs)), [one.times for one in pairs], color="C0")
-        names = [f"{one.better} - {one.worse}" for one in pairs]
+        called = dict(zip(self.names, labels(self.names, 20), strict=True))
+        names = [f"{called[one.better]} - {called[one.worse]}" for one in pairs]
         ahead.set_yticks(range(len(pairs)), names)
-        ahead.set_ylim(max(len(pairs), 4) - 0.4, -0.6)
+        ahead.set_ylim(max(rows, 4) - 0.4, -0.6)
         most = max((one.times for one in pairs), default=0)
         ahead.set_xticks(range(0, most + 1, -(-(most + 1) // 10)))
         ahead.set(title="compare next", xlabel="comparisons")
