@@ -79,16 +79,10 @@ def branching(a, b):
     return 1 if a > b else -1
 
 
-def pair_of_signs(a, b):
-    return jnp.stack([total_order(a, b)] * 2)
-
-
 BAD = {
     # Races
     "top 0": (lambda: PreferenceRace(3, 0, 9, total_order), "top: expected an integer of at least"),
-    "top of a value race": (lambda: HoeffdingRace(3, 4), "top: expected less than"),
     "capacity 32768": (lambda: PreferenceRace(3, 1, 2**15, total_order), "capacity: expected at m"),
-    "bound": (lambda: PreferenceRace(3, 1, 9, total_order, "wide"), "bound: expected one of publi"),
     "rule": (
         lambda: PreferenceRace(3, 1, 9, total_order, rule="dull"),
         "rule: expected one of sharp, printed, got 'dull'",
@@ -97,7 +91,6 @@ BAD = {
         lambda: PreferenceRace(3, 1, 9, total_order, dynamic_delta=True),
         "bound: expected 'published' with dynamic_delta, got 'stitched-kl'",
     ),
-    "delta 1": (lambda: RACE.params(1.0), "delta: expected a number between 0 and 1"),
     "max_rounds 21": (lambda: RACE.params(0.1, 21), "max_rounds: expected at most the capacity 20"),
     "epsilon 0.5": (lambda: RACE.params(epsilon=0.5), r"epsilon: expected a number in \[0, 0.5\)"),
     "epsilon and dynamic": (
@@ -110,7 +103,6 @@ BAD = {
         lambda: VALUE_RACE.params(0.1),
         "value_range: expected .*, got nothing",
     ),
-    "max_rounds 2^25": (lambda: VALUE_RACE.params(0.1, 2**25), "max_rounds: expected at most"),
     # Preferences
     "compare is none": (lambda: race_with(3), "compare: expected a function, got 3"),
     "compare with ties": (
@@ -133,7 +125,6 @@ BAD = {
         lambda: run(race_with(floating)),
         r"compare: expected one signed integer \(int8\) per pair of outcomes, got float32\[\]",
     ),
-    "compare [2]": (lambda: run(race_with(pair_of_signs)), r"compare: expected .*, got int8\[2\]"),
     "compare in Python": (
         lambda: run(race_with(branching)),
         "compare: expected a function of two outcomes in pure JAX, got TracerBoolConversionError",
@@ -142,13 +133,8 @@ BAD = {
         lambda: tell(np.arange(3, dtype=np.float32)[:, None], race_with(first_always)),
         "compare: expected opposite signs",
     ),
-    "compare under vmap": (
-        lambda: jax.vmap(lambda key: run(race_with(floating), key))(KEYS),
-        "compare: expected one signed integer",
-    ),
     "check of two lengths": (
         lambda: racing.check_compare(total_order, (jnp.zeros(2), jnp.zeros(3))),
         r"outcomes: expected leaves \[n, ...\] with one n >= 1, got \[\[2\], \[3\]\]",
     ),
-    "criterion": (lambda: Lexicographic("a"), "Lexicographic: expected preferences"),
 }

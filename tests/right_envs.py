@@ -140,7 +140,6 @@ CASES = [
         )
         for k in (1e39, 1e-50)
     ),
-    ("Uniform, k = 1e38", lambda: TASKS[2].draw(KEY, 1e38, 3), ValueError(r"to 3.4e\+37, as")),
     (
         "range, k = 1e38",
         lambda: TASKS[2].value_range(1e38),
@@ -156,32 +155,14 @@ CASES = [
     ),
     ("limits of NumPy", lambda: wins(4.0, 2.0), [0.5, 0.75]),
     # Steps and sizes.
-    (
-        "2^31 steps",
-        lambda: gridworld.Gridworld(horizon=2**31),
-        counted("horizon", 2147483647, 2**31),
-    ),
     ("50,000 x 50,000 cells", lambda: gridworld.Gridworld(50000), counted("size", 46340, 50000)),
     # What is done, and in what.
     ("a walk", lambda: walked(np.int64(3)), [0, 1]),
-    (
-        "a walk, 2^32 + 3",
-        lambda: walked(np.int64(2**32 + 3)),
-        held("action", 2**32 + 3, "an int32"),
-    ),
     ("a drive, 2^32 + 2", lambda: driven(2**32 + 2), held("action", 2**32 + 2, "an int32")),
-    ("a force of 1e39", lambda: driven(2, force=1e39), held("force")),
     ("an ad, 1", lambda: shown(1), [0.0, 2.0]),
-    ("an intercept of 1e39", lambda: customers(intercept=1e39), held("intercept")),
     ("2^60 of each kind", lambda: customers(counts=np.full(30, 2**60)), float(np.float32(2 / 30))),
     ("a dose of 1e39", lambda: treated(1e39), held("action")),
-    (
-        "toxicity of 1e39",
-        lambda: medical.prefer(survived(1e39), survived(2e39)),
-        held("worst_toxicity"),
-    ),
     ("a reward of 1e39", lambda: rewarded(1e39), held("reward")),
-    ("a reward of 2", lambda: rewarded(2), 2.0),
     ("a task of 1e39", lambda: adapted(0.0, {"a": 1e39}).default_params, held("default_params")),
     (
         "a state of uint64",
@@ -189,11 +170,9 @@ CASES = [
         ValueError("that a uint32 holds, got 9223372036854775808"),
     ),
     ("params of 1e39", lambda: played_with({"a": 1e39}), held("option")),
-    ("a return of 2^40", lambda: earned(2**40), 2.0**40),
     # Policies and features.
     *_policies(),
     ("a cell", lambda: cell(0.3), 1),
     ("a cell far out", lambda: cell(3e9), 3),
-    ("a cell of 2^40", lambda: cell(2**40), held("observation", 2**40, "an int32")),
     # Margins are those of the numbers that are handed over.
 ]

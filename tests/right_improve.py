@@ -86,29 +86,17 @@ CASES = [
             "line 3: probability: expected probabilities that are together 1 at most, .* 1.5"
         ),
     ),
-    ("three halves, not in one place", lambda: log("7,0,.5,1", "7,1,.5,0", "8,2,.5,1"), True),
     (
         "certain of two actions",
         lambda: policies([1, 1, 0.5], [0, 1, 1], [3, 3, 4]),
         ValueError(r"probabilities\[1, 0\]: .* got 1 of action 0 in probabilities\[0, 0\] and"),
     ),
-    ("of two policies", lambda: policies([1, 1, 0.5], [0, 1, 1], [3, 3, 4], [0, 1, 0]), None),
     (
         "probability 0",
         lambda: log("1,0,0,1"),
         ValueError("expected a number in .0, 1. in .*, line 2, column .probability"),
     ),
-    (
-        "weights of right probabilities",
-        lambda: check_weights(rng.exponential(size=400)).is_refuted,
-        False,
-    ),
     ("weights of 1.5", lambda: check_weights(1.5 * rng.exponential(size=400)).is_refuted, True),
-    (
-        "a ragged log",
-        lambda: log("1,0,.5,1", "1,0,.5"),
-        ValueError("expected 5 cells in .*, line 3, got 4"),
-    ),
     (
         "a log of one long trajectory",
         lambda: in_file("\n".join([HEAD, *LONG]), lambda path: load(path, ReturnRange(0, 1))),
@@ -119,7 +107,7 @@ CASES = [
     (
         "rewards beside 1e9",
         lambda: logged(rewards=np.array([[1e9], [1e9 + 1], [1e9 + 2]])),
-        ValueError(r"rewards: expected numbers that float32 tells apart, got 1000000000.0 to"),
+        ValueError(r"rewards: expected numbers that a float32 tells apart, got 1000000000.0 and"),
     ),
     (
         "returns beside 1e6",
@@ -141,31 +129,15 @@ CASES = [
         ValueError(r"rewards\[0\]: expected a return that float32 tells apart"),
     ),
     (
-        "a range of returns beside 1e9",
-        lambda: ReturnRange(1e9, 1e9 + 1),
-        ValueError(r"high: expected a range in which float32 tells returns apart, got 1e\+09"),
-    ),
-    (
-        "rewards that are dates",
-        lambda: logged(rewards=np.zeros((3, 1), "datetime64[s]")),
-        ValueError(r"rewards: expected numbers, got datetime64\[s\]"),
-    ),
-    (
         "a probability that devices take for 0",
         lambda: logged(probabilities=np.full((3, 1), 1e-40)),
         ValueError(r"probabilities\[0, 0\]: expected a number in"),
     ),
     (
-        "observations of 2^32",
-        lambda: logged(observations=np.full((3, 1, 1), 2**32)),
-        ValueError("observations.* an integer of 32 bits, or floats, got 4294967296"),
-    ),
-    (
         "times as observations",
         lambda: logged(observations=1_700_000_000 + 60.0 * np.arange(3).reshape(3, 1, 1)),
-        ValueError("observations: expected numbers that float32 tells apart"),
+        ValueError("observations: expected numbers that a float32 tells apart"),
     ),
-    ("an NPZ file", arrays, [0, 2, 4]),
     (
         "times of an NPZ file",
         lambda: arrays(observations=1_700_000_000 + 60 * np.arange(6).reshape(3, 2, 1)),

@@ -9,7 +9,6 @@ import numpy as np
 
 from jaxrace import dueling, outcomes, policies, preferences, racing
 from jaxrace.envs import medical
-from jaxrace.envs.held import strongly_typed
 from jaxrace.kernels import total_order
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate, history
 
@@ -101,17 +100,6 @@ CASES = [
     # Judged: of numbers nothing but their order counts, whatever their size.
     ("judge 2^32", lambda: judged([LOW + 5, LOW, np.full(60, 2**32)]), [2]),
     (
-        "judge uint64 that no float64 tells apart",
-        lambda: judged([np.full(60, 2**63 + 1, np.uint64), np.full(60, 2**63, np.uint64), -LOW]),
-        [0],
-    ),
-    (
-        "judge 1 + 1e-9",
-        lambda: judged([1.0 + 1e-9 * SHARES[0], 1.0 + 1e-9 * (1 + SHARES[1]), LOW * 0]),
-        [1],
-    ),
-    ("judge 1e300", lambda: judged([1e300 * SHARES[0], 1e300 * (2 + SHARES[1]), LOW]), [1]),
-    (
         "judge long times in pytrees",
         lambda: judged(
             [
@@ -123,13 +111,11 @@ CASES = [
         [1],
     ),
     ("judge own preference", lambda: judged([*BEST_LAST], OWN), [2]),
-    ("judge own preference, 2^32", lambda: judged([LOW, LOW, np.full(60, 2**32)], OWN), INT32),
     (
         "judge dates",
         lambda: judged([np.zeros(60, "datetime64[s]")] * 3),
         ValueError(r"samples: expected arrays or numbers, got an array of datetime64\[s\]"),
     ),
-    ("judge nothing of one", lambda: judged([[], *NOISE[1:]]), None),
     # Which axis is that of the options?
     ("judge by name", lambda: named(dict(zip("abc", BEST_LAST, strict=True))), ["c"]),
     ("judge [K, n]", lambda: judged(BEST_LAST), [2]),
@@ -151,11 +137,6 @@ CASES = [
         ValueError("runs: expected independent ones"),
     ),
     (
-        "judge sorted",
-        lambda: judged({"a": np.sort(NOISE[0]), "b": NOISE[1], "c": LOW}),
-        ValueError("got sorted runs of a; "),
-    ),
-    (
         "judge few drifting runs",
         lambda: judged([*drifting()[:, 20:40]]),
         racing.DependentRunsWarning(
@@ -166,18 +147,8 @@ CASES = [
     ("tell 2^32", lambda: told(rows(5, 0, 2**32), example=np.int32(0)), INT32),
     ("tell 2^24 + 1", lambda: told(rows(5, 2**24, 2**24 + 1)), APART),
     ("tell 1 + 1e-9", lambda: told(rows(0.5, 1.0, 1 + 1e-9)), APART),
-    (
-        "tell 1e39",
-        lambda: told(rows(0.5, 1.0, 1e39)),
-        ValueError("expected numbers that a float32 holds, got 1e.39"),
-    ),
     ("tell 0.1", lambda: told(rows(0.1, 0.2, 0.3), SOON), [2, 1, 0]),
     ("tell integers to floats", lambda: told(rows(1, 3, 2), SOON), [1, 2, 0]),
-    (
-        "tell complex",
-        lambda: told(rows(0.1, 0.2, 0.3) + 1j),
-        ValueError("expected float32 .*, got complex128"),
-    ),
     ("tell values", lambda: told([[0.1], [0.3], [0.2]], BY_VALUE), [1, 2, 0]),
     (
         "tell values beside 1e9",
@@ -185,7 +156,6 @@ CASES = [
         ValueError("a value_range of 1, got 1e.09; subtract"),
     ),
     # Drawn.
-    ("run 2^32", lambda: run(np.array([1, 2, 2**32])), INT32),
     (
         "run 1 + 1e-9",
         lambda: run(np.array([0.0, 1.0, 1 + 1e-9])),
@@ -194,7 +164,6 @@ CASES = [
     ("run 0.1", lambda: run(np.array([0.1, 5.3, 0.2]), SOON), [1]),
     # Simulated.
     ("episode 2^32", lambda: played(np.int64(2**32)), INT32),
-    ("a state of 2^32", lambda: strongly_typed({"time": np.int64(2**32)}), INT32),
     # Preferred, outside of a race.
     ("larger, 2^32", lambda: preferred(preferences.Larger(), np.int64(2**32), np.int64(1)), 1),
     (
@@ -204,11 +173,5 @@ CASES = [
     ),
     ("larger beside JAX", lambda: preferred(preferences.Larger(), jnp.int32(5), 2**32), INT32),
     # Duelled.
-    ("means", lambda: means_of(0.5, 0.25), [0.5, 0.25]),
     ("means, complex", lambda: means_of(0.5, 1j), ValueError(r"means: expected numbers \[K\]")),
-    (
-        "a masked matrix",
-        lambda: dueling.duels(np.ma.masked_equal([[0.5, 0.7], [0.3, 0.5]], 0.7)),
-        ValueError("matrix: expected numbers"),
-    ),
 ]

@@ -92,12 +92,6 @@ def told(*numbers):
     return float(state.scores.means[0, 1])
 
 
-def told_at_once(numbers):
-    selector = selection.Uniform(2, 1)
-    params = selector.params()
-    selector.tell_many(selector.init(params), [[0, 1]] * len(numbers), numbers, params)
-
-
 def compared(problem):
     """Selected by differences of what is in the problem."""
     selector = selection.Uniform(3, 1)
@@ -110,13 +104,6 @@ def command(folder, *arguments):
     """The status, and whether anything is left."""
     out = Path(folder) / "run"
     return main([*arguments, "--no-compilation-cache", "--out", str(out)]), out.exists()
-
-
-def of_table(rows, *options):
-    return in_file(
-        f"first,second,score\n{rows}",
-        lambda path: command(path.parent, "select", str(path), *options),
-    )
 
 
 def chosen(matrix):
@@ -132,7 +119,6 @@ CASES = [
     # What scores are.
     ("votes 1, 0, .5", lambda: scores("a,b,1\na,b,0\nb,a,0.5"), ([1, -1, 0], "win")),
     ("votes as margins", lambda: scores("a,b,1\na,b,0\nb,a,.5", "margin"), ([1, 0, 0.5], "margin")),
-    ("signs", lambda: scores("a,b,1\na,b,0\nb,a,-1"), ([1, 0, -1], "margin")),
     ("margins", lambda: scores("a,b,2.5\na,b,-.5"), ([2.5, -0.5], "margin")),
     (
         "votes of two ways",
@@ -144,11 +130,6 @@ CASES = [
         lambda: scores("a,b,1\na,b,5\nb,a,3"),
         ValueError("expected win or margin as --score .* line 3, .* got 5: no score is neg"),
     ),
-    (
-        "shares of a win",
-        lambda: scores("a,b,.75\na,b,.25"),
-        ValueError("expected win or margin as --score"),
-    ),
     ("shares, said so", lambda: scores("a,b,.75\na,b,.25", "win"), ([0.5, -0.5], "win")),
     (
         "signs are no shares",
@@ -156,14 +137,12 @@ CASES = [
         ValueError("expected shares of a win, .* line 3, .* got -1"),
     ),
     ("who lost is not first", lambda: judged(ALPHABETICAL), ["c"]),
-    ("with margins the first is", lambda: judged(ALPHABETICAL, score="margin"), ["a"]),
     # Cells and rows.
     (
         "spaces and capitals of heads",
         lambda: read("1,x,y", head=" Score ,first, Second").names,
-        ["x", "y"],
+        ("x", "y"),
     ),
-    ("empty rows", lambda: read("\nx,y,1\n\n,,\ny,x,1").names, ["x", "y"]),
     (
         "too many options",
         lambda: read("\n".join(f"{i},{i + 1},1" for i in range(3_000))),
@@ -181,31 +160,13 @@ CASES = [
     ("advice on a table with gaps", lambda: crosses(SPARSE), True),
     # What selectors are told.
     ("told", lambda: told(1, 0.5, np.float32(-0.75)), 0.25),
-    ("told complex", lambda: told(1j), ValueError("score: expected a number .* got .1j")),
     ("told 2^24 + 1", lambda: told(2**24 + 1), ValueError("float32 tells apart, got .16777217")),
-    (
-        "told 1 and 1 + 1e-9",
-        lambda: told_at_once([1.0, 1 + 1e-9]),
-        ValueError("float32 tells apart"),
-    ),
-    (
-        "a problem of 1e39",
-        lambda: compared(np.array([1e39, 1, 2])),
-        ValueError(r"problem: expected numbers that a float32 holds, got 1e\+39"),
-    ),
     (
         "borda below float32",
         lambda: chosen(np.array([[0, 1, 1], [1, 0, 1 + 1e-9], [0, 0, 0]])),
         [1],
     ),
-    (
-        "a largest score of 1e20",
-        lambda: selection.ActiveRanking(3, 1, outcome="scores").params(max_score=1e20),
-        ValueError(r"max_score: expected a number of at most 2.6e\+15, got 1e\+20"),
-    ),
     # What is left.
-    ("a ragged file leaves nothing", lambda: of_table("a,b,1\na,b\n"), (2, False)),
-    ("too many proposals", lambda: of_table("a,b,1\n", "--next", "100000"), (2, False)),
 ]
 
 

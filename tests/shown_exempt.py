@@ -27,7 +27,7 @@ LONG = [
     Long("docs/shared_tasks.md", "Bets", "python bench/bets.py", "several minutes"),
     Long("docs/shared_tasks.md", "others", "python bench/shared_tasks.py", "several minutes"),
     Long("docs/audit.md", "by preference", "python -m jaxrace.audits.preference", "an hour or so"),
-    Long("docs/audit.md", "all tables", "pytest -m slow", _ITSELF),
+    Long("docs/audit.md", "all tables", "pytest -m slow tests/test_audit.py", _ITSELF),
     Long("docs/audit.md", "dominance", "python -m jaxrace.audits.dominance", "46 minutes"),
     Long("docs/dominance_race.md", "by mean", "python bench/by_mean.py 300", "minutes"),
     Long(

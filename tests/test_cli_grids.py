@@ -63,37 +63,21 @@ def test_a_grid_ranks_its_settings(grid):
 
 
 @pytest.mark.slow
-def test_a_grid_holds_what_its_settings_find_alone(grid, nowhere):
-    """The same keys; and what a search plays in its first generation depends on nothing else."""
-    alone = ["--sigma", "1", "--delta", "0.3", "--out", "alone"]
-    assert main([*GRID[:2], *GRID[6:], *alone]) == 0
-    log, own = runs.read_log(grid), runs.read_log("alone")
-    rows = (log["sigma"] == 1) & (log["delta"] == 0.3) & (log["generation"] == 1)
-    first = own["generation"] == 1
-    for name in ("repeat", "episodes", "simulated", "max_rounds"):
-        np.testing.assert_array_equal(log[name][rows], own[name][first])
-    np.testing.assert_allclose(log["theta_0"][rows], own["theta_0"][first], rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("number", "status"),
-    [pytest.param(signal.SIGINT, 130, marks=pytest.mark.slow), (signal.SIGTERM, 143)],
-)
-def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, number, status):
+def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys):
     run, told = sweep.run, []
 
     def run_and_be_interrupted(*arguments, on_rows, **named):
         def on_rows_too(*rows):
             on_rows(*rows)
             if len(told) == 2:
-                os.kill(os.getpid(), number)
+                os.kill(os.getpid(), signal.SIGTERM)
             told.append(rows)
 
         return run(*arguments, **named, on_rows=on_rows_too, burst=2)
 
     with monkeypatch.context() as patched:
         patched.setattr(sweep, "run", run_and_be_interrupted)
-        assert main([*GRID, "--out", "new"]) == status
+        assert main([*GRID, "--out", "new"]) == 143
     *_, last = capsys.readouterr().err.splitlines()
     expected = "interrupted; the same command with --out new --resume goes on"
     assert last == f"jaxrace: error: {expected}"
@@ -105,29 +89,6 @@ def test_an_interrupted_grid_is_resumed(grid, nowhere, monkeypatch, capsys, numb
         for name in ("log.csv", "summary.json"):
             assert (nowhere / "new" / name).read_bytes() == (grid / name).read_bytes()
     assert not (nowhere / "new" / "checkpoint").exists()
-
-
-@pytest.mark.slow
-def test_lanes_are_kept_for_those_who_go_on(grid, nowhere, monkeypatch, capsys):
-    """Where the device would choose others."""
-    assert runs.read_config(grid)["sweep"]["width"] == 16
-    run, told = sweep.run, []
-
-    def run_and_stop(*arguments, stop, **named):
-        told.append(named["width"])
-        return run(*arguments, **named, stop=(lambda: True) if len(told) == 1 else stop)
-
-    monkeypatch.setattr(sweep, "run", run_and_stop)
-    assert main([*GRID, "--out", "new", "--lanes", "5"]) == 128
-    assert main([*GRID, "--out", "new", "--resume", "--lanes", "8"]) == 2
-    assert "--lanes: expected 5 as in 'new', got 8" in capsys.readouterr().err
-    assert main([*GRID, "--out", "new", "--resume"]) == 0
-    assert told == [5, 5]
-    assert runs.read_config("new")["sweep"] == {"width": 5}
-    assert main([*GRID, "--out", "other", "--lanes", "0"]) == 2
-    assert "--lanes: expected an integer of at least 1, got 0" in capsys.readouterr().err
-    assert main([*GRID, "--out", "other", "--lanes", "x"]) == 2
-    assert "--lanes: expected an integer" in capsys.readouterr().err
 
 
 def test_what_a_kill_near_the_end_left_undone_is_done(grid, nowhere):
@@ -265,34 +226,6 @@ def test_a_grid_that_is_killed_goes_on(grid, nowhere):
     assert sweep.is_saved(killed / "checkpoint")
     assert main([*GRID, "--out", "killed", "--resume"]) == 0
     assert_same_tables(killed, grid)
-
-
-LONG = [
-    *("train", "medical", "--method", "pb-edps", "--sigma", "10,1"),
-    *("--repeats", "40", "--episodes", "10000"),
-    *("--max-rounds", "60", "--test-patients", "20", "--lanes", "8", "--out"),
-]
-
-
-@pytest.mark.slow
-def test_a_long_grid_that_is_killed_twice_goes_on(tmp_path):
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    cache = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "cache")}
-    with begin(SCRIPT, *LONG, whole, **cache) as process:
-        assert "of the lanes busy" in process.communicate()[0]
-    rng, resume = np.random.default_rng(0), ()
-    for _ in range(2):
-        with begin(SCRIPT, *LONG, killed, *resume, **cache) as process:
-            assert kill_when_saved(process, killed, rng.uniform(0.0, 0.2))
-        assert sweep.is_saved(killed / "checkpoint")
-        resume = ("--resume",)
-    with begin(SCRIPT, *LONG, killed, *resume, **cache) as process:
-        output = process.communicate()[0]
-    assert process.returncode == 0
-    assert "searches/s" in output
-    assert "of the lanes busy" in output
-    assert_same_tables(killed, whole)
-    assert runs.read_config(killed)["sweep"]["width"] == 8
 
 
 # A computation of about two seconds goes on while the interpreter is taken down for much longer.

@@ -95,7 +95,8 @@ def test_inspect_is_read(tmp_path, monkeypatch):
                 archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(one))
             archive.writestr("header.json", json.dumps(log))
     assert found_in(tmp_path)[:2] == (values, tasks)
-    for path in tmp_path.glob("*.eval"):
+    paths = list(tmp_path.glob("*.eval"))
+    for path in paths:
         with_zstandard(path)
     assert found_in(tmp_path)[:2] == (values, tasks)
     with monkeypatch.context() as patch:
@@ -104,7 +105,7 @@ def test_inspect_is_read(tmp_path, monkeypatch):
             ValueError, match=r"expected zstandard.* pip install 'jaxrace\[tables\]"
         ):
             read_scores(tmp_path)
-    path = next(tmp_path.glob("*.eval"))
+    path = paths[0]
     content = path.read_bytes()
     for bad in (content.replace(b"\x28\xb5\x2f\xfd", b"\x28\xb5\x2f\xfc"), content[:60]):
         path.write_bytes(bad)

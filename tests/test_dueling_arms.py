@@ -82,12 +82,6 @@ def test_index_policies_against_the_reference(kind, scale, question, wrapped):
     assert sure > 400
 
 
-def test_the_default_scales():
-    """UCB1 explores by 2 ln t, KL-UCB by ln t."""
-    assert Ucb1(5, Best(5)).params().scale == 2
-    assert KlUcb(5, Best(5)).params().scale == 1
-
-
 @pytest.mark.parametrize(("question", "wrapped"), SETTINGS)
 def test_elimination_against_the_reference(question, wrapped):
     algorithm = ActionElimination(5, decision_of(question), wrapped)
@@ -169,15 +163,6 @@ def test_a_count_gives_no_arm_a_worth(kind):
 
     with pytest.raises(ValueError, match="decision: expected one that gives arms a worth"):
         use()
-
-
-def test_a_count_can_be_recommended():
-    algorithm = Ucb1(3, Counting(3))
-    params = algorithm.params()
-    state = algorithm.init(params)
-    for arm in (0, 0, 1):
-        state = algorithm.tell(state, np.array([arm]), state.time == 0, params)
-    assert algorithm.recommend(state, params) == 1
 
 
 def test_what_is_told_must_be_an_arm():

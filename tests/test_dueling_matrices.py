@@ -60,17 +60,6 @@ def test_smith_set_is_the_smallest_dominating_set(levels):
         assert set(np.flatnonzero(dueling.smith_set(matrix))) == smallest
 
 
-@pytest.mark.parametrize("levels", [None, 2])
-def test_a_von_neumann_winner_loses_to_nobody(levels):
-    for matrix in many(levels, count=100):
-        lottery = dueling.von_neumann_winner(matrix)
-        assert lottery.min() >= 0
-        assert lottery.sum() == pytest.approx(1)
-        assert (lottery @ matrix).min() >= 0.5 - 1e-7
-        if (winner := dueling.condorcet_winner(matrix)) is not None:
-            assert lottery[winner] == pytest.approx(1, abs=1e-7)
-
-
 @pytest.mark.parametrize("levels", [None, 4])
 def test_regret_of_every_pair(levels):
     for matrix in many(levels, count=100):
@@ -176,13 +165,6 @@ def test_matrices_are_rounded_once():
         losses = np.asarray(winners.regret_tables(jnp.asarray(found)))[1]
         assert np.isinf(losses).all() == (dueling.condorcet_winner(given) is None)
     assert (dueling.check_matrix([[0.5, 0.50000001], [0.49999999, 0.5]]) == 0.5).all()
-
-
-def test_numbers_that_float32_does_not_hold():
-    found = matrices.plackett_luce([1e60, 1.0, 1e-300])
-    np.testing.assert_array_equal(found, [[0.5, 1, 1], [0, 0.5, 1], [0, 0, 0.5]])
-    found = matrices.thurstone([1e308, 0.0, -1e308])
-    np.testing.assert_array_equal(found, [[0.5, 1, 1], [0, 0.5, 1], [0, 0, 0.5]])
 
 
 GOOD = [[0.5, 0.6, 0.7], [0.4, 0.5, 0.8], [0.3, 0.2, 0.5]]

@@ -35,73 +35,27 @@ MODULES = sorted(
 )
 
 # Examples that compile much, of what other tests of the default run use as well.
-SLOW = {
-    "jaxrace.racing.driver",
-    "jaxrace.racing.judge",
-    "jaxrace.dueling.arm_bandits",
-    "jaxrace.dueling.elimination",
-    "jaxrace.dueling.decisions",
-    "jaxrace.dueling.double_thompson",
-    "jaxrace.dueling.driver",
-    "jaxrace.dueling.duel_decisions",
-    "jaxrace.dueling.matrices",
-    "jaxrace.dueling.winners",
-    "jaxrace.dueling.savage_rounds",
-    "jaxrace.envs.gridworld",
-    "jaxrace.envs.holdem.abstraction",
-    "jaxrace.envs.holdem.ashe",
-    "jaxrace.envs.holdem.betting",
-    "jaxrace.envs.holdem.lanes",
-    "jaxrace.envs.holdem.match",
-    "jaxrace.envs.holdem.networks",
-    "jaxrace.envs.holdem.pattern_tree",
-    "jaxrace.envs.holdem.player",
-    "jaxrace.envs.holdem.policies",
-    "jaxrace.envs.holdem.strength",
-    "jaxrace.envs.holdem.utility",
-    "jaxrace.envs.marketing",
-    "jaxrace.envs.options",
-    "jaxrace.papers.top_k.variants",
-    "jaxrace.improvement.bounds",
-    "jaxrace.improvement.daedalus",
-    "jaxrace.improvement.policy_improvement",
-    "jaxrace.improvement.splits",
-    "jaxrace.improvement.trials",
-    "jaxrace.improvement.weights",
-    "jaxrace.kernels.draws",
-    "jaxrace.kernels.block_bets",
-    "jaxrace.kernels.bootstrap",
-    "jaxrace.kernels.correct_selection",
-    "jaxrace.kernels.elimination",
-    "jaxrace.kernels.mean_bounds",
-    "jaxrace.kernels.knowledge_gradient",
-    "jaxrace.kernels.lower_bounds",
-    "jaxrace.kernels.merging",
-    "jaxrace.kernels.ragged_wins",
-    "jaxrace.kernels.thurstone",
-    "jaxrace.label_ranking",
-    "jaxrace.search.driver",
-    "jaxrace.search.final_race",
-    "jaxrace.search.job",
-    "jaxrace.search.policy_iteration",
-    "jaxrace.search.policy_search",
-    "jaxrace.search.split_race",
-    "jaxrace.selection.active_ranking",
-    "jaxrace.selection.driver",
-    "jaxrace.selection.pocbam",
-    "jaxrace.selection.comparisons",
-    "jaxrace.selection.score_selector",
-    "jaxrace.selection.scores",
-    "jaxrace.selection.tournaments",
-    "docs/dominance_race.md",
-    "docs/dueling.md",
-    "docs/holdem.md",
-    "docs/improvement.md",
-    "docs/racing.md",
-    "docs/shared_tasks.md",
-    "docs/sweeps.md",
-    "docs/top_k_selection.md",
-}
+SLOW_MODULES = """
+    racing.driver racing.judge dueling.arm_bandits dueling.elimination dueling.decisions
+    dueling.double_thompson dueling.driver dueling.duel_decisions dueling.matrices
+    dueling.winners dueling.savage_rounds envs.gridworld envs.holdem.abstraction
+    envs.holdem.ashe envs.holdem.betting envs.holdem.lanes envs.holdem.match
+    envs.holdem.networks envs.holdem.pattern_tree envs.holdem.player envs.holdem.policies
+    envs.holdem.strength envs.holdem.utility envs.marketing envs.options papers.top_k.variants
+    improvement.bounds improvement.daedalus improvement.policy_improvement improvement.splits
+    improvement.trials improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
+    kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
+    kernels.lower_bounds kernels.merging kernels.ragged_wins
+    kernels.thurstone label_ranking search.driver search.final_race search.job
+    search.policy_iteration search.policy_search search.split_race selection.active_ranking
+    selection.driver selection.pocbam selection.comparisons selection.score_selector
+    selection.scores selection.tournaments
+"""
+SLOW_PAGES = """
+    dominance_race dueling holdem improvement racing shared_tasks sweeps top_k_selection
+"""
+SLOW = {f"jaxrace.{name}" for name in SLOW_MODULES.split()}
+SLOW |= {f"docs/{name}.md" for name in SLOW_PAGES.split()}
 
 
 def cases(*names):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import racing, sweep
+from jaxrace import racing
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import medical_task
 from jaxrace.envs import medical
@@ -16,7 +16,7 @@ from jaxrace.papers.preference_racing.medical_runs import Learning
 from jaxrace.papers.preference_racing.racing_pays import VARIANTS, within
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask
-from jaxrace.search import FinalRace, PolicySearch, SearchJob, SearchWork, stack_params
+from jaxrace.search import FinalRace, PolicySearch
 
 ENV = medical.Medical()
 RACE = racing.PreferenceRace(7, 3, 40, medical.prefer, "published")
@@ -44,17 +44,6 @@ def play(learner, key, params):
     return state, rows
 
 
-@pytest.mark.slow
-def test_the_search_is_that_without_a_final_race():
-    params = params_of()
-    _, rows = play(LEARNER, jax.random.key(3), params)
-    _, alone = play(SEARCH, jax.random.key(3), params.search)
-    assert len(rows) == len(alone) + 1
-    for row, expected in zip(rows, alone, strict=False):
-        for got, wanted in zip(jax.tree.leaves(row), jax.tree.leaves(expected), strict=True):
-            np.testing.assert_array_equal(got, wanted)
-
-
 @pytest.mark.parametrize("shared", [False, True])
 def test_the_recommended_policy_has_won_a_race_of_the_last_ones(shared):
     params = params_of()
@@ -79,38 +68,6 @@ def test_the_recommended_policy_has_won_a_race_of_the_last_ones(shared):
     assert bool(last.finished) == bool(result.decided)
     assert bool(state.finished)
     assert bool(last.ran)
-
-
-@pytest.mark.slow
-def test_it_runs_in_a_sweep_beside_others_of_other_length():
-    params = [params_of(), params_of(1200, 150)]
-    keys = jax.random.split(jax.random.key(0), 4)
-    jobs = SearchJob(keys, np.array([0, 1, 0, 1], np.int32))
-    log = sweep.run(SearchWork(LEARNER, stack_params(params)), sweep.stacked(jobs))
-    for job, setting in enumerate([0, 1, 0, 1]):
-        _, rows = play(LEARNER, keys[job], params[setting])
-        episodes = log.rows.row.episodes[log.rows.job == job]
-        assert episodes.tolist() == [int(row.episodes) for row in rows]
-
-
-@pytest.mark.slow
-def test_a_longer_race_finds_a_better_policy_than_luck():
-    """Of five fixed policies the final race picks one of the two good ones nearly always."""
-    doses = jnp.array([-2.2, -0.4, 0.85, 6.0, 2.2])  # .1, .4, .7, 1 and .9
-    thetas = jnp.stack([jnp.array([0.0, 0.0, dose]) for dose in doses])
-    params = LEARNER.params(SEARCH.params(10.0, budget=100, max_rounds=40), 100 + 5 * 30)
-    init = LEARNER.init(jax.random.key(0), params)
-    done = dataclasses.replace(init.search, episodes=jnp.int32(100))
-
-    def pick(key):
-        search = dataclasses.replace(done, key=key)
-        state = dataclasses.replace(init, search=search, recent=thetas)
-        return LEARNER.step(state, params)[1].best[2]
-
-    picked = np.asarray(jax.vmap(pick)(jax.random.split(jax.random.key(1), 200)))
-    assert not np.isclose(picked, 6.0).any()  # a full dose kills nearly all
-    good = np.isclose(picked, -0.4) | np.isclose(picked, 0.85)
-    assert good.mean() > 0.8
 
 
 def test_a_final_race_has_no_more_rounds_than_it_has_room_for():

@@ -274,14 +274,3 @@ def test_compiled_code_flags_illegal_actions_and_plays_nothing():
     assert later.illegal
     assert chips(later) == chips(before)
     assert won(later, 1) == (0, 0)
-
-
-@pytest.mark.parametrize("action", range(-1, 8))
-def test_batches_and_single_hands_are_equal(action):
-    states = [after(), after(1), after(4_000), after(20_000), after(0), after(300, 1, 300 + 100)]
-    batch = jax.tree.map(lambda *leaves: jnp.stack(leaves), *states)
-    found = abstraction.advance(batch, jnp.full(len(states), action, jnp.int32))
-    mapped = jax.vmap(abstraction.advance, in_axes=(0, None))(batch, jnp.int32(action))
-    single = [abstraction.advance(state, jnp.int32(action)) for state in states]
-    for other in (mapped, jax.tree.map(lambda *leaves: jnp.stack(leaves), *single)):
-        jax.tree.map(np.testing.assert_array_equal, found, other)

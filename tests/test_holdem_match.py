@@ -1,7 +1,5 @@
 """Hands between players without memory."""
 
-import dataclasses
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -53,13 +51,6 @@ def test_a_player_against_itself_wins_nothing_from_duplicate_decks(deals):
         assert len(np.unique(one)) > 20
 
 
-def test_exchanged_players_win_the_same(deals):
-    pair = by_strength, always_all_in
-    one = play(pair, deals, Seating(0, 1)).winnings
-    other = play(pair[::-1], deals, Seating(1, 0)).winnings
-    assert (one == -other).all()
-
-
 def test_seatings_of_each_hand(deals):
     seating = Seating(jnp.arange(HANDS) % 2, jnp.arange(HANDS) // 2 % 2)
     mixed = play((by_strength, always_all_in), deals, seating).winnings
@@ -91,24 +82,6 @@ def test_moves_can_be_played_again(deals, seating):
         button_wins = deals.winner[hand] * (1 if seating.first == seating.button else -1)
         won = betting.payoffs(state, jnp.int32(button_wins))[seating.button]
         assert won == played.winnings[hand]
-
-
-def test_strengths_are_those_of_the_own_hand_and_street(deals):
-    def seen(street, seat, seating):
-        state = betting.init(Rules(), (HANDS,))
-        state = dataclasses.replace(
-            state,
-            street=jnp.full(HANDS, street, jnp.int32),
-            to_act=jnp.full(HANDS, seat, jnp.int32),
-        )
-        return table.observe(state, deals, seating).strength
-
-    for seating in SEATINGS:
-        for street in range(4):
-            for seat in range(2):
-                player = seating.button if seat == 0 else 1 - seating.button
-                hand = 0 if player == seating.first else 1
-                assert (seen(street, seat, seating) == deals.strengths[street, hand]).all()
 
 
 def test_pot_odds_pay_what_a_hand_is_worth(deals):

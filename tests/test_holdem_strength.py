@@ -42,7 +42,7 @@ def test_every_river_makes_the_turn():
         hole, board = deck[:2], deck[4:8]
         to_come = np.setdiff1d(np.arange(52), [*hole, *board])
         boards = np.concatenate([np.tile(board, (46, 1)), to_come[:, None]], axis=1)
-        rivers = jax.vmap(strength.exact, in_axes=(None, 0))(hole, boards.astype(np.int32))
+        rivers = jax.vmap(strength.exact, in_axes=(None, 0))(hole, jnp.asarray(boards, jnp.int32))
         assert float(strength.exact(hole, board)) == pytest.approx(float(rivers.mean()), abs=1e-6)
 
 

@@ -1,6 +1,5 @@
 """`jaxrace improve`: simulated tasks, files of logged trajectories, and bad input."""
 
-import json
 from pathlib import Path
 
 import jax
@@ -10,10 +9,9 @@ import pytest
 from rich.console import Console
 
 from jaxrace import runs
-from jaxrace.bases import Affine, Fourier
+from jaxrace.bases import Affine
 from jaxrace.commands.cli import main
-from jaxrace.commands.improve.config import BATCHES, BOUNDS, ImproveConfig
-from jaxrace.commands.improve.domains import DOMAINS
+from jaxrace.commands.improve.config import BOUNDS
 from jaxrace.commands.improve.job import print_improvement
 from jaxrace.improvement import BOUNDS as LOWER_BOUNDS
 from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, trajectories
@@ -96,22 +94,11 @@ def write_csv(path, count=400, best=0.9):
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("bound", "found", "kind"),
-    [
-        ("t", "approximate confidence 95%", "not a strict guarantee: bound t is semi-safe"),
-        pytest.param(
-            "betting",
-            "confidence 95%",
-            "bound betting is safe: a policy worse than the floor with probability at most ",
-            marks=pytest.mark.slow,
-        ),
-    ],
-)
-def test_a_file(bound, found, kind, tmp_path, capsys):
+def test_a_file(tmp_path, capsys):
+    found = "approximate confidence 95%"
     data = write_csv(tmp_path / "log.csv")
     out = tmp_path / "run"
-    command = [*COMMAND, data, "--low", "0", "--high", "1", "--bound", bound]
+    command = [*COMMAND, data, "--low", "0", "--high", "1", "--bound", "t"]
     report = tmp_path / "report.md"
     command += ["--report", str(report), "--candidates", "none"]
     assert main([*command, "--out", str(out)]) == 0
@@ -123,9 +110,9 @@ def test_a_file(bound, found, kind, tmp_path, capsys):
     assert report.with_suffix(".png").exists()
     assert f"\nFOUND: with {found} its performance is at least 0.8" in said
     assert "mean return of the fifth that was searched +- " in said
-    assert kind in said
+    assert "not a strict guarantee: bound t is semi-safe" in said
     summary = runs.read_summary(out)
-    assert summary["is_safe"] == (bound == "betting")
+    assert not summary["is_safe"]
     assert summary["lower_bound"] < 0.9
     assert (out / "performance.svg").exists()
     # By importance sampling in the part that was not searched.
@@ -149,18 +136,8 @@ def training_rows(count):
     return np.asarray(in_training(jax.random.split(jax.random.key(np.uint32(0)))[0], data))
 
 
-# Rows that are longer compile anew.
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [
-        ([], ["observed", "earned", "done"]),
-        pytest.param([], ["longer"], marks=pytest.mark.slow),
-        pytest.param(
-            ["--order", "2"], ["observed", "earned", "done", "longer"], marks=pytest.mark.slow
-        ),
-    ],
-)
-def test_the_candidate_knows_nothing_of_the_test(options, names, tmp_path):
+@pytest.mark.slow
+def test_the_candidate_knows_nothing_of_the_test(tmp_path):
     """Whatever stands in the rows that are tested on: ranges, returns, actions, lengths."""
     data = write_csv(tmp_path / "log.csv", count=100)
     head, *rows = Path(data).read_text().split()
@@ -172,14 +149,14 @@ def test_the_candidate_knows_nothing_of_the_test(options, names, tmp_path):
         "longer": "{label},{age},{done},0.5,{paid}\n{label},-1e6,1,0.5,0",
     }
     found = {}
-    for name, text in {"nothing": None, **{name: other[name] for name in names}}.items():
+    for name, text in {"nothing": None, **other}.items():
         changed = list(rows)
         for number in tested[::3] if text else ():
             label, age, done, _, paid = rows[number].split(",")
             changed[number] = text.format(label=label, age=age, done=done, paid=paid)
         (tmp_path / f"{name}.csv").write_text("\n".join([head, *changed]) + "\n")
         command = [*COMMAND, str(tmp_path / f"{name}.csv"), "--low", "0", "--high", "1", *SMALL]
-        assert main([*command, *options, "--out", str(tmp_path / name)]) in (0, 3)
+        assert main([*command, "--out", str(tmp_path / name)]) in (0, 3)
         with np.load(tmp_path / name / "policy.npz") as arrays:
             found[name] = dict(arrays), runs.read_summary(tmp_path / name)
     policy, summary = found.pop("nothing")
@@ -224,41 +201,6 @@ def test_what_is_beyond_what_was_searched_counts_as_its_end(tmp_path):
     saved = SavedPolicy(softmax, theta, 1.0, ("x",), parts.low, parts.high)
     expected = softmax.probabilities(jnp.asarray(theta), parts.test.observations[:, 0])
     np.testing.assert_allclose(saved.probabilities([[-7], [3], [9]]), expected, rtol=1e-6)
-
-
-@pytest.mark.slow
-def test_a_policy_can_be_applied(tmp_path):
-    """By what policy.npz says alone: in a log where one action is for the old, the other not."""
-    rng = np.random.default_rng(1)
-    rows = ["trajectory,age,noise,action,probability,reward"]
-    for number in range(600):
-        age, done = rng.uniform(20, 60), rng.integers(2)
-        paid = float(rng.random() < (0.9 if done == (age > 40) else 0.1))
-        rows.append(f"{number},{age},{rng.normal(5, 2)},{done},0.5,{paid}")
-    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
-    command = [*COMMAND, str(tmp_path / "log.csv"), "--low", "0", "--high", "1", *SMALL]
-    assert main([*command, "--order", "1", "--out", str(tmp_path / "run")]) == 0
-    policy = load_policy(tmp_path / "run" / "policy.npz")
-    assert policy.names == ("age", "noise")
-    assert policy.softmax.basis == Fourier(1, 2)
-    assert policy.alpha == runs.read_summary(tmp_path / "run")["alpha"] == 1
-    chances = policy.probabilities([[22, 5], [58, 5]])
-    assert chances.argmax(1).tolist() == [0, 1]
-    assert chances.max(1).min() > 0.7
-    # They are those by which the test judged.
-    found = load(tmp_path / "log.csv", ReturnRange(0, 1))
-    lines = np.loadtxt(tmp_path / "log.csv", delimiter=",", skiprows=1)
-    parts = divide(found, training_rows(600))
-    expected = policy.softmax.probabilities(
-        jnp.asarray(policy.theta), parts.test.observations[:, 0]
-    )
-    tested = lines[~training_rows(600), 1:3]
-    np.testing.assert_allclose(policy.probabilities(tested), expected, rtol=1e-4)
-    half = policy._replace(alpha=0.5)
-    mixed = half.probabilities([22, 5], in_use=[0.2, 0.8])
-    np.testing.assert_allclose(mixed, (chances[0] + [0.2, 0.8]) / 2)
-    with pytest.raises(ValueError, match=r"^in_use: expected .* with probability 0.5, got None"):
-        half.probabilities([22, 5])
 
 
 def report_of(tmp_path, **changes):
@@ -315,28 +257,3 @@ def test_what_is_said(changes, part, tmp_path):
     assert "\nFOUND: " in said or "\nNOTHING BETTER FOUND: " in said
     assert ("a mixture: " in said) == (changes.get("alpha", 1) not in (0, 1))
     assert ("an estimate of the policy in use" in said) == ("floor_is_estimate" in changes)
-
-
-@pytest.mark.slow
-def test_a_file_without_anything_to_find(tmp_path, capsys):
-    data = write_csv(tmp_path / "log.csv", best=0.1)
-    command = [*COMMAND, data, "--low", "0", "--high", "1", *SMALL, "--floor", "0.5"]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 3
-    said = capsys.readouterr().out
-    bound = "NOTHING FOUND: the bound of the candidate with approximate confidence 95% is "
-    assert bound in said
-    assert "keep the policy in use" in said
-
-
-def test_batches_are_those_of_the_domains():
-    assert {name: domain.batch_size for name, domain in DOMAINS.items()} == BATCHES
-    for name, size in BATCHES.items():
-        assert ImproveConfig(name).chosen_batch == size
-        assert ImproveConfig(name, batch=500).chosen_batch == 500
-
-
-def test_the_configuration_is_kept(simulated):
-    kept = json.loads((simulated / "config.json").read_text())["config"]
-    assert ImproveConfig(**kept) == ImproveConfig(
-        "gridworld", bound="t", candidates="none", trajectories=400, repeats=3
-    )

@@ -82,14 +82,13 @@ def check_held(held, count, expected):
     np.testing.assert_allclose(found, rewards.reshape(-1, HORIZON), rtol=1e-6)
 
 
-@pytest.mark.parametrize("keeps_test", [pytest.param(True, marks=pytest.mark.slow), False])
-def test_every_batch(keeps_test):
+def test_every_batch():
     """The candidates and their bounds are taken over, everything else is found anew."""
-    daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test)
+    daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False)
     added = refused = emptied = 0
     for seed in range(9):
         rng, state = np.random.default_rng(seed), None
-        mine = reference.Daedalus(tuple(np.zeros(4)), BATCH, 0.45, keeps_test, worth)
+        mine = reference.Daedalus(tuple(np.zeros(4)), BATCH, 0.45, False, worth)
         for number in range(BATCHES):
             asked = daedalus.ask(state, params()).mixed
             assert asked.alpha == 1
@@ -124,7 +123,7 @@ def test_every_batch(keeps_test):
     # All of these happen.
     assert added >= 9
     assert refused >= 1
-    assert emptied == (0 if keeps_test else added)
+    assert emptied == added
 
 
 def test_the_first_tests_spend_a_half_and_a_sixth_of_delta():
@@ -136,23 +135,6 @@ def test_the_first_tests_spend_a_half_and_a_sixth_of_delta():
         state, row = daedalus.tell(jax.random.key(number), state, data, params())
         deltas.append(float(row.delta))
     np.testing.assert_allclose(deltas, [0.05 / 2, 0.05 / 6], rtol=1e-6)
-
-
-@pytest.mark.slow
-def test_error_probabilities_of_the_whole_run():
-    """delta / (k (k + 1)) for test k, whose sum is delta; the same delta without."""
-    for spends, expected in (
-        (True, [0.05 / (k * (k + 1)) for k in range(1, BATCHES + 1)]),
-        (False, [0.05] * BATCHES),
-    ):
-        daedalus = Daedalus(METHOD, BATCH, BATCHES, keeps_test=False, spends=spends)
-        rng, state, deltas = np.random.default_rng(0), None, []
-        for number in range(BATCHES):
-            theta = daedalus.ask(state, params()).mixed.theta
-            data = as_data(run_in_numpy(rng, theta))
-            state, row = daedalus.tell(jax.random.key(number), state, data, params())
-            deltas.append(float(row.delta))
-        np.testing.assert_allclose(deltas, expected, rtol=1e-6)
 
 
 # Compiled once for all that follows.
@@ -176,20 +158,3 @@ def test_a_batch_of_other_shapes():
     wide = dataclasses.replace(data, observations=jnp.tile(data.observations, (1, 1, 3)))
     with pytest.raises(ValueError, match=r"before, \(2, 1\), got \(2, 3\)"):
         daedalus.tell(key, state, wide, params())
-
-
-@pytest.mark.slow
-def test_a_sorted_batch_is_split_at_random():
-    """By return, that is: the training set would have the best fifth, or the test set."""
-    daedalus = OF_ALL
-    data = as_data(run_in_numpy(np.random.default_rng(1), jnp.zeros((2, 2))))
-    total = np.asarray(data.rewards).sum(1)
-    data = jax.tree.map(lambda x: x[np.argsort(-total)], data)
-    drawn = []
-    for seed in range(200):
-        state, _ = daedalus.tell(jax.random.key(seed), None, data, params())
-        drawn.append(np.asarray(state.train.rewards)[:5].sum(1).mean())
-    # Five of 23 without replacement.
-    error = total.std(ddof=1) * np.sqrt((1 - 5 / 23) / 5 / 200)
-    assert abs(np.mean(drawn) - total.mean()) < 4 * error
-    assert np.std(drawn) > 5 * error

@@ -67,7 +67,7 @@ def test_a_twentieth_is_spent_on_the_threshold(count):
         np.testing.assert_array_equal(drawn.of_prediction.rest, present if count < 40 else rest)
 
 
-@pytest.mark.parametrize("count", [pytest.param(240, marks=pytest.mark.slow), 100, 30])
+@pytest.mark.parametrize("count", [100, 30])
 def test_bounds_with_a_threshold(count):
     """As the reference finds them from the same parts, with a best threshold of its own."""
     rng = np.random.default_rng(count)
@@ -95,16 +95,6 @@ def test_bounds_with_a_threshold(count):
             assert min(bounds) * 0.97 <= found <= max(bounds) * 1.03
 
 
-def test_what_is_predicted_of_as_many_values_is_their_bound():
-    """What is spent on the threshold is no part of either."""
-    rng = np.random.default_rng(1)
-    rows, _, _ = rows_with(100, rng)
-    values = jnp.asarray(heavy(rng, SIZE))
-    _, bound = run(BOUNDS["ci"], 1, values, rows)
-    _, predicted = run(BOUNDS["ci"], 1, values, rows, 100)
-    assert predicted == pytest.approx(bound, rel=1e-4)
-
-
 def test_student_and_bernstein_by_name():
     rng = np.random.default_rng(0)
     rows, present, _ = rows_with(150, rng)
@@ -121,7 +111,7 @@ def test_student_and_bernstein_by_name():
         )
 
 
-@pytest.mark.parametrize("name", ["bca", pytest.param("percentile", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["bca", "percentile"])
 def test_bootstrap_by_name(name):
     """m is the size of the resamples; means of zeros are left out of the comparison."""
     rng = np.random.default_rng(1)
@@ -137,10 +127,7 @@ def test_bootstrap_by_name(name):
         np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
-@pytest.mark.parametrize(
-    "name", ["betting", pytest.param("betting-anytime", marks=pytest.mark.slow)]
-)
-def test_a_sorted_log_is_not_certified(name):
+def test_a_sorted_log_is_not_certified():
     """Coin flips, the ones first: bets in that order would win until a capital of any size.
 
     One bound in twenty may be above the mean, which it is in no sorted log more than in others.
@@ -149,7 +136,7 @@ def test_a_sorted_log_is_not_certified(name):
     shuffled = np.random.default_rng(0).permutation(flips)
     bounds = np.array(
         [
-            [lower_bound(BOUNDS[name], jax.random.key(seed), x, DELTA) for seed in range(20)]
+            [lower_bound(BOUNDS["betting"], jax.random.key(seed), x, DELTA) for seed in range(20)]
             for x in (flips, flips[::-1], shuffled)
         ]
     )
@@ -163,16 +150,9 @@ def test_a_sorted_log_is_not_certified(name):
 SAFE = [name for name, bound in BOUNDS.items() if bound.is_safe]
 
 
-@pytest.mark.parametrize(
-    ("count", "name"),
-    [
-        pytest.param(
-            count, name, marks=[] if (count, name) == (25, "betting") else pytest.mark.slow
-        )
-        for count in (6, 25, 240)
-        for name in SAFE
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [6, 240])
+@pytest.mark.parametrize("name", SAFE)
 def test_safe_bounds_err_seldom(name, count):
     """4000 samples of 8 U^15, mean 1/2: at most .05 and three standard errors of .0034.
 
@@ -197,15 +177,11 @@ def test_safe_bounds_err_seldom(name, count):
     ("changes", "message"),
     [
         ({"values": [0.1, 0.2, 0.3]}, "values: expected at least 4"),
-        ({"values": [0.1, 0.2, -0.3, 0.4]}, r"values\[2\]: .*, got -0.3"),
         ({"values": [0.1, np.nan, 0.3, 0.4]}, r"values\[1\]: .*, got nan"),
         ({"delta": 0}, "delta"),
-        ({"delta": 1}, "delta"),
         ({"number": 3}, "number"),
         ({"behaviour": [0, 1, 2]}, r"behaviour: expected integers \[4\], got int64\[3\]"),
-        ({"behaviour": [0.0, 1, 1, 1]}, r"behaviour: expected integers \[4\], got float64\[4\]"),
         ({"behaviour": [0, 1, -1, 1]}, r"behaviour\[2\]: expected a number from 0 to"),
-        ({"values": ["a", "b", "c", "d"]}, r"values: expected arrays or numbers"),
         ({"bound": "t"}, r"bound: expected a LowerBound, got 't'"),
     ],
 )
@@ -215,10 +191,7 @@ def test_bad_arguments(changes, message):
         lower_bound(key=jax.random.key(0), **given)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[] if name == "ci" else pytest.mark.slow) for name in BOUNDS],
-)
+@pytest.mark.parametrize("name", ["ci", "t"])
 def test_losses_that_are_rare(name):
     """One trajectory in 100 earns nothing: of 100 often all are 1, which says nothing of the rest.
 

@@ -89,17 +89,6 @@ def test_a_clear_case_needs_no_mixture():
     assert chance > 0.95
 
 
-@pytest.mark.slow
-def test_noise_is_mixed_away():
-    """Where actions do not matter, cross-validation stays near the initial policy more often."""
-    alphas = []
-    for seed in range(8):
-        data = bandit(40, (0.5, 0.5), seed=seed)
-        alphas.append(float(candidate_of(data, "k-fold", 0.5, seed).alpha))
-    assert np.mean(alphas) < 0.75
-    assert {round(10 * alpha) for alpha in alphas} <= set(range(11))
-
-
 def test_without_folds_and_once_warm_there_is_no_mixture():
     data = bandit(40, (0.4, 0.6), seed=3)
     assert candidate_of(data, "none", 0.5).alpha == 1
@@ -162,17 +151,3 @@ def test_mixtures_are_with_one_policy(monkeypatch):
     plain = dataclasses.replace(METHODS["t"], search=CandidateSearch(evaluations=32))
     plain.run(key, several, params)
     assert len(searched) == 2
-
-
-@pytest.mark.slow
-def test_what_is_printed():
-    data = bandit(400, (0.1, 0.9), 0)
-    method = METHODS["t"]
-    passed = method.run(jax.random.key(0), data, method.params(floor=0.5))
-    for is_safe, start in ((False, "probably no worse: "), (True, "no worse: ")):
-        said = str(passed._replace(is_safe=np.bool_(is_safe)))
-        assert said.startswith(f"{start}with confidence 95% the performance is at least 0.")
-        assert said.endswith("; semi-safe") == (not is_safe)
-    assert not passed.is_safe
-    failed = method.run(jax.random.key(0), data, method.params(floor=0.99))
-    assert str(failed).startswith("no solution found: the candidate's bound with confidence 95% is")

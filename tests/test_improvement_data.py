@@ -10,7 +10,6 @@ import pytest
 from jaxrace.bases import Cells, Fourier
 from jaxrace.improvement import ReturnRange, trajectories
 from jaxrace.improvement.splits import every_so_many, split, stratified_order
-from jaxrace.improvement.trajectories import empty_rows
 
 SHAPE = 4, 3  # trajectories, steps
 
@@ -61,24 +60,18 @@ def test_what_is_beyond_the_end_does_not_count():
     [
         ({"actions": np.ones(SHAPE)}, r"actions: expected integers \[n, T\], got float64\[4, 3\]"),
         ({"actions": np.ones((0, 3), int)}, r"actions: expected integers \[n, T\]"),
-        ({"actions": {(2, 1): -1, (3, 0): -2}}, r"actions\[2, 1\]: expected .*, got -1"),
         ({"probabilities": {(2, 1): 0, (3, 2): 0}}, r"probabilities\[2, 1\]: .*, got 0"),
         ({"probabilities": {(2, 0): np.nan}}, r"probabilities\[2, 0\]: .*, got nan"),
         ({"probabilities": np.ones((4, 2))}, r"probabilities: expected .*\[4, 3\], got \[4, 2\]"),
-        ({"probabilities": "many"}, r"probabilities: expected arrays or numbers"),
         ({"rewards": {(1, 0): np.inf, (2, 0): np.nan}}, r"rewards\[1, 0\]: .*, got inf"),
         ({"rewards": np.ones(SHAPE, complex)}, r"rewards: expected real numbers, got complex128"),
-        ({"observations": np.zeros((*SHAPE, 2)) + 0j}, r"observations: expected real numbers"),
-        ({"rewards": np.ones(4)}, r"rewards: expected numbers \[4, 3\], got \[4\]"),
         ({"observations": {(2, 1, 1): np.nan}}, r"observations\[2, 1, 1\]: .*, got nan"),
         (
             {"observations": np.zeros((4, 2, 2))},
             r"observations: .*\[4, 3, \.\.\.\], got \[4, 2, 2\]",
         ),
         ({"lengths": {1: 0}}, r"lengths\[1\]: expected 1 to 3 steps, got 0"),
-        ({"lengths": np.ones(4)}, r"lengths: expected integers \[4\], got float64\[4\]"),
         ({"lengths": np.ones(3, int)}, r"lengths: expected integers \[4\], got int64\[3\]"),
-        ({"behaviour": {2: -1}}, r"behaviour\[2\]: .*, got -1"),
         (
             {"behaviour": np.zeros((4, 1), int)},
             r"behaviour: expected integers \[4\], got .*\[4, 1\]",
@@ -86,8 +79,6 @@ def test_what_is_beyond_the_end_does_not_count():
         ({"returns": ReturnRange(0, 2)}, r"rewards\[0\]: .* from 0 to 2, got 3"),
         ({"returns": ReturnRange(1.5, 3)}, r"rewards\[1\]: .* from 1.5 to 3, got 1"),
         # Numbers that do not fit.
-        ({"rewards": {(1, 0): 1e300}}, r"rewards\[1, 0\]"),
-        ({"observations": {(2, 1, 1): 1e300}}, r"observations\[2, 1, 1\]"),
         ({"probabilities": {(2, 1): 1e-60}}, r"probabilities\[2, 1\]"),
         ({"actions": {(2, 1): 2**32 + 1}}, r"actions\[2, 1\]"),
     ],
@@ -101,26 +92,14 @@ def test_bad_trajectories(changes, message):
     ("numbers", "message"),
     [
         ((1, 1), "high: expected a number above low = 1, got 1"),
-        ((2, 1), "high"),
         ((np.nan, 1), "low"),
-        ((0, np.inf), "high"),
         ((0, 1, 0), "discount"),
         ((0, 1, 1.01), "discount"),
-        ((0, 1, -0.5), "discount"),
     ],
 )
 def test_bad_ranges_of_returns(numbers, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         ReturnRange(*numbers)
-
-
-def test_rows_without_a_trajectory():
-    data = trajectories(**arguments())
-    both = jax.tree.map(lambda *leaves: jnp.concatenate(leaves), empty_rows(data, 2), data)
-    np.testing.assert_array_equal(both.present, [0, 0, 1, 1, 1, 1])
-    np.testing.assert_array_equal(both.taken[:2], False)
-    np.testing.assert_array_equal(both.behaviour[2:], [0, 0, 1, 5])
-    np.testing.assert_array_equal(both.actions[2:], data.actions)
 
 
 draw_split = jax.jit(split)
@@ -130,7 +109,7 @@ BEHAVIOUR = np.random.default_rng(0).permutation([0] * 7 + [2] * 40 + [9] * 53 +
 PRESENT = BEHAVIOUR >= 0
 
 
-@pytest.mark.parametrize("number", [1, 5, 20, 33, 99, 100])
+@pytest.mark.parametrize("number", [1, 33, 100])
 def test_every_policy_has_its_share(number):
     for seed in range(20):
         behaviour, present = jnp.asarray(BEHAVIOUR, jnp.int32), jnp.asarray(PRESENT)

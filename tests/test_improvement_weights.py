@@ -20,7 +20,7 @@ from jaxrace.improvement.trajectories import empty_rows
 # Compiled as a whole: operation by operation takes several times as long.
 evidence = jax.jit(weights.evidence, static_argnums=(0, 2))
 estimates = jax.jit(weights.estimates, static_argnums=(0, 3))
-log_ratios, log_weights = jax.jit(weights.log_ratios), jax.jit(weights.log_weights)
+log_weights = jax.jit(weights.log_weights)
 weighted_estimate, joined = jax.jit(weights.weighted_estimate), jax.jit(weights.joined)
 
 
@@ -135,18 +135,6 @@ def sampled(rng, count):
     return listed
 
 
-def test_the_list_is_complete():
-    for theta in (WORSE, BETTER):
-        listed = every_trajectory(policy_of(theta))
-        assert abs(sum(probability for _, probability in listed) - 1) < 1e-12
-        total = sum(
-            p * reference.normalised_return(one, RETURNS.low, RETURNS.high, DISCOUNT)
-            for one, p in listed
-        )
-        assert abs(total - value_of(policy_of(theta))) < 1e-12
-        assert {len(one) for one, _ in listed} == {1, 2, 3}
-
-
 @pytest.mark.parametrize("alpha", [1.0, 0.7, 0.0])
 def test_weighted_returns_are_unbiased(alpha):
     """Half of the trajectories of each of two policies; the mixture is with a third one."""
@@ -226,17 +214,6 @@ def test_estimates_of_what_cannot_be():
     for message, (policies, wrong, between) in bad.items():
         with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
             weights.estimates(policies, wrong, data, between)
-
-
-def test_every_step():
-    listed = sampled(np.random.default_rng(5), 6)
-    known = evidence(SOFTMAX, as_data(listed), RETURNS, None)
-    policy = policy_of(BETTER)
-    ratios = np.asarray(log_ratios(Mixed(f32(BETTER), f32(1)), known))
-    for i, one in enumerate(listed):
-        for t in range(HORIZON):
-            expected = np.log(reference.ratio(one[t], policy)) if t < len(one) else 0
-            np.testing.assert_allclose(ratios[i, t], expected, atol=2e-6)
 
 
 def test_the_objective():

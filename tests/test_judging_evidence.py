@@ -8,7 +8,7 @@ import pytest
 from reference import tables as reference
 
 from jaxrace.judging.blocks import BlockPairs
-from jaxrace.judging.levels import Bets, independent_bets, shared_bets
+from jaxrace.judging.levels import Bets, shared_bets
 from jaxrace.judging.process import intervals
 from jaxrace.judging.scores import padded
 from jaxrace.judging.shared import SharedPairs
@@ -160,14 +160,6 @@ def test_at_best_is_exact(null):
         longer = [columns[0] + [1.0] * more, columns[1] + [0.0] * more]
         highest = blocks_of(longer, "wins").process(np.array([0]), np.array([1]), null).highest[0]
         assert (highest >= 5.0) == (more == further)
-
-
-def test_bets_of_one_length_and_of_any():
-    assert len(independent_bets(5.35, 300).bets) == 3
-    for length in (20, 300, 14_000):
-        bets = shared_bets(6.0, length)
-        assert max(bets.bets) == 0.95
-        assert sum(bets.weights) == pytest.approx(1)
 
 
 def test_equal_sums_of_a_whole_list_are_a_tie():

@@ -105,17 +105,6 @@ def test_the_first_and_the_last_resample():
     assert means[49] <= found[3] <= means[50]
 
 
-def test_the_bound_of_equal_values_is_their_mean():
-    rng = np.random.default_rng(3)
-    for value in (0.0, 0.7, 3e10):
-        used = with_holes(rng, 30)
-        padded = jnp.asarray(np.where(used, value, 5), jnp.float32)
-        counts = draw_for(used, 64, 250)
-        for corrected in (True, False):
-            found = bound_of(padded, jnp.asarray(used), counts, DELTA, corrected)
-            np.testing.assert_allclose(float(found), value, rtol=1e-6)
-
-
 @pytest.mark.parametrize("ones", [5, 20])
 def test_resamples_whose_mean_is_that_of_the_values(ones):
     """With zeros and ones a tenth of them are, and these are not below (Algorithm 3, line 8)."""

@@ -103,27 +103,6 @@ def test_betting_on_random_values(anytime):
         np.testing.assert_allclose(float(found), expected, rtol=2e-4, atol=1e-6 * cap)
 
 
-def test_bets_depend_on_earlier_values_only():
-    """Another last value changes no earlier bet: the bound can only rise with it."""
-    rng = np.random.default_rng(0)
-    values = rng.uniform(size=SIZE).astype(np.float32)
-    used = jnp.ones(SIZE, bool)
-    bounds = [
-        float(
-            betting_bound(
-                jnp.asarray(np.append(values[:-1], np.float32(last))), used, f32(1), f32(0.05)
-            )
-        )
-        for last in (0.0, 0.3, 0.6, 1.0)
-    ]
-    assert bounds == sorted(bounds)
-    # A bad end takes nothing back of what was once refuted.
-    early = jnp.asarray(np.append(np.ones(SIZE // 2), np.zeros(SIZE // 2)), jnp.float32)
-    late = early[::-1]
-    assert betting_bound(early, used, f32(1), f32(0.05)) > 0.6
-    assert betting_bound(late, used, f32(1), f32(0.05)) < 0.4
-
-
 def test_predicted_betting():
     """Against what the bound is on the average with so many values, drawn from the sample."""
     rng = np.random.default_rng(1)

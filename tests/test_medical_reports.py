@@ -6,18 +6,13 @@ import pytest
 from jaxrace.papers.preference_racing import medical_grid, racing_pays
 from jaxrace.papers.preference_racing.medical_claims import (
     convergence_claims,
-    dominance_margins,
     outcome_claims,
 )
-from jaxrace.papers.preference_racing.medical_outcomes import Ellipse, ellipses, pareto_front
 from jaxrace.papers.preference_racing.medical_runs import (
     HAZARDS,
-    LEARNERS,
     Learning,
     averaged,
-    curve,
     mean_before,
-    settled,
     smoothed,
 )
 from jaxrace.papers.preference_racing.racing_pays import PUBLISHED
@@ -40,14 +35,6 @@ def test_the_answer_is_plain(change, answer):
     assert racing_pays._answer(found, "B") == f"Hazard B: does racing pay? {answer}"
 
 
-def test_decisions_are_means_over_races():
-    counts = {"searches": np.array([60, 40]), "options_decided": np.array([0.2, 0.05])}
-    names = {"hazard": "A", "variant": "dominance race", "race": "generation"}
-    piece = {**names, **counts, "finished": np.array([0.03, 0.005])}
-    table = racing_pays._decisions([piece])
-    assert "| dominance race | A | generation | 100 | 2.00% | 0.140 of 7 |" in table
-
-
 def test_the_best_setting_of_the_grid():
     values = np.zeros((8, 5, 50))
     noise = np.random.default_rng(0).normal(size=50)
@@ -68,58 +55,10 @@ def test_the_best_setting_of_the_grid():
     assert [claim.holds for claim in medical_grid._claims(found)] == ["open", "no"]
 
 
-def test_no_point_of_the_front_is_dominated():
-    points = np.random.default_rng(0).integers(0, 6, (60, 3)).astype(float)
-    expected = [
-        not any((other <= point).all() and (other < point).any() for other in points)
-        for point in points
-    ]
-    assert pareto_front(points).tolist() == expected
-
-
-def inside(ellipse: Ellipse, center, points):
-    angle = np.radians(ellipse.angle)
-    turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    along = (points - center) @ turn.T / (np.array([ellipse.width, ellipse.height]) / 2)
-    return (along**2).sum(-1) <= 1
-
-
-def test_ellipses_hold_what_they_say():
-    """A new repetition and the true mean lie inside in 95 % of the cases."""
-    rng = np.random.default_rng(1)
-    mixing = np.array([[1.0, 0.0], [-0.8, 0.3]])
-    held = np.zeros(2)
-    trials = 4000
-    for _ in range(trials):
-        points = rng.normal(size=(30, 2)) @ mixing.T
-        data, mean = ellipses(points)
-        center = points.mean(0)
-        held += inside(mean, center, np.zeros(2)), inside(data, center, points).mean()
-    error = np.sqrt(0.95 * 0.05 / trials)
-    assert abs(held[0] / trials - 0.95) < 4 * error
-    # Of points that the ellipse was made from, a few more than 95 % lie inside.
-    assert 0.945 < held[1] / trials < 0.97
-
-
 def learning(repeat, episodes, values):
     repeat, episodes = np.array(repeat), np.array(episodes)
     last = np.append(np.diff(repeat) != 0, True)
     return Learning(repeat, episodes, {"reward": np.array(values, float)}, {}, last)
-
-
-def test_who_comes_nearest_to_dominating():
-    rng = np.random.default_rng(0)
-
-    def method(tumour, toxicity):
-        metrics = {"tumour_size": tumour, "max_toxicity": toxicity}
-        return {name: mean + 0.1 * rng.normal(size=400) for name, mean in metrics.items()}
-
-    # One is better in both means, but only just in one; another is better in one alone.
-    methods = {"pb-edps": method(1.0, 1.0), "close": method(0.5, 0.985), "far": method(0.1, 2.0)}
-    points = {name: np.stack([*one.values()], -1) for name, one in methods.items()}
-    margins = dominance_margins("pb-edps", points)
-    assert 0.5 < margins["close"] < 4.5  # about .015 / (.1 sqrt(2 / 400)) = 2.1
-    assert margins["far"] < -50
 
 
 def outcomes_of(means, spread=0.1):
@@ -202,21 +141,6 @@ def test_curves_are_means_at_common_places():
     # A search that has ended goes on counting; one that has not begun does not begin.
     shorter = learning([0, 0, 1], [100, 200, 100], [1.0, 2.0, 3.0])
     assert averaged(shorter, "reward")[1].tolist() == [2.0, 2.5]
-
-
-def test_how_a_curve_is_drawn_is_a_matter_of_the_method():
-    """Not of how many numbers of episodes there happen to be."""
-    same = learning([0, 0, 1, 1], [100, 200, 100, 200], [1.0, 2.0, 3.0, 6.0])
-    found = {("A", method): same for method in LEARNERS}
-    assert len(curve(found, "A", "sarsa", "reward")[0]) == 2
-    assert len(curve(found, "A", "pb-edps", "reward")[0]) > 100
-
-
-def test_where_a_curve_has_settled():
-    places, means = np.array([1, 2, 3, 4]), np.array([0.0, 9.0, 4.0, 8.0])
-    assert settled((places, means), 2.0) == 4
-    assert settled((places, means), 5.0) == 2
-    assert settled((places, means), 9.0) == 1
 
 
 def test_clouds_are_smoothed_by_a_kernel():

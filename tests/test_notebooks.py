@@ -6,7 +6,6 @@ run them at full size, as people do, and compare what is printed with what is co
 
 import base64
 import contextlib
-import copy
 import io
 import subprocess
 import sys
@@ -24,10 +23,6 @@ from jaxrace.commands import cli
 
 FOLDER = Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-
-
-def test_there_are_notebooks():
-    assert NOTEBOOKS
 
 
 def code_cells(path):
@@ -94,21 +89,6 @@ def test_a_notebook_runs_in_a_kernel(path, tmp_path):
             assert output.get("name") != "stderr", output["text"]
     fresh = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert_prints(code_cells(path), fresh)
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_another_number_is_found(path):
-    """Whichever it is."""
-    cells = code_cells(path)
-    assert_prints(cells, cells)
-    assert any(shown.numbers(printed(cell)) for cell in cells)
-    for cell in cells:
-        text, other = printed(cell), copy.deepcopy(cell)
-        for match in shown.matches(text):
-            changed = text[: match.start("value")] + "987" + text[match.end("value") :]
-            other.outputs = [nbformat.v4.new_output("stream", name="stdout", text=changed)]
-            with pytest.raises(AssertionError):
-                assert_prints([other], [cell])
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -76,14 +76,6 @@ def test_long_curves_are_thinned_but_keep_their_ends(folder):
     assert (x[0], x[-1]) == (0, 4999)
 
 
-def test_saved_as_png(folder):
-    plots.save(plots.learning_curve(folder), folder / "curve.png")
-    content = (folder / "curve.png").read_bytes()
-    assert content.startswith(b"\x89PNG")
-    width, height = (int.from_bytes(content[i : i + 4], "big") for i in (16, 20))
-    assert (width, height) == (1380, 1065)
-
-
 NAMES = {
     "long": [f"a long name with lr=0.001,batch=256,env=HalfCheetah-v4 #{i}" for i in range(5)],
     "many": [f"model-{i:02d}" for i in range(40)],

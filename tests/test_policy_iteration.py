@@ -119,18 +119,6 @@ def play(parts, sample_key, key, num_states, num_rollouts, behaviour, env_params
 KEYS = (jax.random.key(0), jax.random.key(1))
 
 
-def test_renewal_changes_the_chance_and_nothing_else():
-    env = medical.Medical()
-    patient = env.reset(jax.random.key(0), env.default_params)._replace(month=jnp.int32(2))
-    renewed = env.renew(jax.random.key(1), patient, env.default_params)
-
-    assert renewed.endurance != patient.endurance
-    same = renewed._replace(endurance=patient.endurance)
-    for old, new in zip(jax.tree.leaves(patient), jax.tree.leaves(same), strict=True):
-        np.testing.assert_array_equal(old, new)
-    assert renewed.endurance.dtype == jnp.float32
-
-
 @pytest.mark.parametrize("level", [0.01, 0.1, 0.3])
 def test_sign_tests_agree_for_all_counts(level):
     table = sign_test_table(12, level)

@@ -15,9 +15,7 @@ from reference import reference_dominance_race
     ("kind", "num_options", "top", "capacity", "number"),
     [
         ("pareto", 6, 3, 90, 30),
-        ("numbers", 2, 1, 120, 40),
         ("medical", 4, 2, 90, 30),
-        ("numbers", 8, 3, 120, 30),
         ("numbers", 40, 5, 60, 5),
     ],
 )
@@ -34,18 +32,8 @@ def test_preferences_in_line(kind, num_options, top, capacity, number):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("top", [1, 2, 3, 4])
-def test_every_number_to_select(top):
-    race = cases.make_race("numbers", 5, top, 60)
-    outcomes = cases.draw("numbers", 50 + top, 10, 5, 60)
-    params = cases.params_of(race, 10, cases.CHOICES[:3])
-    histories = cases.compare_with_reference(race, "numbers", outcomes, params)
-    assert {"a", None} <= cases.ends(histories)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("top", [1, 20, 199])
-def test_two_hundred_options(top):
+def test_two_hundred_options():
+    top = 20
     race = cases.make_race("numbers", 200, top, 26)
     rng = np.random.default_rng(top)
     # Far apart, but for two of them across the boundary in the second race.

@@ -64,8 +64,8 @@ def test_batches_equal_single_races_and_the_samples_are_the_documented_ones():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("num_options", [4, 10, 40, 100])
-def test_only_who_asks_is_simulated(num_options):
+def test_only_who_asks_is_simulated():
+    num_options = 10
     calls = collections.Counter()
 
     def sample(key, option):

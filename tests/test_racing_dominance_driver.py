@@ -1,11 +1,9 @@
 """The dominance race in the fused driver and in the ask/tell loop: the same, sample by sample."""
 
-import collections
 import functools
 
 import dominance_cases as cases
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 import scripted
@@ -52,12 +50,6 @@ def fused(values, params, chunk=None):
     return racing.run(RACE, KEY, scripted.sample, options, params, chunk)
 
 
-@jax.jit
-def play_traced(values, table, max_rounds):
-    options = scripted.options(KEY, values)
-    return racing.run(RACE, KEY, scripted.sample, options, RACE.params_at(table, max_rounds))
-
-
 def test_the_driver_equals_the_loop():
     outcomes = cases.draw("ties", 1, 5, 4, 100)
     certificates = []
@@ -92,43 +84,6 @@ def test_samples_told_in_pieces_of_three():
         assert bool(result.decided) == over[np.ix_(best, ~best)].all()
 
 
-@pytest.mark.slow
-def test_larger_chunks_count_all_that_they_draw():
-    outcomes = cases.draw("ties", 3, 10, 4, 100)
-    costs = collections.Counter()
-    for number, values in enumerate(outcomes):
-        params = params_of(**CHOICES[number % 3])
-        signs = cases.signs_of("ties", values)
-        most = 11 + (int(params.max_rounds) - 11) // 5 * 5
-        for chunk in (None, 25):
-            result = fused(values, params, chunk)
-            samples, simulated = np.asarray(result.samples), np.asarray(result.simulated)
-            np.testing.assert_array_equal((simulated - 11) % (chunk or 5), 0)
-            # All blocks that were drawn to their ends count, up to the horizon.
-            drawn = 11 + (simulated - 11) // 5 * 5
-            np.testing.assert_array_equal(samples, np.minimum(drawn, most))
-            expected = cases.highest_of(RACE, signs, samples, params)
-            np.testing.assert_allclose(result.highest, expected, rtol=1e-5, atol=1e-5)
-            costs[chunk] += samples.sum()
-    assert costs[None] < costs[25]
-
-
-@pytest.mark.slow
-def test_several_blocks_at_once_are_drawn_by_whom_the_reference_serves():
-    outcomes = cases.draw("ties", 13, 20, 4, 100)
-    params = params_of(delta=0.3, max_rounds=86)  # the first block, and three times five
-    ends = collections.Counter()
-    for values in outcomes:
-        expected, _ = cases.reference(RACE, "ties", values, params, blocks_per_step=5)
-        if expected.steps and min(step.margin for step in expected.steps) < cases.CLOSE:
-            continue
-        result = fused(values, params, chunk=25)
-        np.testing.assert_array_equal(result.samples, expected.samples)
-        assert result.certificate == cases.CERTIFICATES[expected.certificate]
-        ends[result.certificate] += 1
-    assert min(ends["dominance"], ends["exhausted"]) >= 3
-
-
 def test_what_is_missing_of_a_block():
     params = params_of(delta=0.05, slack=1.0)  # with more of it all ask on
     values = cases.draw("ties", 4, 1, 4, 100)[0]
@@ -158,15 +113,6 @@ def test_a_counted_outcome_that_is_not_finite_is_an_error():
         for act in (ask_and_tell, fused, functools.partial(fused, chunk=25)):
             with pytest.raises(ValueError, match=message):
                 act(broken, params)
-
-
-@pytest.mark.slow
-def test_under_a_trace_there_is_no_error_but_a_flag():
-    values = cases.draw("ties", 6, 1, 4, 100)[0]
-    values[:, 4:] = values[:1, 4:]  # nobody is told apart in so few samples
-    values[3, 13] = np.inf
-    result = play_traced(values, params_of(delta=0.05), jnp.int32(100))
-    assert result.invalid.tolist() == [0, 0, 0, 14]
 
 
 @pytest.mark.parametrize("max_rounds", [100, 41, 7])
@@ -204,16 +150,3 @@ def test_new_numbers_and_equal_races_do_not_compile_again(count_compilations):
     with count_compilations() as compilations:  # the counter counts
         RACE.init(np.float32(0), params_of(bets=(0.5, 1.9)))
     assert compilations.count > 0
-
-
-@pytest.mark.slow
-def test_a_table_serves_every_horizon():
-    table = RACE.table(0.3, bets=cases.BETS)
-    values = cases.draw("ties", 8, 1, 4, 100)[0]
-    for max_rounds in (1, 10, 11, 58, 100):
-        params = params_of(delta=0.3, max_rounds=max_rounds)
-        result = play_traced(values, table, jnp.int32(max_rounds))
-        cases.assert_equal_results(result, fused(values, params))
-    nothing = play_traced(values, table, jnp.int32(0))
-    assert not np.asarray(nothing.samples).any()
-    assert nothing.certificate == "exhausted"

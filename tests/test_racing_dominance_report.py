@@ -4,12 +4,8 @@ import dataclasses
 import re
 
 import dominance_cases as cases
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-
-from jaxrace import racing
 
 RACE = cases.make_race("circles", 4, 1, 100)
 
@@ -158,31 +154,3 @@ def test_what_common_random_numbers_would_certify_is_a_heuristic():
     assert ended.decided
     for result in (ended, tell_faces([3, 0, 0, 3], params)):
         assert_heuristic(dataclasses.replace(result, common_random_numbers=True))
-
-
-@pytest.mark.slow
-def test_many_options_and_batches():
-    race = cases.make_race("numbers", 30, 10, 20)
-    values = np.random.default_rng(0).normal(size=(30, 11)).astype(np.float32)
-    result = racing.judge(race, list(values), race.params(0.1))
-    text = str(result)
-    assert_uncertified("\n".join(text.splitlines()[:-1]))
-    assert text.splitlines()[-1].strip() == "... and 10 more"
-    shown = rows_of(text)["in doubt"]
-    assert shown.count(" or ") == 5
-    assert shown.endswith(f" and {int(result.doubtful.sum()) - 5} more")
-    batch = jax.tree.map(lambda x: jnp.stack([x, x]), result)
-    text = str(batch)
-    assert text.startswith("2 races, top 10 of 30 options: dominance race, delta 0.1")
-    assert "0 of 2 decided" in text
-    assert batch.certificate.tolist() == ["running"] * 2
-
-
-def test_a_race_that_gave_up():
-    result = tell_faces([3, 0, 0, 3], params_of(delta=0.1, give_up=0.0))
-    assert result.certificate == "given up"
-    assert result.samples.max() < 96
-    text = str(result)
-    assert_uncertified(text)
-    assert "given up" in text.splitlines()[1]
-    assert rows_of(text)["would help"] == "a larger give_up, or none: the race was ended early"

@@ -1,6 +1,5 @@
 """Samples that have been made already are judged as a race that draws them would."""
 
-import bisect
 import itertools
 
 import jax.numpy as jnp
@@ -9,7 +8,7 @@ import pytest
 from reference import reference_dominance_race as reference
 
 from jaxrace.judging.decision import Seen, behind, decide, who_may_help
-from jaxrace.kernels import pareto, total_order
+from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, judge
 
 COUNTS = (60, 12, 33, 11, 48)
@@ -87,57 +86,12 @@ def test_nothing_is_said_before_everybody_has_a_block():
     assert "7 more samples of 2" in str(result)
 
 
-def test_verdicts_stay_as_samples_are_added():
-    race = race_of()
-    params, samples = race.params(0.05), draw(4)
-    before = judge(race, [x[:11] for x in samples], params)
-    for n in (20, 35, 60):
-        after = judge(race, [x[:n] for x in samples], params)
-        assert (np.asarray(after.highest) >= np.asarray(before.highest)).all()
-        before = after
-
-
-def test_more_room_is_the_same_test():
-    """The bets of a horizon: what was seen stays as it was, and more samples may follow."""
-    samples = draw(4, (70,) * 5, 0.2)
-    small, large = race_of(), race_of(capacity=70)
-    before = judge(small, [x[:60] for x in samples], small.params(0.05))
-    params = large.params(0.05, horizon=60)
-    np.testing.assert_array_equal(
-        judge(large, [x[:60] for x in samples], params).highest, before.highest
-    )
-    after = judge(large, samples, params)
-    assert (np.asarray(after.highest) >= np.asarray(before.highest)).all()
-    assert after.samples.tolist() == [66] * 5
-    assert large.params(0.05).bets[0] < params.bets[0]
-
-
 def test_who_is_sampled_to_the_end_is_exhausted():
     race = race_of()
     result = judge(race, draw(0, (60,) * 5, 0.0), race.params(0.05, max_rounds=40))
     assert result.samples.tolist() == [36] * 5
     assert result.certificate == "exhausted"
     assert not result.asked.any()
-
-
-@pytest.mark.slow
-def test_who_was_left_behind_may_still_be_best():
-    """Two options have used up all samples undecided, and a third has hardly begun."""
-    race = race_of(3, 1, 60)
-    rng = np.random.default_rng(2)
-    equal = [rng.normal(size=60).astype(np.float32) for _ in range(2)]
-    third = rng.normal(1.5, 1, 60).astype(np.float32)
-    params = race.params(0.05)
-    early = judge(race, [*equal, third[:11]], params)
-    assert early.certificate == "running"
-    assert early.asked.tolist() == [False, False, True]
-    late = judge(race, [*equal, third], params)
-    assert late.certificate == "dominance"
-    assert late.best.tolist() == [2]
-    # Once it is seen to be worse, nothing is left to be decided.
-    worse = judge(race, [*equal, -3 - third], params)
-    assert worse.certificate == "exhausted"
-    assert not worse.asked.any()
 
 
 @pytest.mark.parametrize("n", [11, 13, 15, 16, 20])
@@ -151,46 +105,6 @@ def test_a_forecast_ends_with_a_block(n):
     wanted = further[np.isfinite(further) & (further > 0)] + n
     assert ((wanted - 11) % 5 == 0).all()
     assert (wanted <= 60).all()
-
-
-def test_forecasts_do_not_exceed_the_horizon():
-    result = judge(race_of(), draw(0, (56,) * 5, 0.0), race_of().params(0.05))
-    in_doubt = result.further_samples[result.further_samples > 0]
-    assert in_doubt.size
-    assert np.isinf(in_doubt).any()
-    assert (in_doubt[np.isfinite(in_doubt)] <= 4).all()
-
-
-@pytest.mark.slow
-def test_any_outcomes_and_preference():
-    race = race_of(2, 1, 40, lambda a, b: pareto(total_order(a["x"], b["x"]), a["y"] - b["y"]))
-    rng = np.random.default_rng(1)
-    samples = [
-        {"x": rng.normal(x, 1, n).astype(np.float32), "y": np.zeros(n, np.int8)}
-        for x, n in ((3, 33), (0, 21))
-    ]
-    assert judge(race, samples, race.params(0.05)).best.tolist() == [0]
-
-
-@pytest.mark.slow
-def test_forecasts_are_about_right():
-    """Two normal options half a standard deviation apart: what does it take from 50 samples on?"""
-    race = race_of(2, 1, 1000)
-    params = race.params(0.05)
-    ratios = []
-    for seed in range(40):
-        samples = np.random.default_rng(seed).normal([[0.5], [0]], 1, (2, 1000)).astype(np.float32)
-
-        def of_first(n, samples=samples):
-            return judge(race, [*samples[:, :n]], params)
-
-        if (early := of_first(50)).certificate == "running":
-            # Once there, a certificate stays.
-            counts = range(50, 1001)
-            place = bisect.bisect(counts, False, key=lambda n: of_first(n).certificate != "running")
-            ratios.append(early.further_samples.max() / (counts[place] - 50))
-    assert len(ratios) > 20
-    assert 0.5 < np.median(ratios) < 2
 
 
 @pytest.mark.parametrize(
@@ -207,12 +121,6 @@ def test_what_is_no_sample_is_refused(samples, match):
     race = race_of()
     with pytest.raises(ValueError, match=match):
         judge(race, samples, race.params(0.05))
-
-
-def test_samples_behind_the_last_block_may_be_anything():
-    race, samples = race_of(), draw(0)
-    samples[1][-1] = np.nan  # the twelfth
-    judge(race, samples, race.params(0.05))
 
 
 def test_a_preference_that_is_no_sign_is_refused():

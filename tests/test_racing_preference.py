@@ -12,7 +12,7 @@ import pytest
 from preference_cases import COMPARE, PREFER, dominance, draw_samples
 from reference import reference_preference_race
 
-from jaxrace.kernels import BOUNDS, total_order
+from jaxrace.kernels import total_order
 from jaxrace.racing import PreferenceRace
 
 slow = functools.partial(pytest.param, marks=pytest.mark.slow)
@@ -125,14 +125,15 @@ def compare_with_reference(
     return histories
 
 
-DEFAULT = [("published", "printed", "pareto"), ("stitched-kl-verdict", "sharp", "ties")]
-GRID = itertools.product(sorted(BOUNDS), ["sharp", "printed"], COMPARE)
-
-
 @pytest.mark.parametrize(
-    ("bound", "rule", "kind"), DEFAULT + [slow(*c) for c in GRID if c not in DEFAULT]
+    ("bound", "rule", "kind"),
+    [
+        slow("published", "printed", "pareto"),
+        ("stitched-kl-verdict", "sharp", "ties"),
+        slow("open-stitched", "sharp", "numbers"),
+    ],
 )
-def test_every_bound_and_rule(bound, rule, kind):
+def test_bounds_and_rules(bound, rule, kind):
     """K = 5, with continuous, tied and incomparable outcomes."""
     race = PreferenceRace(5, 2, 45, COMPARE[kind], bound, rule)
     outcomes = draw_samples(kind, 2 if kind == "pareto" else 1, 10, 5, 45)
@@ -148,10 +149,6 @@ def test_every_bound_and_rule(bound, rule, kind):
     ("num_options", "top", "kind"),
     [
         (2, 1, "numbers"),
-        slow(2, 1, "pareto"),
-        slow(3, 2, "ties"),
-        slow(6, 5, "pareto"),
-        slow(12, 6, "numbers"),
         (12, 2, "pareto"),
     ],
 )
@@ -164,22 +161,9 @@ def test_every_size(num_options, top, kind):
     assert any(h.rounds[-1].discarded.any() for h in histories)
 
 
-MANY = [("ties", "kl"), ("pareto", "published"), ("numbers", "stitched-kl-verdict")]
-
-
-@pytest.mark.parametrize(
-    ("kind", "bound", "rule"),
-    [
-        ("ties", "kl", "sharp"),
-        *(
-            slow(*of, rule)
-            for of in MANY
-            for rule in ("sharp", "printed")
-            if (*of, rule) != ("ties", "kl", "sharp")
-        ),
-    ],
-)
-def test_many_options(kind, bound, rule):
+@pytest.mark.slow
+def test_many_options():
+    kind, bound, rule = "ties", "kl", "sharp"
     race = PreferenceRace(40, 10, 40, COMPARE[kind], bound, rule)
     outcomes = draw_samples(kind, 6, 2, 40, 40)
     steps = 0.3 * np.arange(40)[:, None]
@@ -188,36 +172,11 @@ def test_many_options(kind, bound, rule):
     assert any(h.rounds[-1].selected.any() for h in histories)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("rule", ["sharp", "printed"])
-@pytest.mark.parametrize("bound", sorted(BOUNDS))
-@pytest.mark.parametrize(
-    ("num_options", "top", "max_rounds"), [(2, 1, 90), (11, 4, 60), (40, 10, 40)]
-)
-def test_every_bound_and_rule_and_size(num_options, top, max_rounds, bound, rule):
-    number = {2: 24, 11: 6, 40: 2}[num_options]
-    histories = []
-    for kind, compare in COMPARE.items():
-        race = PreferenceRace(num_options, top, max_rounds, compare, bound, rule)
-        outcomes = draw_samples(kind, 16, number, num_options, max_rounds)
-        steps = 0.3 * np.arange(num_options)[:, None]
-        outcomes[0] += steps[..., None] if kind == "pareto" else steps
-        histories += compare_with_reference(race, kind, outcomes, max_rounds, 0.3)
-    # By the printed rule one of two options is never selected, though their pair is decided.
-    assert any(h.rounds[-1].beats.any() for h in histories)
-    assert any(h.finished for h in histories) or num_options == 40
-    assert any(not h.finished for h in histories)
-
-
 @pytest.mark.parametrize(
     ("bound", "epsilon"),
     [
         ("published", 0.15),
         ("stitched-kl-verdict", 0.45),
-        slow("published", 0.04),
-        slow("published", 0.45),
-        slow("stitched-kl-verdict", 0.04),
-        slow("stitched-kl-verdict", 0.15),
     ],
 )
 def test_epsilon_relaxation(bound, epsilon):
@@ -229,16 +188,8 @@ def test_epsilon_relaxation(bound, epsilon):
     assert sum(h.samples.sum() for h in relaxed) < sum(h.samples.sum() for h in exact)
 
 
-@pytest.mark.parametrize(
-    ("num_options", "top", "kind", "rule"),
-    [
-        (7, 3, "numbers", "sharp"),
-        slow(7, 3, "numbers", "printed"),
-        *(slow(3, 1, "numbers", rule) for rule in ("sharp", "printed")),
-        *(slow(12, 4, "ties", rule) for rule in ("sharp", "printed")),
-    ],
-)
-def test_dynamic_correction(num_options, top, kind, rule):
+def test_dynamic_correction():
+    num_options, top, kind, rule = 7, 3, "numbers", "sharp"
     race = PreferenceRace(num_options, top, 60, total_order, "published", rule, dynamic_delta=True)
     outcomes = draw_samples(kind, 8, 7, num_options, 60)
     outcomes[::2] += np.arange(num_options)[:, None]
@@ -254,10 +205,6 @@ def test_dynamic_correction(num_options, top, kind, rule):
     [
         ("published", True),
         ("stitched-kl-verdict", False),
-        slow("published", False),
-        slow("stitched-kl-verdict", True),
-        slow("kl", False),
-        slow("kl", True),
     ],
 )
 def test_intervals(bound, intersect):
@@ -272,19 +219,6 @@ def test_intervals(bound, intersect):
             np.testing.assert_array_equal(history.lower[apart] > 0.5, beats[apart])
 
 
-@pytest.mark.slow
-def test_intersected_intervals_are_narrower():
-    outcomes = draw_samples("ties", 9, 6, 4, 30)
-    widths = []
-    for intersect in (False, True):
-        race = PreferenceRace(4, 2, 30, total_order, "published", intersect=intersect)
-        _, results, _ = play(race, outcomes, race.params(0.9))
-        first = jax.tree.map(lambda x: x[0], results)
-        widths.append(np.subtract(*first.intervals[::-1]))
-    assert (widths[1] <= widths[0]).all()
-    assert (widths[1] < widths[0]).any()
-
-
 @pytest.mark.parametrize("max_rounds", [1, 13, 29])
 def test_fewer_rounds_than_capacity(max_rounds):
     """The level is that of max_rounds, not of the capacity, and nothing counts after it."""
@@ -295,7 +229,7 @@ def test_fewer_rounds_than_capacity(max_rounds):
     assert all(len(h.rounds) <= max_rounds for h in histories)
 
 
-@pytest.mark.parametrize("bound", sorted(BOUNDS))
+@pytest.mark.parametrize("bound", ["published", "kl-verdict", "open-stitched"])
 def test_a_table_for_every_horizon(bound):
     """What searches that adapt n_max race with is what a race of that n_max would be given."""
     race = PreferenceRace(5, 2, 40, total_order, bound)
@@ -306,10 +240,9 @@ def test_a_table_for_every_horizon(bound):
         jax.tree.map(np.testing.assert_array_equal, adapted, own)
 
 
-@pytest.mark.parametrize("rule", ["sharp", slow("printed")])
-def test_the_top_of_the_ranking_is_what_the_rule_has_selected(rule):
+def test_the_top_of_the_ranking_is_what_the_rule_has_selected():
     """In a race that has ended, ties of the Copeland scores included."""
-    race = PreferenceRace(6, 3, 40, dominance, "published", rule)
+    race = PreferenceRace(6, 3, 40, dominance, "published")
     params = race.params(0.3)
     outcomes = draw_samples("pareto", 12, 60, 6, 40)
     outcomes[::2] += 5 * np.arange(6)[:, None, None]
@@ -352,40 +285,3 @@ def test_a_decided_race_with_an_exact_copeland_tie(top):
     assert np.flatnonzero(result.discarded).tolist() == list(range(top, 4))
     if top == 3:  # no tie at this boundary: the rule itself has settled all
         assert jnp.logical_or(state.selected, state.discarded).all()
-
-
-def test_permuted_options_give_permuted_sort_keys():
-    race = PreferenceRace(6, 3, 40, total_order, "stitched-kl")
-    params = race.params(0.3)
-    outcomes = draw_samples("ties", 13, 30, 6, 40)
-    rng = np.random.default_rng(14)
-    order = np.stack([rng.permutation(6) for _ in outcomes])
-    permuted = np.take_along_axis(outcomes, order[:, :, None], axis=1)
-    _, plain, _ = jax.tree.map(np.asarray, play(race, outcomes, params))
-    _, other, _ = jax.tree.map(np.asarray, play(race, permuted, params))
-    for field in ("copeland", "borda", "samples"):
-        expected = np.take_along_axis(getattr(plain, field), order, axis=1)
-        np.testing.assert_array_equal(getattr(other, field), expected)
-    np.testing.assert_array_equal(other.decided, plain.decided)
-
-
-def joint_ranks(outcomes):
-    """Replace the numbers of each instance by their ranks among all of its numbers."""
-    flat = outcomes.reshape(len(outcomes), -1)
-    ranks = [np.unique(row, return_inverse=True)[1] for row in flat]
-    return np.stack(ranks).reshape(outcomes.shape)
-
-
-def test_only_the_order_of_the_outcomes_counts():
-    race = PreferenceRace(4, 2, 40, total_order, "published")
-    params = race.params(0.3)
-    outcomes = np.round(4 * draw_samples("numbers", 15, 30, 4, 40))
-    _, plain, _ = play(race, outcomes, params)
-    for transformed in (
-        outcomes**3 - 5,  # exact: the numbers are small integers
-        np.exp2(outcomes / 8).astype(np.float32),
-        joint_ranks(outcomes).astype(np.float32),
-        joint_ranks(outcomes).astype(np.int32),
-    ):
-        _, other, _ = play(race, transformed, params)
-        jax.tree.map(np.testing.assert_array_equal, other, plain)

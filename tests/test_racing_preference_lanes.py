@@ -21,10 +21,6 @@ def normal(key, option):
     return option + jax.random.normal(key, (), jnp.float32)
 
 
-def rounded(key, option):
-    return jnp.floor(normal(key, option))
-
-
 def one_is_infinite(key, option):
     """The last option is infinite now and then."""
     sample = normal(key, option)
@@ -65,9 +61,6 @@ def listed(monkeypatch):
 @pytest.mark.parametrize(
     ("sample", "rule", "epsilon", "num_races"),
     [
-        pytest.param(normal, "sharp", 0.0, RACES, marks=pytest.mark.slow),
-        pytest.param(normal, "sharp", 0.0, 6, marks=pytest.mark.slow),
-        pytest.param(rounded, "sharp", 0.05, RACES, marks=pytest.mark.slow),
         (one_is_infinite, "printed", 0.0, RACES),
     ],
 )
@@ -93,7 +86,6 @@ def test_a_race_of_a_batch_is_what_it_is_alone(listed, sample, rule, epsilon, nu
     "settings",
     [
         {"bound": "published", "dynamic_delta": True},
-        pytest.param({"bound": "tight", "ranking": "borda"}, marks=pytest.mark.slow),
     ],
 )
 def test_what_takes_more_than_verdicts_is_listed_too(listed, settings):

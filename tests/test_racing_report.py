@@ -68,12 +68,6 @@ def test_an_undecided_heuristic_race():
     assert (rows["perhaps in"], rows["perhaps out"], rows["undecided"]) == ("-", "2", "0, 1")
 
 
-def test_a_race_asked_for_its_result_early():
-    race = PreferenceRace(2, 1, 300, total_order)
-    result = tell_all(race, repeated(1, 0, rounds=1), race.params(0.1))
-    assert "NOT decided yet, after 1 of at most 300 rounds" in str(result)
-
-
 def test_a_tie_at_the_boundary_is_no_verdict():
     """A cycle of three: each of them is an optimal choice."""
     race = PreferenceRace(3, 1, 20_000, total_order)

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import kernels, racing, sweep, tables
+from jaxrace import racing, sweep, tables
 from jaxrace.commands.cli import main
 from jaxrace.commands.job import Job
 from jaxrace.commands.reproduce import job as reproduce_module
@@ -82,57 +82,17 @@ def test_races_by_other_rankings(tmp_path, monkeypatch):
     assert all(f"| {number} |" in report for number in ("1,161", "2,262", "1,813"))
 
 
-# A curve, its race, and the params of that race.
-CASES = {
-    "HR": (
-        race_curves.hoeffding("bernoulli, drift k/5"),
-        racing.HoeffdingRace(10, 5),
-        lambda race, k: race.params(0.05, 300, 1.0),
-    ),
-    "HR of the uniform tasks": (
-        race_curves.hoeffding("uniform", "improved"),
-        racing.HoeffdingRace(10, 5, intersect=True, dynamic_delta=True),
-        lambda race, k: race.params(0.05, 300, 10 * k),
-    ),
-    "PBR, printed": (
-        race_curves.preference("normal", rule="printed"),
-        racing.PreferenceRace(10, 5, 300, kernels.total_order, "published", "printed"),
-        lambda race, k: race.params(0.05),
-    ),
-    "PBR, another bound": (
-        race_curves.preference("normal", bound="stitched-kl"),
-        racing.PreferenceRace(10, 5, 300, kernels.total_order, "stitched-kl"),
-        lambda race, k: race.params(0.05),
-    ),
-    "dominance": (
-        race_curves.dominance("bernoulli, drift k/10"),
-        racing.DominanceRace(10, 5, 300, kernels.total_order),
-        lambda race, k: race.params(0.05, slack=1.0),
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CASES)
-def test_a_line_of_the_table_is_what_its_race_does(synthetic, name):
-    """Another bound is another table of thresholds, and each k has its own range."""
-    compare_with_its_race(tables.read_table(synthetic / "races.csv"), name)
-
-
 def test_a_line_of_a_small_table_is_what_its_race_does(tmp_path, monkeypatch):
     """Each k has its own range."""
     monkeypatch.setattr(race_curves, "COMPLEXITIES", (1.0, 7.0))
-    improved: race_curves.Run = ("HR", "improved", "", "hoeffding")
-    lineup: dict[race_curves.Run, racing.Race] = {improved: pbr_synthetic.lineup()[improved]}
+    improved = ("HR", "improved", "", "hoeffding")
+    lineup = {run: race for run, race in pbr_synthetic.lineup().items() if run == improved}
     curves = race_curves.measure(Workbench(tmp_path), lineup, REPETITIONS)
     tables.write_table(tmp_path / "races.csv", race_curves.table_of(curves))
     table = tables.read_table(tmp_path / "races.csv")
     assert len(table["k"]) == 4 * 2
-    compare_with_its_race(table, "HR of the uniform tasks")
-
-
-def compare_with_its_race(table, name):
-    curve, race, make_params = CASES[name]
+    curve = race_curves.hoeffding("uniform", "improved")
+    race = racing.HoeffdingRace(10, 5, intersect=True, dynamic_delta=True)
     chosen = np.all([table[head] == value for head, value in curve._asdict().items()], axis=0)
     k, number = 7.0, list(race_curves.TASKS).index(curve.task)
     complexities = race_curves.COMPLEXITIES
@@ -144,7 +104,7 @@ def compare_with_its_race(table, name):
         draw_key, race_key = jax.random.split(key)
         which = jnp.int32(list(race_curves.TASKS).index(curve.task))
         options = tasks.draw(draw_key, which, jnp.float32(k), 10)
-        result = racing.run(race, race_key, tasks, options, make_params(race, k))
+        result = racing.run(race, race_key, tasks, options, race.params(0.05, 300, 10 * k))
         draws.append(int(result.samples.sum()))
         means = np.asarray(race_curves.TASKS[curve.task].means(options[1][int(which)]))
         best = set(np.argsort(-means)[:5].tolist())
@@ -201,16 +161,3 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
     shutil.rmtree(folder / done[-1])
     assert reproduce(Job(ReproduceConfig("all", quick=True), folder, resume=True)) == folder
     assert done == [*expected, done[-1]]
-
-
-def test_what_is_interrupted_among_all_is_resumed_with_all(tmp_path, monkeypatch, capsys):
-    def stop(bench):
-        raise sweep.Interrupted(bench.folder)
-
-    monkeypatch.setattr(reproduce_module, "maker", lambda name: stop)
-    folder = tmp_path / "all"
-    assert main([*COMMAND, "all", "--out", str(folder)]) == 128
-    assert f"--out {folder} --resume goes on" in capsys.readouterr().err
-    ended = lambda bench: bench.write_report()  # noqa: E731
-    monkeypatch.setattr(reproduce_module, "maker", lambda name: ended)
-    assert main([*COMMAND, "all", "--out", str(folder), "--resume"]) == 0

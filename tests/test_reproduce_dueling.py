@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jaxrace import dueling, tables
+from jaxrace import tables
 from jaxrace.commands.job import Job
 from jaxrace.commands.reproduce.config import ReproduceConfig
 from jaxrace.commands.reproduce.job import maker, reproduce
@@ -11,7 +11,6 @@ from jaxrace.commands.workbench import Workbench
 from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.papers.figures import FIGURES, IN_ALL
 from jaxrace.papers.savage import bandits
-from jaxrace.papers.savage import dueling as savage
 from jaxrace.papers.sup_klucb import regret as sup_klucb
 
 
@@ -69,44 +68,3 @@ def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path, number):
         expected = horizon * (scores.max() - scores.mean())
         mean, error = regret[number, :, -1].mean(), regret[number, :, -1].std() / np.sqrt(runs)
         assert abs(mean - expected) < 5 * error + 1e-3 * expected
-
-
-@pytest.mark.slow
-def test_the_figures_show_what_the_tables_say(tmp_path):
-    folder = reproduce(Job(ReproduceConfig("sup-klucb-25", quick=True), tmp_path / "run"))
-    curves, rows = (tables.read_table(folder / f"{name}.csv") for name in ("curves", "games"))
-    assert (curves["lower_quartile"] <= curves["upper_quartile"]).all()
-    for name in sup_klucb.ALGORITHMS:
-        own = curves["algorithm"] == name
-        assert (np.diff(curves["regret"][own]) >= 0).all()
-        last = curves["regret"][own][-1]
-        assert last == pytest.approx(rows["regret"][rows["algorithm"] == name].mean(), rel=1e-4)
-
-
-@pytest.mark.slow
-def test_games_have_a_single_winner_and_all_sizes():
-    games = sup_klucb.draw_games(0, 40)
-    assert all(dueling.copeland_winners(matrix).sum() == 1 for matrix in games)
-    sizes = [len(matrix) for matrix in games]
-    assert 3 <= min(sizes) < 8
-    assert 31 < max(sizes) <= 36
-
-
-def test_the_full_horizon_of_400_arms():
-    assert savage.FULL_400.horizon == 100_000_000
-    assert savage.SETTINGS["condorcet-400"].horizon == 2_500_000
-
-
-@pytest.mark.slow
-def test_runs_of_slow_algorithms(tmp_path):
-    """Fewer of them, on the first of the matrices, and the report says how many."""
-    setting = savage.Setting(
-        "A few", 3, 4, 600, ("savage", "uniform"), "copeland", "More there.", {"uniform": 2}
-    )
-    bench = Workbench(tmp_path)
-    savage.run(bench, {"random-3": setting})
-    rows = tables.read_table(tmp_path / "duels.csv")
-    assert rows["runs"].tolist() == [4, 2]
-    report = (tmp_path / "report.md").read_text()
-    assert "600 duels a run, copeland regret. More there." in report
-    assert "| uniform | 2 |" in report

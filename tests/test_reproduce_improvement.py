@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from jaxrace import tables
-from jaxrace.commands.improve.domains import DOMAINS, Worth, floor_of, is_worse, without_chance
+from jaxrace.commands.improve.domains import DOMAINS, Worth, is_worse, without_chance
 from jaxrace.commands.job import Job
 from jaxrace.commands.reproduce.config import ReproduceConfig
 from jaxrace.commands.reproduce.job import reproduce
 from jaxrace.envs.mountain_car import MountainCar
-from jaxrace.improvement import Mixed, MixedPolicy, MixedWith, collect
-from jaxrace.papers.policy_improvement import daedalus, mountain_car
-from jaxrace.rollout import PolicyInTask
+from jaxrace.improvement import Mixed, MixedWith
 
 
 @pytest.mark.parametrize(
@@ -62,26 +60,6 @@ def test_initial_policies_perform_as_in_figure_4(name, published):
     assert found.stderr == 0 or 3e-4 < found.stderr < 9e-4
 
 
-@pytest.mark.slow
-def test_performance_of_the_car_is_that_of_episodes():
-    """Of a policy that is far from uniform, in 5,000 episodes."""
-    domain = DOMAINS["mountain-car"]
-    rng = np.random.default_rng(1)
-    theta = jnp.asarray(rng.normal(size=domain.initial().shape), jnp.float32)
-    policy = MixedWith(Mixed(theta, jnp.float32(0.8)), jnp.asarray(domain.initial()))
-    exact = jax.jit(domain.performance)(jax.random.key(0), policy)
-    episodes = dataclasses.replace(domain, rollouts=5_000)
-    found = jax.jit(episodes.performance)(jax.random.key(0), policy)
-    assert exact.stderr == 0
-    assert 0.0005 < found.stderr < 0.005
-    assert abs(found.mean - exact.mean) < 4 * found.stderr
-    # The standard error is that of the returns.
-    option = PolicyInTask(policy, domain.env.default_params)
-    data = collect(domain.env, MixedPolicy(domain.softmax), jax.random.key(1), option, 2_500)
-    spread = np.asarray(domain.returns.returns(data)).std()
-    assert float(found.stderr) == pytest.approx(spread / np.sqrt(5_000), rel=0.1)
-
-
 def test_the_car_needs_three_decisions():
     """Which is the upper end of its returns: of all sequences of actions one is so short."""
     domain = DOMAINS["mountain-car"]
@@ -99,27 +77,3 @@ def test_worse_beyond_chance():
     assert is_worse(Worth(means, exact), Worth(0.238, 0.0)).tolist() == [True, False, False, False]
     found = Worth(np.array([0.06, 0.0615, 0.063]), np.full(3, 6e-4))
     assert is_worse(found, Worth(0.063, 3e-4)).tolist() == [True, False, False]
-
-
-def test_a_mixture_with_alpha_0_is_the_initial_policy():
-    domain = DOMAINS["gridworld"]
-    theta = jnp.asarray(domain.initial())
-    other = MixedWith(Mixed(-theta, jnp.float32(0)), theta)
-    found = domain.performance(jax.random.key(0), other)
-    assert float(found.mean) == pytest.approx(0.238, abs=5e-4)
-    assert floor_of(domain, 3).mean == pytest.approx(0.238, abs=5e-4)
-
-
-def test_the_sizes_of_the_paper():
-    """Figure 4: 1,400 and 900 trajectories in steps of 100 and 50; 100, 100 and 10 trials."""
-    sizes = {
-        name: (DOMAINS[name].batch_size, DOMAINS[name].batch_size * batches, trials)
-        for name, (batches, trials) in daedalus.SIZES.items()
-    }
-    assert sizes == {
-        "gridworld": (100, 1_400, 100),
-        "mountain-car": (50, 900, 100),
-        "marketing": (250, 3_000, 10),
-    }
-    assert mountain_car.SIZES == (50, 200, 900, 5_000)
-    assert np.isin([key[2] for key in daedalus.PUBLISHED], daedalus.BOUNDS).all()

@@ -162,25 +162,6 @@ def test_a_chain_is_walked_to_its_end():
     np.testing.assert_array_equal(tables[:, 4], np.zeros((8, 2)))  # the terminal state
 
 
-def test_the_better_of_two_states_is_kept():
-    """To stay costs 3 in state 0 and 1 in state 1, to change 4: change, then stay."""
-    params = deterministic([[0, 1], [0, 1]], [[-3, -4], [-4, -1]], [False] * 2, start=[0, 1])
-    learner = Sarsa(Mdp(horizon=10), table_of(2, 2))
-    numbers = learner.params(3000, exploration=0.5, env_params=params)
-
-    tables = learn(learner, numbers, repeats=8).best[:, -1]
-
-    assert (jnp.argmax(tables, -1) == 1).all()
-
-
-def test_the_horizon_ends_an_episode():
-    """One step of reward 1 for ever: were the next value counted, Q would grow beyond 1."""
-    params = deterministic([[0]], [[1.0]], [False], start=[0])
-    learner = Sarsa(Mdp(horizon=1), table_of(1, 1))
-    rows = learn(learner, learner.params(100, learning_rate=1.0, env_params=params), repeats=1)
-    np.testing.assert_allclose(rows.best[0, -1], [[1.0]])
-
-
 MEDICAL = Sarsa(
     medical.Medical(),
     GreedyTable(Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=20), medical.DOSES),

@@ -91,11 +91,7 @@ def calibration(tables, spread, kind):
 
 
 @pytest.mark.parametrize(
-    ("spread", "tables"),
-    [
-        (1, 100),
-        *(pytest.param(spread, 2_000, marks=pytest.mark.slow) for spread in (0.5, 1, 2)),
-    ],
+    ("spread", "tables"), [(1, 100), pytest.param(2, 2_000, marks=pytest.mark.slow)]
 )
 def test_probabilities_are_rates(spread, tables):
     """As a whole, and among those that look likely."""
@@ -104,46 +100,3 @@ def test_probabilities_are_rates(spread, tables):
     for chosen in (confidence >= 0, confidence > 0.5):
         error = np.sqrt((confidence * (1 - confidence))[chosen].sum())
         assert abs((confidence - right)[chosen].sum()) < 3 * error + 0.02 * chosen.sum()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("spread", [0.5, 1, 2])
-def test_probabilities_of_wins_are_nearly_rates(spread):
-    """Whose noise is not the same everywhere."""
-    confidence, right = calibration(2_000, spread, "wins")
-    print(f"wins, spread {spread}: {confidence.mean():.3f}, right {right.mean():.3f}")
-    assert abs(confidence.mean() - right.mean()) < 0.1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["margins", "wins"])
-def test_advice_finds_the_best_with_fewer_games(kind):
-    """40 games more, ten at a time, against random pairs and those that have met least."""
-    right = {"advice": [], "random": [], "fewest": []}
-    for rule, found in right.items():
-        for seed in range(500):
-            rng = np.random.default_rng(seed)
-            qualities, pairs = rng.normal(0, 1, PLAYERS), some_pairs(rng, GAMES)
-            scores = played(rng, qualities, pairs, kind)
-            for _ in range(4):
-                if rule == "advice":
-                    fit = fit_linked(table_of(pairs, scores), POOLED)
-                    more = linked_advice(fit, TOP, 10, rng)[0]
-                elif rule == "random":
-                    more = some_pairs(rng, 10)
-                else:
-                    more = least_met(rng, pairs)
-                pairs = np.concatenate([pairs, more])
-                scores = np.append(scores, played(rng, qualities, more, kind))
-            found.append(is_right(qualities, fit_linked(table_of(pairs, scores), POOLED)))
-    rates = {rule: np.mean(found) for rule, found in right.items()}
-    print(kind, rates)
-    assert rates["advice"] > max(rates["random"], rates["fewest"]) + 0.06
-
-
-def least_met(rng, pairs):
-    counts = np.zeros((PLAYERS, PLAYERS))
-    np.add.at(counts, tuple(np.sort(pairs, 1).T), 1)
-    low, high = np.triu_indices(PLAYERS, 1)
-    order = np.argsort(counts[low, high] + rng.random(len(low)) / 2)[:10]
-    return np.stack([low, high], 1)[order]

@@ -51,26 +51,6 @@ def limits(wrong, runs):
     return scipy.stats.binomtest(wrong, runs).proportion_ci(0.998, "exact")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "selector",
-    [
-        ActiveRanking(4, 2),
-        PairwiseRace(4, 2),
-        PairwiseRace(4, 2, width="pairs"),
-        PairwiseRace(4, 2, ranking="copeland"),
-    ],
-    ids=lambda selector: f"{type(selector).__name__}-{getattr(selector, 'ranking', '')}",
-)
-def test_guaranteed_selections_are_made(selector):
-    """With so many comparisons of options that are apart most of them are, and rightly."""
-    strength = jnp.array([0.95, 0.75, 0.25, 0.05])
-    matrix = jnp.clip(0.5 + (strength[:, None] - strength[None, :]) / 2, 0.1, 0.9)
-    decided, wrong = rates(selector, 200, 4000, matrix, selector.params(delta=DELTA))
-    assert decided > 0.9
-    assert limits(wrong, 200).high <= DELTA
-
-
 WALK = PairwiseRace(3, 1, ranking="random_walk")
 
 
@@ -94,28 +74,21 @@ def narrowed(selector, factor, budget):
     return NarrowActiveRanking(**dataclasses.asdict(selector), factor=factor), params
 
 
-@pytest.mark.parametrize("runs", [200, pytest.param(5000, marks=pytest.mark.slow)])
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("selector", "chance", "factor", "budget"),
     [
         (PairwiseRace(3, 1), 0.65, 4, 3_000),
-        *(
-            pytest.param(*case, marks=pytest.mark.slow)
-            for case in [
-                (ActiveRanking(3, 1), 0.75, 8, 3_000),
-                (ActiveRanking(3, 1, radius="heckel"), 0.9, 16, 3_000),
-                (ActiveRanking(3, 1, outcome="scores"), 0.75, 8, 3_000),
-                (PairwiseRace(3, 1, outcome="scores"), 0.65, 4, 3_000),
-                (PairwiseRace(3, 1, width="pairs"), 0.7, 8, 3_000),
-                (PairwiseRace(3, 1, ranking="copeland"), 0.6, 4, 3_000),
-                (WALK, 0.8, 128, 30_000),
-            ]
-        ),
+        (ActiveRanking(3, 1), 0.75, 8, 3_000),
+        (ActiveRanking(3, 1, radius="heckel"), 0.9, 16, 3_000),
+        (PairwiseRace(3, 1, ranking="copeland"), 0.6, 4, 3_000),
+        (WALK, 0.8, 128, 30_000),
     ],
-    ids=("borda", "karnin", "heckel", "scores", "borda-scores", "borda-pairs", "copeland", "walk"),
+    ids=("borda", "karnin", "heckel", "copeland", "walk"),
 )
-def test_a_close_boundary_is_rarely_crossed(selector, chance, factor, budget, runs):
+def test_a_close_boundary_is_rarely_crossed(selector, chance, factor, budget):
     """As close as it can decide, and closer; there narrow intervals would be wrong too often."""
+    runs = 2_000
 
     def matrix(chance):
         """Of the first against the second; both mostly win against the third."""

@@ -169,12 +169,6 @@ def test_how_far_rounding_lets_float32_come(wins, most, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("noise", "most"), [(0.0, 0.4), (0.4, 0.6)])
-def test_both_searches_end_in_stationary_points(noise, most):
-    assert compare_searches(noise, 25)[:, 0].mean() < most
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.4])
 def test_how_often_they_end_in_different_modes(noise, capsys):
     """400 instances; `-s` shows the numbers of docs/top_k_selection.md."""

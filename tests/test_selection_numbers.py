@@ -30,14 +30,6 @@ def assert_near(values, expected, error=0.0):
     assert abs(np.mean(values) - expected) < 4 * np.hypot(own, error)
 
 
-@pytest.mark.slow
-def test_the_best_of_ten_is_expected_to_be_an_eleventh_ahead():
-    keys = jax.random.split(jax.random.key(0), 20_000)
-    problems = jax.vmap(functools.partial(thurstone, num_options=10))(keys)
-    qualities = np.sort(np.asarray(problems.means)[:, :, 0], 1)
-    assert_near(qualities[:, -1] - qualities[:, -2], EXPECTED_GAP)
-
-
 @jax.jit
 @functools.partial(jax.vmap, in_axes=(0, None))
 def play_match(key, params):
@@ -49,9 +41,9 @@ def play_match(key, params):
 
 
 @pytest.mark.parametrize(("comparisons", "published"), [(1, 0.572), (10, 0.717)])
-@pytest.mark.parametrize("runs", [2_000, pytest.param(50_000, marks=pytest.mark.slow)])
-def test_a_match_is_won_as_often_as_published(comparisons, published, runs):
-    keys = jax.random.split(jax.random.key(0), runs)
+@pytest.mark.slow
+def test_a_match_is_won_as_often_as_published(comparisons, published):
+    keys = jax.random.split(jax.random.key(0), 50_000)
     won = play_match(keys, Top(2, 1).params(repetitions=comparisons))
     assert_near(np.asarray(won), published, error=0.0005)
 
@@ -64,7 +56,7 @@ def after_250(selector, keys, problems):
     def play(key, problem):
         rest = 250 - selector.opening
         work = driver.SelectionWork(selector, normal_score, 250, rest, params)
-        state = driver.advance(work, driver.begin(work, key, problem), problem).selector
+        state = work.advanced(work.init(driver.SelectionJob(key, problem))).selector
         selected = selector.result(state, params).selected
         return state, (selected == borda_top(problem.means, 4)).all()
 
@@ -77,7 +69,6 @@ def draw_problems(count, noise):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [200, 2_000])
 @pytest.mark.parametrize(
     ("noise", "pooled", "index", "error"),
     [
@@ -87,10 +78,10 @@ def draw_problems(count, noise):
         (0.4, 2.0, 0.086, 0.001),
     ],
 )
-def test_the_index_grows_with_what_the_model_misses(noise, pooled, index, error, count):
+def test_the_index_grows_with_what_the_model_misses(noise, pooled, index, error):
     """Figure 6, our numbers; and with pooled samples, which make it smaller."""
     selector = MlPocbam(10, 4, pooled_samples=pooled)
-    states, _ = after_250(selector, *draw_problems(count, noise))
+    states, _ = after_250(selector, *draw_problems(2_000, noise))
     fitted = jax.vmap(lambda state: selector.moments(state, selector.params()))(states)
     observed = jax.vmap(functools.partial(observed_moments, pooled_samples=pooled))(states.scores)
     assert_near(np.asarray(jax.vmap(intransitivity_index)(observed, fitted)), index, error)

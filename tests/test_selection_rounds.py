@@ -18,8 +18,6 @@ from jaxrace.selection import (
     Top,
 )
 
-slow = pytest.mark.slow
-
 PURPOSES = ("select", "rise", "sink")  # of a match, by the phase of TOP
 
 
@@ -28,10 +26,6 @@ PURPOSES = ("select", "rise", "sink")  # of a match, by the phase of TOP
     [
         (2, 1, 1),
         (7, 3, 2),
-        *(
-            pytest.param(*size, marks=slow)
-            for size in [(5, 1, 3), (8, 7, 1), (9, 2, 2), (13, 4, 2)]
-        ),
     ],
 )
 def test_top_plays_the_same_matches(float64, num_options, top, repetitions):
@@ -97,9 +91,7 @@ def assert_same_end(selector, oracle, params, steps):
     ("radius", "outcome", "num_options", "top"),
     [
         ("heckel", "wins", 2, 1),
-        pytest.param("heckel", "scores", 4, 2, marks=slow),
         ("karnin", "wins", 4, 2),
-        pytest.param("karnin", "scores", 5, 4, marks=slow),
     ],
 )
 def test_active_ranking_decides_the_same(float64, radius, outcome, num_options, top):
@@ -112,14 +104,8 @@ def test_active_ranking_decides_the_same(float64, radius, outcome, num_options, 
         assert state.selected.any()
 
 
-@pytest.mark.parametrize(
-    ("radius", "num_options", "top"),
-    [
-        ("heckel", 2, 1),
-        *(pytest.param(*case, marks=slow) for case in [("heckel", 4, 2), ("karnin", 5, 4)]),
-    ],
-)
-def test_active_ranking_comes_to_an_end_the_same(float64, radius, num_options, top):
+def test_active_ranking_comes_to_an_end_the_same(float64):
+    radius, num_options, top = "heckel", 2, 1
     selector = ActiveRanking(num_options, top, radius=radius, outcome="scores")
     params = selector.params(delta=0.9, max_score=1.0)
     oracle = reference.ActiveRankingReference(num_options, top, 0.9, radius, "scores", 1.0)
@@ -141,12 +127,8 @@ def separated(num_options, slack=0.3):
     ("ranking", "width", "outcome", "num_options", "top"),
     [
         ("copeland", "pairs", "wins", 5, 2),
-        pytest.param("copeland", "pairs", "scores", 2, 1, marks=slow),
-        pytest.param("borda", "options", "wins", 5, 2, marks=slow),
         ("borda", "options", "scores", 5, 2),
         ("borda", "pairs", "wins", 2, 1),
-        pytest.param("borda", "pairs", "scores", 5, 2, marks=slow),
-        pytest.param("random_walk", "pairs", "wins", 5, 2, marks=slow),
         ("random_walk", "pairs", "scores", 2, 1),
     ],
 )
@@ -164,7 +146,6 @@ def test_the_race_decides_the_same(float64, ranking, width, outcome, num_options
     [
         ("copeland", "pairs", 5, 2),
         ("borda", "options", 5, 2),
-        pytest.param("borda", "pairs", 5, 2, marks=slow),
         ("random_walk", "pairs", 2, 1),
     ],
 )

@@ -20,8 +20,6 @@ from jaxrace.selection import (
 )
 from jaxrace.selection.scores import counted, no_scores
 
-slow = pytest.mark.slow
-
 SELECTORS = {
     "uniform": (partial(Uniform, warm_up=2), reference.UniformReference),
     "pocbam": (Pocbam, reference.PocbamReference),
@@ -37,14 +35,6 @@ SELECTORS = {
 }
 
 POOLED = {"pooled_samples": 2}
-
-OTHER_CASES = [
-    *((name, 5, 2, 0.3, None, {}) for name in ("pocbam", "restarted", "followed", "swept")),
-    *((name, 5, 2, 0.3, None, POOLED) for name in SELECTORS if name not in ("swept", "ocba")),
-    *((name, 6, 4, 0, 1, {}) for name in ("pocbam", "swept", "pkg", "ocba")),
-    *((name, 6, 4, 0, 0, POOLED) for name in ("swept", "pkg")),
-    *((name, 2, 1, 0, None, {}) for name in ("pocbam", "pkg")),
-]
 
 
 def is_near_tie(oracle, pair, others):
@@ -89,7 +79,6 @@ def take_over_fit(selector, state, oracle):
         ("swept", 5, 2, 0.3, None, POOLED),
         ("followed", 6, 4, 0, 1, {}),
         ("pocbam", 6, 4, 0, 0, POOLED),
-        *(pytest.param(*case, marks=slow) for case in OTHER_CASES),
     ],
 )
 def test_agrees_with_the_reference_step_by_step(
@@ -141,11 +130,7 @@ def test_running_moments_are_those_of_the_samples(float64):
     [
         Pocbam(5, 2, pooled_samples=2),
         MlPocbam(5, 2),
-        pytest.param(MlPocbam(5, 2, fit="restarted"), marks=slow),
-        pytest.param(MlPocbam(5, 2, fit="followed"), marks=slow),
-        pytest.param(HybridPocbam(5, 2), marks=slow),
         KnowledgeGradient(5, 2),
-        pytest.param(Uniform(5, 2), marks=slow),
         Ocba(5, 2),
     ],
 )
@@ -169,12 +154,8 @@ def test_choices_do_not_depend_on_the_scale_of_scores(float64, selector, noisy):
 @pytest.mark.parametrize(
     "selector",
     [
-        pytest.param(Uniform(4, 2), marks=slow),
         Pocbam(4, 2),
         MlPocbam(4, 2),
-        pytest.param(MlPocbam(4, 2, fit="followed"), marks=slow),
-        pytest.param(HybridPocbam(4, 2), marks=slow),
-        pytest.param(KnowledgeGradient(4, 2), marks=slow),
     ],
 )
 def test_all_equal_scores_are_sampled_evenly(selector):
@@ -203,12 +184,8 @@ def play_with_a_constant_pair(selector):
 @pytest.mark.parametrize(
     "selector",
     [
-        pytest.param(Uniform(4, 1), marks=slow),
         Pocbam(4, 1),
-        pytest.param(Pocbam(4, 1, pooled_samples=2), marks=slow),
         MlPocbam(4, 1, fit="swept"),
-        pytest.param(HybridPocbam(4, 1), marks=slow),
-        pytest.param(KnowledgeGradient(4, 1), marks=slow),
         Ocba(4, 1),
     ],
 )
@@ -253,21 +230,8 @@ def test_variances_are_mixed_with_the_pooled_one():
     np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
-def test_pairs_that_were_never_played_come_first():
-    """A model that could not be fitted yet says nothing of the rest."""
-    selector = MlPocbam(4, 1, warm_up=2, pooled_samples=2)
-    params = selector.params()
-    told = [[i, j] for i in range(4) for j in range(i + 1, 4) if (i, j) != (2, 3)] * 4
-    state = selector.tell_many(selector.init(params), told, [1.0] * len(told), params)
-    pairs = selector.ask_many(jax.random.key(0), state, params, 6).tolist()
-    assert pairs[:4] == [[2, 3]] * 4
-    assert sorted(map(tuple, pairs[4:])) == [(0, 1), (0, 2)]
-
-
-@pytest.mark.parametrize(
-    "selector", [Pocbam(5, 2), pytest.param(MlPocbam(5, 2, fit="followed"), marks=slow)]
-)
-def test_a_batch_of_one_is_what_ask_says(selector):
+def test_a_batch_of_one_is_what_ask_says():
+    selector = Pocbam(5, 2)
     compare = Normals(4, 5)
     params, key = selector.params(), jax.random.key(0)
     state = selector.init(params)
@@ -302,39 +266,3 @@ def test_a_batch_is_chosen_as_if_each_left_what_is_known():
         assert expected[i, j] >= np.max(expected) - 1e-5
         n[i, j] += 1
         n[j, i] += 1
-
-
-@pytest.mark.slow
-def test_a_run_ends_with_the_confidence_that_was_asked_for():
-    selector = Pocbam(4, 1)
-    params, compare = selector.params(confidence=0.9), Normals(3, 4)
-    state = selector.init(params)
-    while not selector.result(state, params).done:
-        pair = selector.ask(jax.random.key(0), state, params)
-        assert float(selector.result(state, params).confidence) < 0.9 or state.time < 18
-        state = selector.tell(state, pair, compare(*pair.tolist()), params)
-    result = selector.result(state, params)
-    assert bool(result.done)
-    assert float(result.confidence) >= 0.9
-    assert "estimate without guarantee" in str(result)
-
-
-@slow
-def test_numbers_of_the_hybrid_decide_whom_it_follows():
-    compare = Normals(7, 5, noise=0.4)
-    results = {}
-    for limit in (0.0, 0.999999):
-        hybrid = HybridPocbam(5, 2)
-        other = Pocbam(5, 2) if limit == 0 else MlPocbam(5, 2)
-        params = hybrid.params(limit=limit)
-        state, plain = hybrid.init(params), other.init(other.params())
-        for number in range(45):
-            i, j = other.ask(jax.random.key(number), plain, other.params()).tolist()
-            assert hybrid.ask(jax.random.key(number), state, params).tolist() == [i, j]
-            score = compare(i, j)
-            state = hybrid.tell(state, [i, j], score, params)
-            plain = other.tell(plain, [i, j], score, other.params())
-        results[limit] = hybrid.result(state, params).scores
-        np.testing.assert_allclose(results[limit], other.result(plain, other.params()).scores)
-    assert dataclasses.is_dataclass(hybrid)
-    assert not np.allclose(results[0.0], results[0.999999])

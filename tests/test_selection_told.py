@@ -16,17 +16,7 @@ from jaxrace.selection.scores import all_told
 
 
 @pytest.mark.parametrize("scale", [2e15, 1e-17])
-@pytest.mark.parametrize(
-    "name",
-    [
-        "pocbam",
-        "swept",
-        *(
-            pytest.param(name, marks=pytest.mark.slow)
-            for name in ("uniform", "restarted", "followed", "hybrid", "pkg")
-        ),
-    ],
-)
+@pytest.mark.parametrize("name", ["pocbam", "swept"])
 def test_nobody_is_compared_with_itself(name, scale):
     """At the edge of what float32 holds nothing may be known, but there is a next pair."""
     selector = SELECTORS[name][0](4, 2)

@@ -87,15 +87,6 @@ def test_what_a_race_can_use_is_told_beside_what_a_grid_would_take(repeats, most
     assert line.endswith("; took 2.5 s")
 
 
-def test_the_log_is_that_of_the_whole_grid():
-    raced, asked = race()
-    rows, log = raced.log.rows, raced.log
-    numbers = np.sort(np.concatenate([numbers for _, numbers in asked]))
-    assert rows.job.tolist() == np.repeat(numbers, 2).tolist()
-    assert log.num_jobs == len(numbers)
-    assert (log.num_rows, log.lane_steps) == (2 * len(numbers), 9 * len(asked))
-
-
 def test_a_setting_that_fails_cannot_win():
     raced, _ = race(failing=[2])
     assert raced.summary(CONFIG)["best"] == {"sigma": 3, "delta": 0.2}

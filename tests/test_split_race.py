@@ -58,26 +58,6 @@ class OneStep:
         return jnp.ones(2, jnp.float32)
 
 
-@pytest.mark.slow
-def test_deltas_take_turns():
-    search = PolicySearch(OneStep(), Sigmoid(2), outcomes.Return(), RACE)
-
-    def rows(delta):
-        params = search.params(1.0, delta, budget=400, min_rounds=40, max_rounds=40)
-        return run_searches(search, KEYS[:1], params).rows
-
-    def spent(rows):
-        return np.diff(rows.episodes[:, 0], prepend=0)
-
-    loose, both, strict = rows(0.9), rows((0.9, 0.01)), rows(0.01)
-    first = int((both.episodes[:, 0] < 200).sum()) + 1  # its last race ends in the second part
-    np.testing.assert_array_equal(spent(both)[:first], spent(loose)[:first])
-    # Policies that differ differ without noise: what a race costs is a matter of delta alone.
-    assert spent(loose).max() < spent(strict).min()
-    assert spent(both)[first:].min() >= spent(strict).min()
-    assert len(both.episodes) > first + 1
-
-
 @pytest.mark.parametrize("delta", [(), (0.5, 1.5), 0.0])
 def test_bad_deltas_are_named(delta):
     with pytest.raises(ValueError, match=r"^delta: expected"):
@@ -125,15 +105,12 @@ def test_a_generation_is_raced_in_two_halves():
     assert min(shares) < 0.6 <= max(shares)
 
 
-@pytest.mark.parametrize(
-    ("noisy", "rounds"), [(True, 40), pytest.param(False, 3, marks=pytest.mark.slow)]
-)
-def test_n_max_grows_until_the_halves_agree(noisy, rounds):
+def test_n_max_grows_until_the_halves_agree():
     search = SplitRaceSearch(OneStep(), Sigmoid(2), outcomes.Return(), RACE, agreement=0.9)
-    params = search.params(1.0, budget=8000, max_rounds=40, env_params=np.bool_(noisy))
+    params = search.params(1.0, budget=8000, max_rounds=40, env_params=np.bool_(True))
     log = run_searches(search, KEYS, params)
     last = np.take_along_axis(np.asarray(log.rows.max_rounds), log.generations[None] - 1, 0)
-    assert np.median(last) == rounds
+    assert np.median(last) == 40
 
 
 def test_split_races_need_wins():
