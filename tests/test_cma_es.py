@@ -1,4 +1,6 @@
-"""CMA_ES steps against Hansen's tutorial, on the same samples and ranks."""
+"""CMA_ES steps against Hansen's tutorial and against pycma, on the same samples and ranks."""
+
+from typing import Any
 
 import cma_tutorial as tutorial
 import jax
@@ -85,9 +87,18 @@ def test_constants(n, population_size):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5)
 
 
+def cases(*quick):
+    """All objectives and sizes, of which those that are not named are slow: n and objective."""
+    return [
+        pytest.param(*size, name, marks=[] if (size[0], name) in quick else [pytest.mark.slow])
+        for size in SIZES
+        for name in OBJECTIVES
+    ]
+
+
 @pytest.mark.parametrize(
     ("n", "population_size", "objective"),
-    [(3, 7, "slope"), (3, 7, "valley"), (5, 8, "noise"), (30, 8, "noise")],
+    cases((3, "slope"), (3, "valley"), (5, "noise"), (30, "noise")),
 )
 def test_each_step_is_that_of_the_tutorial(n, population_size, objective):
     k = tutorial.constants(n, population_size)
@@ -118,3 +129,50 @@ def test_the_rank_one_update_may_stall_in_the_first_generation(name, factor, sta
         jax.random.key(2), population, jnp.arange(population_size), asked, params, example
     )
     assert (np.abs(told.p_c).max() == 0) == stalls
+
+
+def peer(n, population_size, k, monkeypatch):
+    """Pycma with the tutorial's constants, and without what the tutorial does not have."""
+    import cma  # which takes a second
+
+    # The expected length of a normal vector: pycma has 26 n^2 where the tutorial has 21 n^2.
+    monkeypatch.setattr(cma.sigma_adaptation.Mh, "chiN", lambda n: k.chi_n)
+    options = {
+        "popsize": population_size,
+        "CMA_active": False,
+        "CMA_mirrors": 0,
+        "updatecovwait": GAPS.get(n, 1),
+        "seed": 1,
+        "verbose": -9,
+    }
+    es: Any = cma.CMAEvolutionStrategy(np.ones(n), 0.5, options)
+    es.adapt_sigma.initialize(es)
+    es.adapt_sigma.cs, es.adapt_sigma.damps = k.c_sigma, k.d_sigma
+    es.sp.cc = k.c_c
+    es.sm.parameters = lambda **_: {"c1": k.c_1, "cmu": k.c_mu}
+    # Its own indicator puts |p|^2 / n against 2 + 4 / (n + 1), another line than the tutorial's.
+    es.adapt_sigma.hsig = lambda es: (
+        es.adapt_sigma._update_ps(es),
+        tutorial.stall_indicator(es.adapt_sigma.ps, es.countiter, k),
+    )[1]
+    return es
+
+
+@pytest.mark.parametrize(("n", "population_size", "objective"), cases((3, "slope"), (5, "noise")))
+def test_a_whole_run_is_that_of_pycma(n, population_size, objective, monkeypatch):
+    """Both go on from their own states: what differs would grow."""
+    k = tutorial.constants(n, population_size)
+    es = peer(n, population_size, k, monkeypatch)
+    np.testing.assert_allclose(es.sp.weights[: len(k.weights)], k.weights, rtol=1e-9)
+    stalled = []
+    for _, population, ranking, told in run(n, population_size, objective):
+        es.ask()  # it insists; our population is told
+        ranks = np.empty(population_size)
+        ranks[ranking] = np.arange(population_size)
+        es.tell(list(population), list(ranks), check_points=False)
+        stalled.append(not tutorial.stall_indicator(es.adapt_sigma.ps, es.countiter, k))
+        expected = tutorial.State(es.mean, es.sigma, es.C, es.adapt_sigma.ps, es.pc, es.countiter)
+        assert_close(told, expected, rtol=1e-4)
+    if objective == "slope":
+        assert any(stalled)
+    assert not all(stalled)

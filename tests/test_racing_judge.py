@@ -94,6 +94,13 @@ def test_who_is_sampled_to_the_end_is_exhausted():
     assert not result.asked.any()
 
 
+@pytest.mark.parametrize(("give_up", "certificate"), [(1, "given up"), (2, "running")])
+def test_who_has_samples_left_and_no_hope_gives_up(give_up, certificate):
+    race, samples = race_of(), draw(0, (60,) * 5, 0.0)
+    result = judge(race, [x[:20] for x in samples], race.params(0.05, give_up=give_up))
+    assert result.certificate == certificate
+
+
 @pytest.mark.parametrize("n", [11, 13, 15, 16, 20])
 def test_a_forecast_ends_with_a_block(n):
     race, samples = race_of(), draw(3, (60,) * 5, 0.3)
