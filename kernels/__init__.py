@@ -16,6 +16,10 @@ from jaxrace.kernels.bounds import intervals as intervals
 from jaxrace.kernels.bounds import levels as levels
 from jaxrace.kernels.bounds import threshold_table as threshold_table
 from jaxrace.kernels.bounds import thresholds as thresholds
+from jaxrace.kernels.choices import first_best as first_best
+from jaxrace.kernels.choices import leading as leading
+from jaxrace.kernels.choices import pick as pick
+from jaxrace.kernels.choices import ranking as ranking
 from jaxrace.kernels.correct_selection import correct_selection_gains as correct_selection_gains
 from jaxrace.kernels.correct_selection import in_top as in_top
 from jaxrace.kernels.correct_selection import log_correct_selection as log_correct_selection
@@ -28,9 +32,6 @@ from jaxrace.kernels.draws import draw_uniforms as draw_uniforms
 from jaxrace.kernels.draws import sample_beta as sample_beta
 from jaxrace.kernels.knowledge_gradient import knowledge_gradient as knowledge_gradient
 from jaxrace.kernels.knowledge_gradient import log_change_chance as log_change_chance
-from jaxrace.kernels.listing import for_listed as for_listed
-from jaxrace.kernels.listing import listing_block as listing_block
-from jaxrace.kernels.listing import with_operands_kept as with_operands_kept
 from jaxrace.kernels.lower_bounds import best_cap as best_cap
 from jaxrace.kernels.lower_bounds import betting_bound as betting_bound
 from jaxrace.kernels.lower_bounds import capped_bound as capped_bound
@@ -44,10 +45,6 @@ from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
 from jaxrace.kernels.merging import in_blocks as in_blocks
 from jaxrace.kernels.merging import map_blocks as map_blocks
 from jaxrace.kernels.merging import merge_vmaps as merge_vmaps
-from jaxrace.kernels.picking import first_best as first_best
-from jaxrace.kernels.picking import leading as leading
-from jaxrace.kernels.picking import pick as pick
-from jaxrace.kernels.picking import ranking as ranking
 from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
 from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk
@@ -60,6 +57,9 @@ from jaxrace.kernels.relations import total_order as total_order
 from jaxrace.kernels.rules import RULES as RULES
 from jaxrace.kernels.rules import select_and_discard as select_and_discard
 from jaxrace.kernels.rules import settle_reduced as settle_reduced
+from jaxrace.kernels.sparse import for_listed as for_listed
+from jaxrace.kernels.sparse import listing_block as listing_block
+from jaxrace.kernels.sparse import with_operands_kept as with_operands_kept
 from jaxrace.kernels.thurstone import ThurstoneFit as ThurstoneFit
 from jaxrace.kernels.thurstone import fit_thurstone as fit_thurstone
 from jaxrace.kernels.thurstone import pair_curvature as pair_curvature

@@ -16,8 +16,8 @@ from jax.scipy.special import ndtri
 from jax.scipy.stats import norm
 
 from jaxrace.kernels.draws import draw_below
-from jaxrace.kernels.listing import with_operands_kept
 from jaxrace.kernels.order_statistics import neighbours
+from jaxrace.kernels.sparse import with_operands_kept
 
 _DRAWN_AT_ONCE = 128  # values of each resample
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.kernels.listing import listing_block
+from jaxrace.kernels.sparse import listing_block
 from jaxrace.kernels.wins import Compare, Outcome, row_slices
 
 _TILE = 32  # samples of either option that are compared at once

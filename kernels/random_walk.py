@@ -9,8 +9,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from jaxrace.kernels.choices import ranking
 from jaxrace.kernels.elimination import inverse
-from jaxrace.kernels.picking import ranking
 
 # The walk starts anew, anywhere, in one of fifty steps: the chain is irreducible then.
 _FOLLOWED, _RESTARTED = 0.98, 0.02

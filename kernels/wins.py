@@ -22,7 +22,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace.kernels.devices import sizes
-from jaxrace.kernels.listing import for_listed, listing_block
+from jaxrace.kernels.sparse import for_listed, listing_block
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]

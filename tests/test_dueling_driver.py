@@ -14,7 +14,7 @@ from jaxrace.dueling import (
     step_keys,
 )
 from jaxrace.dueling.matrices import flat
-from jaxrace.kernels import sums
+from jaxrace.kernels import kahan
 
 # A block's own sum is rounded at every choice, 64 times at most, by 2^-25 of it.
 ROUNDING = 64 * 2.0**-24
@@ -27,7 +27,9 @@ def test_equal_terms_add_up():
 
     @jax.jit
     def add_up(term):
-        return jax.lax.fori_loop(0, count, lambda _, total: sums.plus(total, term), sums.nothing(1))
+        return jax.lax.fori_loop(
+            0, count, lambda _, total: kahan.plus(total, term), kahan.nothing(1)
+        )
 
     exact = count * float(term[0])
     assert add_up(term).value[0] == pytest.approx(exact, rel=2.0**-23)

@@ -19,8 +19,8 @@ from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_of
 from jaxrace.dueling.savage import Savage
 from jaxrace.dueling.winners import condorcet_winner
-from jaxrace.kernels import sums
-from jaxrace.kernels.sums import Total
+from jaxrace.kernels import kahan
+from jaxrace.kernels.kahan import Total
 from jaxrace.keys import is_key
 from jaxrace.protocol import pytree
 from jaxrace.validation import require_integer, require_keys
@@ -135,9 +135,9 @@ def _play_one_by_one(
         length = size if num_blocks * size == count else jnp.minimum(size, count - start)
         fresh = own, jnp.zeros(measures, jnp.float32)
         own, regret = lax.fori_loop(0, length, play_one, fresh)
-        return own, sums.plus(total, regret)
+        return own, kahan.plus(total, regret)
 
-    state, total = lax.fori_loop(0, num_blocks, play_block, (state, sums.nothing(measures)))
+    state, total = lax.fori_loop(0, num_blocks, play_block, (state, kahan.nothing(measures)))
     return state, total.value
 
 

@@ -13,8 +13,8 @@ from jax import lax
 
 from jaxrace.dueling.problems import Problem, draw_uniform
 from jaxrace.dueling.savage import Savage, SavageParams, SavageState
-from jaxrace.kernels import sums
-from jaxrace.kernels.sums import Total
+from jaxrace.kernels import kahan
+from jaxrace.kernels.kahan import Total
 
 # A place that is never reached.
 _NEVER = jnp.iinfo(jnp.int32).max
@@ -57,9 +57,9 @@ def play(
         regret = jnp.where(told[:, None], costs, 0.0).sum(0) + rest.astype(jnp.float32) * cost
         time = own.time + told.sum(dtype=jnp.int32) + rest
         own = algorithm.tested(dataclasses.replace(after, time=time), params)
-        return own, sums.plus(total, regret)
+        return own, kahan.plus(total, regret)
 
-    start = state, sums.nothing(problem.num_measures)
+    start = state, kahan.nothing(problem.num_measures)
     state, total = lax.while_loop(is_left, play_on, start)
     return state, total.value
 

@@ -17,7 +17,7 @@ from jax import lax
 from numpy.typing import NDArray
 
 from jaxrace import kernels, narrowing
-from jaxrace.kernels.sums import Total, plus
+from jaxrace.kernels.kahan import Total, plus
 from jaxrace.protocol import pytree, verb
 from jaxrace.racing import base
 from jaxrace.racing.result import RaceResult, span

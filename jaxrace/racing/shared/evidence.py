@@ -23,7 +23,7 @@ from jax import lax
 
 from jaxrace import kernels
 from jaxrace.judging.levels import LEAST_FACTOR
-from jaxrace.kernels.sums import Total, plus
+from jaxrace.kernels.kahan import Total, plus
 from jaxrace.racing.comparing import require_sign
 from jaxrace.racing.shared.state import (
     BLOCK,

@@ -17,7 +17,7 @@ import numpy as np
 from jaxrace import kernels, narrowing
 from jaxrace.judging import levels
 from jaxrace.judging.decision import SHARED_SLACK, Seen
-from jaxrace.kernels.sums import Total
+from jaxrace.kernels.kahan import Total
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import check_once, first_few, require_outcomes

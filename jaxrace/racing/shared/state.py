@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.kernels.sums import Total
+from jaxrace.kernels.kahan import Total
 from jaxrace.protocol import pytree
 from jaxrace.validation import Owner
 
