@@ -1,7 +1,7 @@
 """Ask and tell: what everything that chooses has in common.
 
     params = race.params(delta=0.05)             # the numbers, a pytree
-    state = race.init(params)                    # the progress, a pytree
+    state = race.init(example, params)           # the progress, a pytree
     asked = race.ask(state, params)              # whom to sample, or to compare
     state = race.tell(state, outcomes, params)   # count what came out
     result = race.result(state, params)          # what is known so far

@@ -192,7 +192,7 @@ def _with_few_decompositions(kind: Any) -> Any:
 
     The gap is that of Hansen's purecma.py, .5 / (n (c_1 + c_mu)) generations: one in few
     dimensions, so that nothing changes there, and 4 for n = 64, lambda = 16. evosax also multiplies
-    by C^-1/2 what only negative weights need.
+    by C^-1/2 what only negative weights need. Tried with evosax 0.3.2, whose ``_ask`` it replaces.
     """
     from evosax.algorithms.distribution_based.cma_es import eigen_decomposition
 

@@ -10,28 +10,28 @@ class Total(NamedTuple):
     """A sum, and what its last rounding has left out."""
 
     value: jax.Array  # float32 [M]
-    missing: jax.Array  # float32 [M]
+    compensation: jax.Array  # float32 [M]
 
 
-def nothing(count: int) -> Total:
+def zero(count: int) -> Total:
     """The sums [M] of no terms."""
     zeros = jnp.zeros(count, jnp.float32)
     return Total(zeros, zeros)
 
 
-def plus(total: Total, term: jax.Array) -> Total:
+def add(total: Total, term: jax.Array) -> Total:
     """The sum with one more term, float32 [M] (Kahan 1965).
 
     A plain sum of n equal terms is off by a part that grows with n, this one by a rounding or two.
 
-    >>> total = nothing(1)
+    >>> total = zero(1)
     >>> for term in (2.0**24, 1.0, 1.0):  # a plain sum stays at 2^24
-    ...     total = plus(total, jnp.full(1, term))
+    ...     total = add(total, jnp.full(1, term))
     >>> int(total.value[0]) - 2**24
     2
     """
-    term = term + total.missing
+    term = term + total.compensation
     value = total.value + term
-    # Regrets against a winner that there is not are infinite: of these nothing is missing.
-    missing = jnp.where(jnp.isinf(value), 0, term - (value - total.value))
-    return Total(value, missing)
+    # Regrets against a winner that there is not are infinite: these need no compensation.
+    compensation = jnp.where(jnp.isinf(value), 0, term - (value - total.value))
+    return Total(value, compensation)

@@ -291,8 +291,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/value.py",
-        "plus(Total(state.squares, state.squares_rest), step * after)",
-        "plus(Total(state.squares, state.squares_rest), step * step)",
+        "add(Total(state.squares, state.squares_rest), step * after)",
+        "add(Total(state.squares, state.squares_rest), step * step)",
         VALUE,
     ),
     # Audits and preferences

@@ -110,8 +110,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/sweep/checkpoint.py",
-        'if facts["digest"] != _digest(arrays):',
-        'if not facts["digest"]:',
+        'if header["digest"] != _digest(arrays):',
+        'if not header["digest"]:',
         "tests/test_sweep_checkpoints.py",
     ),
     (

@@ -54,8 +54,8 @@ def explore_many(algorithm, keys, problems, horizon, params):
     """The states of SAVAGE in the end."""
 
     def one(key, problem):
-        start = driver.begin(algorithm, key, params)
-        return driver.advance(algorithm, horizon, start, problem, params)[0].algorithm
+        start = algorithm.init(algorithm.of_run(params, key))
+        return driver.advance(algorithm, horizon, key, start, problem, params)[0]
 
     return jax.vmap(one)(keys, problems)
 

@@ -27,9 +27,7 @@ def test_equal_terms_add_up():
 
     @jax.jit
     def add_up(term):
-        return jax.lax.fori_loop(
-            0, count, lambda _, total: kahan.plus(total, term), kahan.nothing(1)
-        )
+        return jax.lax.fori_loop(0, count, lambda _, total: kahan.add(total, term), kahan.zero(1))
 
     exact = count * float(term[0])
     assert add_up(term).value[0] == pytest.approx(exact, rel=2.0**-23)

@@ -118,8 +118,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     is_holdem = argv[:2] == ["train", "holdem"]
     verb = _HOLDEM if is_holdem else _VERBS.get(argv[0])
     try:
-        if argv[0] in ("select", "duel"):  # what was an option is no option any more
-            argv = [word for word in argv if word not in ("--problem", "--matrix")]
         if is_holdem:
             parser = _parser_of(_HOLDEM, prog="jaxrace train holdem")
             return _do(_HOLDEM, parser.parse_args(argv[2:]))

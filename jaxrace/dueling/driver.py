@@ -135,9 +135,9 @@ def _play_one_by_one(
         length = size if num_blocks * size == count else jnp.minimum(size, count - start)
         fresh = own, jnp.zeros(measures, jnp.float32)
         own, regret = lax.fori_loop(0, length, play_one, fresh)
-        return own, kahan.plus(total, regret)
+        return own, kahan.add(total, regret)
 
-    state, total = lax.fori_loop(0, num_blocks, play_block, (state, kahan.nothing(measures)))
+    state, total = lax.fori_loop(0, num_blocks, play_block, (state, kahan.zero(measures)))
     return state, total.value
 
 

@@ -57,9 +57,9 @@ def play(
         regret = jnp.where(told[:, None], costs, 0.0).sum(0) + rest.astype(jnp.float32) * cost
         time = own.time + told.sum(dtype=jnp.int32) + rest
         own = algorithm.tested(dataclasses.replace(after, time=time), params)
-        return own, kahan.plus(total, regret)
+        return own, kahan.add(total, regret)
 
-    start = state, kahan.nothing(problem.num_measures)
+    start = state, kahan.zero(problem.num_measures)
     state, total = lax.while_loop(is_left, play_on, start)
     return state, total.value
 

@@ -28,7 +28,7 @@ def run(
     chunk: int | None = None,
     common_random_numbers: bool = False,
 ) -> Any:
-    """Play a race to its end on the device.
+    """Play a race to its end: from plain Python by small programs, else by one that is fused.
 
     Returns exactly the result of the ask/tell loop on the same samples. Sample t (from 0) of
     option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that the samples do not

@@ -20,7 +20,7 @@ Draw = Callable[[int, drawing.Rows, np.ndarray], Any]
 
 
 def _work(race: base.Race, *of_race: Any) -> float:
-    # How much there is of a batch the one who calls knows.
+    # A batch always counts as brief: its caller has decided that.
     return race.work if _num_lanes(of_race) == 1 else 0.0
 
 
@@ -47,7 +47,7 @@ def run(
         return None
     example = jax.eval_shape(sample, key, jax.tree.map(lambda x: x[0], options))
     example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), example)
-    # Where options advance unequally one by one: an expensive sampler had better not run in vain.
+    # Options that advance unequally are drawn one by one, as a sampler may be expensive.
     few = race.opening > 0 and race.num_options <= drawing.SINGLE_ROWS
     size = 1 if few else min(race.num_options, kernels.sizes().rows)
     draw = functools.partial(drawing.draw_rows, sample, size=size)

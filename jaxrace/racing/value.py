@@ -17,7 +17,7 @@ from jax import lax
 from numpy.typing import NDArray
 
 from jaxrace import kernels, narrowing
-from jaxrace.kernels.kahan import Total, plus
+from jaxrace.kernels.kahan import Total, add
 from jaxrace.protocol import pytree, verb
 from jaxrace.racing import base
 from jaxrace.racing.result import RaceResult, span
@@ -190,9 +190,9 @@ class ValueRace(base.Race):
         n = number.astype(jnp.float32)
         # Welford's update: the mean and the sum of squared deviations, without cancellation.
         step = jnp.where(drawn, values - state.mean - state.mean_rest, 0.0)
-        mean, mean_rest = plus(Total(state.mean, state.mean_rest), step / n)
+        mean, mean_rest = add(Total(state.mean, state.mean_rest), step / n)
         after = jnp.where(drawn, values - mean - mean_rest, 0.0)
-        squares, squares_rest = plus(Total(state.squares, state.squares_rest), step * after)
+        squares, squares_rest = add(Total(state.squares, state.squares_rest), step * after)
         events = self._events(params, number, state.undecided_sum, count)
         radius = self.radius(n, jnp.sqrt(squares / n), events, params)
         newest_lower, newest_upper = mean - radius, mean + radius

@@ -90,16 +90,16 @@ def load(folder: Path, identify: Callable[[], Any]) -> tuple[dict[str, np.ndarra
             f"folder: expected a sweep that began here, got one on a cluster in '{folder}'"
         )
     with _told(ValueError, f"{folder} is damaged"):
-        facts = files.read_json(folder / NAME)
-        arrays = _orbax().restore(folder / _LANES.format(facts["number"]))
-        if facts["digest"] != _digest(arrays):
+        header = files.read_json(folder / NAME)
+        arrays = _orbax().restore(folder / _LANES.format(header["number"]))
+        if header["digest"] != _digest(arrays):
             raise ValueError("its checksum does not fit")
-    require_same(facts["identity"], identify())
-    return arrays, facts
+    require_same(header["identity"], identify())
+    return arrays, header
 
 
-def save(folder: Path, arrays: Mapping[str, Any], number: int, facts: Mapping[str, Any]) -> None:
-    """Write arrays under a new number, and facts as JSON has them; OSError if that fails.
+def save(folder: Path, arrays: Mapping[str, Any], number: int, header: Mapping[str, Any]) -> None:
+    """Write arrays under a new number, and header as JSON has them; OSError if that fails.
 
     Until it is done the checkpoint before counts.
     """
@@ -109,7 +109,7 @@ def save(folder: Path, arrays: Mapping[str, Any], number: int, facts: Mapping[st
     with _told(OSError, f"cannot write to {folder}"):
         _orbax().save(lanes, arrays, force=True)
         files.sync_tree(lanes)
-        files.write_json(folder / NAME, {**facts, "number": number, "digest": _digest(arrays)})
+        files.write_json(folder / NAME, {**header, "number": number, "digest": _digest(arrays)})
     for other in set(folder.glob("lanes-*")) - {lanes}:
         shutil.rmtree(other, ignore_errors=True)
 

@@ -180,8 +180,8 @@ class Sweep:
         self._work, self._jobs, self._width, self._kept = work, jobs, width, kept
         self._stop, self._asked_at = stop, math.inf
         self._folder = Path(kept.folder if kept else "")
-        self.own = lanes.own_program(work, jobs, width)
-        arrays, facts = checkpoint.load(self._folder, lambda: self._identity) if kept else ({}, {})
+        self.own = lanes.host_program(work, jobs, width)
+        arrays, header = checkpoint.load(self._folder, lambda: self._identity) if kept else ({}, {})
         order, lane = jobs.plan(width)
         # Of every job: is it done or failed, and has it failed?
         none = np.zeros(jobs.count, bool)
@@ -194,9 +194,9 @@ class Sweep:
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
         self.log = SweepLog(
             lambda: lanes.traced(work, jobs).out_info[1],
-            [_ROWS.format(number) for number in range(facts.get("files of rows", 0))],
+            [_ROWS.format(number) for number in range(header.get("files of rows", 0))],
             np.flatnonzero(self.failed),
-            *(width, len(devices), jobs.count, 0, 0, bool(facts), facts.get("lane steps", 0)),
+            *(width, len(devices), jobs.count, 0, 0, bool(header), header.get("lane steps", 0)),
             compiles_as_it_runs=self.own is not None,
             read=lambda name: (self._folder / name).read_bytes(),
         )
@@ -206,7 +206,7 @@ class Sweep:
         self.log.num_rows = int(self._known.sum())
         if not self.ended.all():
             self._lanes, self._advance = lanes.program(work, jobs, width, devices, self.own)
-            if facts:
+            if header:
                 self._restore(arrays)
             self.log.compile_seconds = time.perf_counter() - started
         waits = ~self.ended
@@ -286,8 +286,8 @@ class Sweep:
             parts[-len(new) :] = [name]
         of_jobs = {"ended": self.ended, "failed": self.failed}
         arrays = of_jobs | {"job": self._job, "step": self._step} | self._states()
-        facts = {"lane steps": number, "files of rows": len(parts), "identity": self._identity}
-        checkpoint.save(self._folder, arrays, number, facts)
+        header = {"lane steps": number, "files of rows": len(parts), "identity": self._identity}
+        checkpoint.save(self._folder, arrays, number, header)
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Put the jobs in flight into the lanes, of more or fewer devices than there were."""

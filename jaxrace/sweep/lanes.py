@@ -49,13 +49,13 @@ class Burst(NamedTuple):
     failed: Any  # bool [S, D W], the job fails in this step
 
 
-def own_program(work: Any, jobs: Jobs, width: int) -> Any:
+def host_program(work: Any, jobs: Jobs, width: int) -> Any:
     """What advances all jobs side by side in the place of one compiled program, or None.
 
-    ``own_program(jobs)`` of a work, if it has that: ``advance(lanes, begun)``, by a step.
+    ``host_program(jobs)`` of a work, if it has that: ``advance(lanes, begun)``, by a step.
     """
     is_whole = width == jobs.count and jobs.lanes is None
-    return work.own_program(jobs) if is_whole and hasattr(work, "own_program") else None
+    return work.host_program(jobs) if is_whole and hasattr(work, "host_program") else None
 
 
 def program(
@@ -200,7 +200,7 @@ def default_devices() -> list[Any]:
 
 def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) -> int:
     """The lanes of each device unless they are given: see ``run``."""
-    if own_program(work, jobs, jobs.count):
+    if host_program(work, jobs, jobs.count):
         return jobs.count
     device = (default_devices() if devices is None else devices)[0]
     most = _CPU_WIDTH if device.platform == "cpu" else _WIDTH

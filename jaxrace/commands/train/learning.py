@@ -67,7 +67,10 @@ class TrainWork:
         return self.searches.init(search.SearchJob(key, job.setting)), job.stream
 
     def step(self, state: State) -> tuple[State, TrainRow]:
-        """One generation, and an evaluation of its policy: rank 1 of the race, if there is one."""
+        """One generation, and an evaluation of its policy: rank 1 of the race, if there is one.
+
+        Sweeps of few jobs run ``_step_lanes`` in its place (``host_program``).
+        """
         search_state, stream = state
         search_state, row = self.searches.step(search_state)
         key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), stream)
@@ -75,7 +78,7 @@ class TrainWork:
         metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
         return (search_state, stream), TrainRow(row, metrics)
 
-    def own_program(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
+    def host_program(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
         """How a sweep of few jobs is played by small programs, if their learner has such."""
         if not side_by_side.is_for(jobs) or self.searches.step_lanes is None:
             return None

@@ -23,13 +23,13 @@ from jax import lax
 
 from jaxrace import kernels
 from jaxrace.judging.levels import LEAST_FACTOR
-from jaxrace.kernels.kahan import Total, plus
+from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing.comparing import require_sign
 from jaxrace.racing.shared.state import (
     BLOCK,
+    PairEvidence,
     SharedParams,
     SharedState,
-    Tally,
     pairs_first,
     pairs_last,
     pairs_of,
@@ -69,10 +69,10 @@ def count_tasks(
     end = jnp.minimum(states.simulated[:, first], states.simulated[:, second])
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
 
-    def play_pass(number: jax.Array, kept: Tally) -> Tally:
+    def play_pass(number: jax.Array, kept: PairEvidence) -> PairEvidence:
         begin = start + BLOCK * number
 
-        def play(places: jax.Array, kept: Tally) -> Tally:
+        def play(places: jax.Array, kept: PairEvidence) -> PairEvidence:
             place = jnp.minimum(places, begin.size - 1)
             lane, pair = place // first.size, place % first.size
             rows = tuple(lane * num_options + option[pair] for option in (first, second))
@@ -81,11 +81,11 @@ def count_tasks(
             numbers = Numbers(
                 params.nulls[lane].T[:, None], params.bets[lane].T[:, None], params.max_rounds[lane]
             )
-            tally = pairs_last(jax.tree.map(lambda x: x[place], kept))
+            earlier = pairs_last(jax.tree.map(lambda x: x[place], kept))
             tasks = begins + jnp.arange(1, BLOCK + 1, dtype=jnp.int32)[:, None]  # s
             step = functools.partial(_play_task, numbers, ends, is_finite)
-            tally = pairs_first(lax.scan(step, tally, (tasks, differences(*own)))[0])
-            return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, tally)
+            earlier = pairs_first(lax.scan(step, earlier, (tasks, differences(*own)))[0])
+            return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, earlier)
 
         block = kernels.listing_block(begin.size, light=True)
         return kernels.for_listed(begin < end, block, play, kept)
@@ -100,15 +100,15 @@ def _play_task(
     numbers: Numbers,
     end: jax.Array,
     is_finite: bool,
-    tally: Tally,
+    earlier: PairEvidence,
     task: tuple[jax.Array, jax.Array],
-) -> tuple[Tally, None]:
+) -> tuple[PairEvidence, None]:
     number, difference = task  # [R]: s and d_s; a pair plays up to ``end``
     counts = number <= end
     both = jnp.stack([difference, -difference])  # [2, R]
     mean, bets = numbers.nulls, numbers.bets
     if is_finite:
-        sums = jnp.stack([tally.total.value, -tally.total.value])
+        sums = jnp.stack([earlier.total.value, -earlier.total.value])
         whole = numbers.whole.astype(jnp.float32)
         left = jnp.maximum(numbers.whole - number + 1, 1).astype(jnp.float32)
         mean = jnp.maximum((numbers.nulls * whole - sums) / left, -1.0)  # c_s [Q, 2, R]
@@ -116,14 +116,14 @@ def _play_task(
     room = (1 - LEAST_FACTOR) / jnp.maximum(1 + mean, _ROOM)
     bets = jnp.minimum(bets[None], room[:, None])  # [Q, L, 2, R]
     factor = 1 + bets * (both - mean)[:, None]
-    product = jnp.where(counts, jnp.minimum(tally.bets * factor, _MOST), tally.bets)
-    highest = jnp.maximum(tally.highest, product.sum(1))
-    added = plus(tally.total, difference)
-    total = jax.tree.map(lambda new, old: jnp.where(counts, new, old), added, tally.total)
+    product = jnp.where(counts, jnp.minimum(earlier.bets * factor, _MOST), earlier.bets)
+    highest = jnp.maximum(earlier.highest, product.sum(1))
+    added = add(earlier.total, difference)
+    total = jax.tree.map(lambda new, old: jnp.where(counts, new, old), added, earlier.total)
     if is_finite:
         certain = _with_certain(numbers, number, total, highest)
         highest = jnp.where(counts, certain, highest)
-    return Tally(product, highest, total), None
+    return PairEvidence(product, highest, total), None
 
 
 def _with_certain(

@@ -28,9 +28,9 @@ from jaxrace.racing.shared import evidence
 from jaxrace.racing.shared.result import SharedResult
 from jaxrace.racing.shared.state import (
     BLOCK,
+    PairEvidence,
     SharedParams,
     SharedState,
-    Tally,
     pairs_first,
     pairs_last,
     squared,
@@ -205,7 +205,7 @@ class SharedRace(base.Race):
             simulated=counts,
             wanted=jnp.broadcast_to(params.first, (num_options,)),
             first_bad=counts,
-            pairs=pairs_first(Tally(bets, highest, Total(sums, sums))),
+            pairs=pairs_first(PairEvidence(bets, highest, Total(sums, sums))),
             certificate=jnp.int32(RUNNING),
         )
 
@@ -271,9 +271,9 @@ class SharedRace(base.Race):
         return scores.mean(-1) if self.values > 1 else scores
 
     def _seen(self, state: SharedState, params: SharedParams) -> Seen:
-        tally, told = pairs_last(state.pairs), state.simulated
-        highest = jnp.log(squared(tally.highest[0], self.num_options))
-        total = tally.total.value + tally.total.missing
+        earlier, told = pairs_last(state.pairs), state.simulated
+        highest = jnp.log(squared(earlier.highest[0], self.num_options))
+        total = earlier.total.value + earlier.total.compensation
         total = squared(jnp.stack([total, -total]), self.num_options)
         apart = ~jnp.eye(self.num_options, dtype=bool)
         highest = jnp.where(apart, highest, -jnp.inf)

@@ -46,7 +46,7 @@ class SharedState:
     simulated: jax.Array  # int32 [K], tasks told for options that had asked
     wanted: jax.Array  # int32 [K], tasks that are to be told before the next look
     first_bad: jax.Array  # int32 [K], number of the first outcome that is no score, or 0
-    pairs: "Tally"  # leaves [P, ...], the evidence of each pair
+    pairs: "PairEvidence"  # leaves [P, ...], the evidence of each pair
     certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
 
     @property
@@ -65,7 +65,7 @@ class SharedState:
         return self.first_bad
 
 
-class Tally(NamedTuple):
+class PairEvidence(NamedTuple):
     """The evidence of P pairs (i, j), i < j: of i over j, and of j over i."""
 
     bets: jax.Array  # float32 [Q, L, 2, P], w times the products of factors over the common tasks
@@ -73,14 +73,14 @@ class Tally(NamedTuple):
     total: Total  # float32 [P], S: the sum of the differences of i and j
 
 
-def pairs_first(tally: Tally) -> Tally:
+def pairs_first(earlier: PairEvidence) -> PairEvidence:
     """Leaves [P, ...], in which a pair is a row."""
-    return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), tally)
+    return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), earlier)
 
 
-def pairs_last(tally: Tally) -> Tally:
+def pairs_last(earlier: PairEvidence) -> PairEvidence:
     """Undo ``pairs_first``."""
-    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), tally)
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), earlier)
 
 
 def pairs_of(num_options: int) -> tuple[jax.Array, jax.Array]:
