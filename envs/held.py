@@ -23,25 +23,34 @@ def require_held(name: str, tree: Any, dtype: Any = None) -> None:
     JAX gives them.
     """
     for leaf in jax.tree.leaves(tree):
-        values = np.asarray(leaf if isinstance(leaf, int | float | np.ndarray | np.generic) else "")
-        if values.dtype.kind not in "biuf" and not isinstance(leaf, int):
-            continue
-        usual = np.dtype(int) if values.dtype == object else values.dtype
-        kept = jnp.dtype(jax.dtypes.canonicalize_dtype(usual) if dtype is None else dtype)
-        if jnp.issubdtype(kept, jnp.integer):
-            limits = jnp.iinfo(kept)
-            is_lost = ~((values >= int(limits.min)) & (values <= int(limits.max)))
-            if values.dtype.kind == "f":
-                is_lost |= values != np.floor(values)
-        elif jnp.issubdtype(kept, jnp.floating):
-            size = np.abs(values)
-            is_lost = (size > float(jnp.finfo(kept).max)) & (size < math.inf)
-        else:
-            continue
-        if np.any(is_lost):
-            article = "an" if kept.name.startswith("int") else "a"
-            said = f"expected numbers that {article} {kept} holds, got {values[is_lost].flat[0]}"
-            raise ValueError(f"{name}: {said}" if name else said)
+        if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
+            values = np.asarray(leaf)
+            is_known = values.dtype.kind in "biufc" or isinstance(leaf, int)
+            if is_known:
+                usual = np.dtype(int) if values.dtype == object else values.dtype
+                kept = jax.dtypes.canonicalize_dtype(usual) if dtype is None else dtype
+                _require_held(name, values, jnp.dtype(kept))
+
+
+def _require_held(name: str, values: np.ndarray, dtype: Any) -> None:
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        for part in (np.real(values), np.imag(values)):
+            _require_held(name, part, jnp.finfo(dtype).dtype)
+        return
+    if jnp.issubdtype(dtype, jnp.integer):
+        limits = jnp.iinfo(dtype)
+        is_lost = ~((values >= int(limits.min)) & (values <= int(limits.max)))
+        if values.dtype.kind == "f":
+            is_lost |= values != np.floor(values)
+    elif jnp.issubdtype(dtype, jnp.floating):
+        size = np.abs(values)
+        is_lost = (size > float(jnp.finfo(dtype).max)) & (size < math.inf)
+    else:
+        return
+    if np.any(is_lost):
+        article = "an" if jnp.dtype(dtype).name.startswith("int") else "a"
+        said = f"expected numbers that {article} {dtype} holds, got {values[is_lost].flat[0]}"
+        raise ValueError(f"{name}: {said}" if name else said)
 
 
 def as_float32(name: str, values: Any) -> jax.Array:

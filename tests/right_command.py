@@ -164,33 +164,72 @@ def duel_of(content, name="m.npy"):
 MANY = [f"o{i}" for i in range(9_000)]
 BARE = table(SCORES[:22], "")
 ESC = "\x1b[31m,[red]b[/red],\x01\x9b\u202e\n"
+INTEGERS = "a,b,c\n" + "".join(f"{2**53},{2**53 + 1 + i % 2},{i % 7}\n" for i in range(22))
 MATRIX = np.array([[0.5, 0.7], [0.3, 0.5]])
 TRAIN = "train medical --method constant --repeats 2 --test-patients 3"
 
 CASES = [
     # Tables of scores.
+    (
+        "numbers as names",
+        lambda: refused(RACE, {"s.csv": BARE}),
+        ValueError(r"scores: expected names of columns in the first row .*, got .*--no-header"),
+    ),
     ("no header", lambda: race_of(BARE, "--no-header"), (["option 3"], 66, 0)),
+    (
+        "no header is said",
+        lambda: "called by their columns" in ran(f"{RACE} --no-header", {"s.csv": BARE}).out,
+        True,
+    ),
+    (
+        "a header that is none",
+        lambda: refused(f"{RACE} --no-header", {"s.csv": table(SCORES[:22])}),
+        ValueError("scores: expected a number in 's.csv', line 1, column 'option 1', got 'a'"),
+    ),
     (
         "no runs",
         lambda: refused(RACE, {"s.csv": "a,b,c\n"}),
         ValueError("scores: expected runs below the names of the columns in 's.csv', got none"),
     ),
+    (
+        "no runs in rows",
+        lambda: refused(RACE, {"s.csv": "option,score\n\n"}),
+        ValueError("scores: expected runs below the names"),
+    ),
     ("more runs than planned", lambda: race_of(table(SCORES[:43])), (["c"], 129, 0)),
     ("the bets stay", evidence_beyond_the_horizon, [True, False]),
+    (
+        "integers beyond floats",
+        lambda: refused(RACE, {"s.csv": INTEGERS}),
+        ValueError("expected a number that a float holds|expected .*9007199254740993"),
+    ),
     (
         "runs that depend on each other",
         lambda: refused(RACE, {"s.csv": table(DRIFT)}),
         ValueError(r"runs: expected independent .* lag-1 rank correlation of 0.*; --dependent"),
     ),
     (
+        "repeated runs",
+        lambda: refused(RACE, {"s.csv": table(np.repeat(SCORES[:12], 5, 0))}),
+        ValueError("each of them 5 times"),
+    ),
+    (
         "dependent runs knowingly",
         lambda: raced("--dependent", table(DRIFT[:43]))["if_independent"],
         True,
     ),
+    ("many rows", lambda: race_of("a,b\n" + "1,2\n" * 10**5)[0], ["b"]),
     (
         "many columns",
         lambda: refused(RACE, {"s.csv": table([range(9_000)], f"{','.join(MANY)}\n")}),
         ValueError("data: expected at most 5,000 options, got 9,000"),
+    ),
+    (
+        "an open quote",
+        lambda: refused(RACE, {"s.csv": table(SCORES[:22]) + '1,2,"3\n'}),
+        ValueError(
+            "scores: expected a table in 's.csv', got text that is none .unexpected end of da"
+        ),
     ),
     (
         "a file without end",
@@ -206,7 +245,27 @@ CASES = [
         ],
         [True, True, True, False, False],
     ),
+    (
+        "names in errors",
+        lambda: refused(RACE, {"s.csv": "\x1b[31m,\x9bb\n0,1\nx,1\n"}),
+        ValueError(r"line 3, column '\\x1b\[31m', got 'x'"),
+    ),
+    (
+        "names of folders",
+        lambda: ran(TRAIN, {}, "--out", "\x1b[31m[red]\udcff").out.splitlines()[-1][-19:],
+        r"\x1b[31m[red]\udcff",
+    ),
     # Other people's files.
+    (
+        "files with a point",
+        lambda: refused(f"{TRAIN} --out d", {"d/.mine.tmp": b"mine"}),
+        ValueError("--out: expected a new or an empty folder, got 'd', which is not empty"),
+    ),
+    (
+        "a lock of others",
+        lambda: refused(f"{TRAIN} --out d", {"d/.lock": b"mine"}),
+        ValueError("which is not empty"),
+    ),
     (
         "files beside a run",
         lambda: lost(
@@ -226,7 +285,7 @@ CASES = [
             lambda content=content: resumed("d/config.json", content),
             ValueError("--out: expected the folder of a run to resume: d/config.json: expected"),
         )
-        for content in ("3", '{"config": []}', "", "[" * 100_000)
+        for content in ("[]", "null", "3", '{"config": []}', "", "\xff", "[" * 100_000, "NaN")
     ),
     *(
         (
@@ -236,6 +295,7 @@ CASES = [
         )
         for name, content in {
             "[]": "[]",
+            "{}": "{}",
             "without what was selected": without("best"),
             "without its checksum": without("checksum"),
             "of another that is selected": with_(best=["c"]),
@@ -249,6 +309,7 @@ CASES = [
         )
         for name, change in (
             ("cut", lambda content: content[:-9]),
+            ("without rows", lambda content: content.splitlines(True)[0]),
             ("with another number", lambda content: content.replace(b"1", b"2")),
         )
     ),
@@ -257,14 +318,33 @@ CASES = [
         lambda: resumed("s.csv", GAMES + "a,c,1\n"),
         ValueError("problem: expected the file that the run in 'd' has read, got another one"),
     ),
+    (
+        "another command",
+        lambda: refused(
+            "duel random --algorithm savage --out d --resume",
+            {k: v for k, v in finished().items() if k != "s.csv"},
+        ),
+        ValueError("--out: expected the folder of a run of duel, got 'd', which is of select"),
+    ),
     # Numbers.
     ("rounds of a small race", lambda: rounds_of(raced_in(30)), (3, 30)),
+    ("rounds of a tiny race", lambda: rounds_of(raced_in(2)), (2, 2)),
+    ("rounds of a large race", lambda: rounds_of(raced_in(500)), (3, 100)),
     (
         "a budget of 2^40",
         lambda: rounds_of(raced_in(30), budget=2**40),
         ValueError("budget: expected at most 1073741824, got 1099511627776"),
     ),
+    (
+        "a simulator with 2^40",
+        lambda: rounds_of(raced_in(30), env_params=np.int64(2**40)),
+        ValueError("env_params: expected numbers that an int32 holds, got 1099511627776"),
+    ),
+    ("rounds of any number", lambda: rounds_of(HoeffdingRace(7, 3), value_range=1.0), (3, 100)),
     # Matrices.
+    ("complex", lambda: duel_of(MATRIX + 0j), ValueError("matrix: expected numbers")),
+    ("text", lambda: duel_of(MATRIX.astype(str)), ValueError("matrix: expected numbers")),
+    ("dates", lambda: duel_of(np.zeros((2, 2), "M8[s]")), ValueError("matrix: expected numbers")),
     *(
         (
             f"a matrix that {name}",
@@ -275,6 +355,9 @@ CASES = [
             ("has a broken header", npy("(2, 2")),
             ("is cut", npy("(2, 2)") + b"12345678"),
             ("claims much", npy("(100000, 100000)")),
+            ("claims more", npy((2**40, 2**40))),
+            ("is smaller than nothing", npy("(-1, 2)")),
+            ("is empty", b""),
             ("holds objects", npy("(2, 2)", "|O") + bytes(32)),
         )
     ),

@@ -79,6 +79,8 @@ CASES = [
         lambda: log("0.1,0,1,1", "0.2,1,1,0", "0.3,2,1,1"),
         ValueError("probabilities: expected some below 1, as 3 different actions were taken"),
     ),
+    ("one action, with certainty", lambda: log("0.1,0,1,1", "0.2,0,1,0"), True),
+    ("a certain policy among others", lambda: log("0.1,0,1,1", "0.2,1,.5,0"), True),
     (
         "three halves",
         lambda: log("7,0,.5,1", "7,1,.5,0", "7,2,.5,1"),
@@ -86,17 +88,32 @@ CASES = [
             "line 3: probability: expected probabilities that are together 1 at most, .* 1.5"
         ),
     ),
+    ("three thirds of two digits", lambda: log("7,0,.34,1", "7,1,.34,0", "7,2,.34,1"), True),
+    ("three halves, not in one place", lambda: log("7,0,.5,1", "7,1,.5,0", "8,2,.5,1"), True),
     (
         "certain of two actions",
         lambda: policies([1, 1, 0.5], [0, 1, 1], [3, 3, 4]),
         ValueError(r"probabilities\[1, 0\]: .* got 1 of action 0 in probabilities\[0, 0\] and"),
     ),
+    ("of two policies", lambda: policies([1, 1, 0.5], [0, 1, 1], [3, 3, 4], [0, 1, 0]), None),
     (
         "probability 0",
         lambda: log("1,0,0,1"),
         ValueError("expected a number in .0, 1. in .*, line 2, column .probability"),
     ),
+    ("probability above 1", lambda: log("1,0,1.01,1"), ValueError("a number in .*, got '1.01'")),
+    (
+        "weights of right probabilities",
+        lambda: check_weights(rng.exponential(size=400)).is_refuted,
+        False,
+    ),
     ("weights of 1.5", lambda: check_weights(1.5 * rng.exponential(size=400)).is_refuted, True),
+    ("cells with spaces", lambda: log("1, 0, .5 ,1", head=HEAD.replace(",", " , ")), True),
+    (
+        "a ragged log",
+        lambda: log("1,0,.5,1", "1,0,.5"),
+        ValueError("expected 5 cells in .*, line 3, got 4"),
+    ),
     (
         "a log of one long trajectory",
         lambda: in_file("\n".join([HEAD, *LONG]), lambda path: load(path, ReturnRange(0, 1))),
@@ -107,7 +124,7 @@ CASES = [
     (
         "rewards beside 1e9",
         lambda: logged(rewards=np.array([[1e9], [1e9 + 1], [1e9 + 2]])),
-        ValueError(r"rewards: expected numbers that a float32 tells apart, got 1000000000.0 and"),
+        ValueError(r"rewards: expected numbers that float32 tells apart, got 1000000000.0 to"),
     ),
     (
         "returns beside 1e6",
@@ -129,24 +146,65 @@ CASES = [
         ValueError(r"rewards\[0\]: expected a return that float32 tells apart"),
     ),
     (
+        "a range of returns beside 1e9",
+        lambda: ReturnRange(1e9, 1e9 + 1),
+        ValueError(r"high: expected a range in which float32 tells returns apart, got 1e\+09"),
+    ),
+    (
+        "rewards that are dates",
+        lambda: logged(rewards=np.zeros((3, 1), "datetime64[s]")),
+        ValueError(r"rewards: expected arrays or numbers, got an array of datetime64\[s\]"),
+    ),
+    (
+        "rewards that are durations",
+        lambda: logged(rewards=np.zeros((3, 1), "timedelta64[s]")),
+        ValueError("rewards: expected arrays or numbers, got an array of timedelta64"),
+    ),
+    (
+        "rewards that are texts",
+        lambda: logged(rewards=[["1"], ["2"], ["3"]]),
+        ValueError("rewards: expected arrays or numbers, got an array of <U1"),
+    ),
+    (
+        "probabilities that are truth values",
+        lambda: logged(probabilities=np.ones((3, 1), bool)),
+        ValueError("probabilities: expected numbers in .*, got bool"),
+    ),
+    (
         "a probability that devices take for 0",
         lambda: logged(probabilities=np.full((3, 1), 1e-40)),
         ValueError(r"probabilities\[0, 0\]: expected a number in"),
     ),
     (
+        "observations of 2^32",
+        lambda: logged(observations=np.full((3, 1, 1), 2**32)),
+        ValueError("observations.* an integer of 32 bits, or floats, got 4294967296"),
+    ),
+    (
         "times as observations",
         lambda: logged(observations=1_700_000_000 + 60.0 * np.arange(3).reshape(3, 1, 1)),
-        ValueError("observations: expected numbers that a float32 tells apart"),
+        ValueError("observations: expected numbers that float32 tells apart"),
     ),
+    ("an NPZ file", arrays, [0, 2, 4]),
     (
         "times of an NPZ file",
         lambda: arrays(observations=1_700_000_000 + 60 * np.arange(6).reshape(3, 2, 1)),
         [1_700_000_000, 1_700_000_120, 1_700_000_240],
     ),
     (
+        "integers of an NPZ file beyond float64",
+        lambda: arrays(observations=2**60 + np.arange(6).reshape(3, 2, 1)),
+        ValueError("observations: expected integers of at most 9007199254740992, or floats"),
+    ),
+    (
         "actions of an NPZ file",
         lambda: arrays(actions=np.full((3, 2), 2**32)),
         ValueError(r"actions\[0, 0\]: expected a number from 0 to 2147483647, got 4294967296"),
+    ),
+    (
+        "dates of an NPZ file",
+        lambda: arrays(rewards=np.zeros((3, 2), "datetime64[s]")),
+        ValueError("rewards: expected real numbers, got datetime64"),
     ),
     # Seeds, of which nothing is left.
     *(

@@ -1,9 +1,13 @@
 """Right answers of params and tables: numbers that would be infinite, 0 or 1 on a device."""
 
+import math
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from jaxrace import dueling, selection, tabular
+from jaxrace import dueling, label_ranking, selection, tabular
+from jaxrace.dueling import matrices
 from jaxrace.improvement import BOUNDS, lower_bound
 
 KEY = jax.random.key(0)
@@ -44,12 +48,26 @@ def cell(low, high, *observation):
 CASES = [
     *_params(KEPT, 1e39, MOST),
     *_params(CHANCES, 1e-50, TOLD),
+    *_params(CHANCES, 1 - 1e-12, TOLD),
     ("a bound's delta of 1e-50", lambda: lower_bound(BOUNDS["t"], KEY, [0.1] * 5, 1e-50), TOLD),
     (
         "a gamma whose fourth power is infinite",
         lambda: dueling.BeatTheMean(4).params(gamma=1e10),
         ValueError(r"gamma: expected a number of at most 1e\+09, got 10000000000.0"),
     ),
+    (
+        "the largest gamma",
+        lambda: math.isfinite(dueling.BeatTheMean(4).params(2**31, 1e9).width),
+        True,
+    ),
+    ("10^400", lambda: dueling.Rucb(4).params(alpha=10**400), ValueError("alpha: expected a num")),
+    ("pooled samples", lambda: selection.Pocbam(4, 1, pooled_samples=1e39), MOST),
+    (
+        "2^31 samples of each pair",
+        lambda: selection.Pocbam(4, 1, warm_up=2**31),
+        ValueError("warm_up: expected at most 2147483647, got 2147483648"),
+    ),
+    ("a scale of 1e39", lambda: matrices.thurstone(np.zeros(3), 1e39), MOST),
     # Cells of a table.
     ("a cell", lambda: cell((0.0,), (3.0,), 1.5), 1),
     (
@@ -61,5 +79,20 @@ CASES = [
         "a box of 1 beside 1e9",
         lambda: cell((1e9,), (1e9 + 1,), 1e9),
         ValueError("high: expected numbers above those of low .*, that float32 tells from them"),
+    ),
+    (
+        "a box as wide as float32 is not",
+        lambda: cell((-3e38,), (3e38,), 0.0),
+        ValueError("high: expected numbers .*, at a finite distance, got"),
+    ),
+    (
+        "an action of 1e39",
+        lambda: tabular.GreedyTable(tabular.Grid((0.0,), (1.0,), 2), (0.0, 1e39)),
+        ValueError(r"actions: expected numbers that a float32 holds, got 1e\+39"),
+    ),
+    (
+        "ranked actions of 1e39",
+        lambda: label_ranking.LabelRanking(1, (0.0, 1e39)),
+        ValueError(r"actions: expected numbers that a float32 holds, got 1e\+39"),
     ),
 ]

@@ -53,7 +53,7 @@ def votes(count=3_000, players=8):
     pair = np.concatenate([pair, np.full(count // 100, len(low) - 1)])
     first, second = low[pair], high[pair]
     chance = 1 / (1 + np.exp(0.5 * (first - second)))
-    names = tuple(f"m{i}" for i in range(players))
+    names = [f"m{i}" for i in range(players)]
     won = np.where(rng.random(len(pair)) < chance, 1.0, -1.0)
     return Table(names, first.astype(np.int32), second.astype(np.int32), won)
 
@@ -64,15 +64,15 @@ def sparse(games=80, players=12):
     pairs += [rng.choice(players, 2, replace=False) for _ in range(games - len(pairs))]
     first, second = np.array(pairs, np.int32).T
     margins = second - first + rng.normal(0, 0.5, games)
-    return Table(tuple(map(str, range(players))), first, second, margins)
+    return Table([str(i) for i in range(players)], first, second, margins)
 
 
 VOTES, SPARSE = votes(), sparse()
 
 
-def crosses(table, top=3):
+def crosses(table, method="pkg", top=3):
     """Is every proposal a pair of one who is selected and one who is not, near the boundary?"""
-    found = judgement_of(table, top, "pkg")
+    found = judgement_of(table, top, method)
     places = np.argsort(found.ranking)[found.pairs]
     return bool(((places < top).sum(1) == 1).all() and (abs(places - top + 0.5) < 3).all())
 
@@ -92,6 +92,12 @@ def told(*numbers):
     return float(state.scores.means[0, 1])
 
 
+def told_at_once(numbers):
+    selector = selection.Uniform(2, 1)
+    params = selector.params()
+    selector.tell_many(selector.init(params), [[0, 1]] * len(numbers), numbers, params)
+
+
 def compared(problem):
     """Selected by differences of what is in the problem."""
     selector = selection.Uniform(3, 1)
@@ -104,6 +110,13 @@ def command(folder, *arguments):
     """The status, and whether anything is left."""
     out = Path(folder) / "run"
     return main([*arguments, "--no-compilation-cache", "--out", str(out)]), out.exists()
+
+
+def of_table(rows, *options):
+    return in_file(
+        f"first,second,score\n{rows}",
+        lambda path: command(path.parent, "select", str(path), *options),
+    )
 
 
 def chosen(matrix):
@@ -119,16 +132,29 @@ CASES = [
     # What scores are.
     ("votes 1, 0, .5", lambda: scores("a,b,1\na,b,0\nb,a,0.5"), ([1, -1, 0], "win")),
     ("votes as margins", lambda: scores("a,b,1\na,b,0\nb,a,.5", "margin"), ([1, 0, 0.5], "margin")),
+    ("signs", lambda: scores("a,b,1\na,b,0\nb,a,-1"), ([1, 0, -1], "margin")),
     ("margins", lambda: scores("a,b,2.5\na,b,-.5"), ([2.5, -0.5], "margin")),
+    ("five steps of a scale", lambda: scores("a,b,1\na,b,.5\nb,a,-.5")[1], "margin"),
+    ("won by those named first", lambda: scores("a,b,1\nb,a,1"), ([1, 1], "win")),
     (
         "votes of two ways",
         lambda: scores("a,b,1\na,b,-1\nb,a,0.5"),
         ValueError("one way to write votes .* line 3, .* got -1: .* 0.5 in line 4"),
     ),
     (
+        "votes of two ways, margins",
+        lambda: scores("a,b,-1\nb,a,0.5", "margin"),
+        ([-1, 0.5], "margin"),
+    ),
+    (
         "a scale from 1 to 5",
         lambda: scores("a,b,1\na,b,5\nb,a,3"),
         ValueError("expected win or margin as --score .* line 3, .* got 5: no score is neg"),
+    ),
+    (
+        "shares of a win",
+        lambda: scores("a,b,.75\na,b,.25"),
+        ValueError("expected win or margin as --score"),
     ),
     ("shares, said so", lambda: scores("a,b,.75\na,b,.25", "win"), ([0.5, -0.5], "win")),
     (
@@ -137,11 +163,30 @@ CASES = [
         ValueError("expected shares of a win, .* line 3, .* got -1"),
     ),
     ("who lost is not first", lambda: judged(ALPHABETICAL), ["c"]),
+    ("with margins the first is", lambda: judged(ALPHABETICAL, score="margin"), ["a"]),
     # Cells and rows.
+    ("spaces", lambda: read("x,y,1\nx, y, 1\n x ,y,1").names, ("x", "y")),
     (
         "spaces and capitals of heads",
         lambda: read("1,x,y", head=" Score ,first, Second").names,
         ("x", "y"),
+    ),
+    ("empty rows", lambda: read("\nx,y,1\n\n,,\ny,x,1").names, ("x", "y")),
+    (
+        "a ragged row",
+        lambda: read("x,y,1\nx,y\nx,y,1"),
+        ValueError("expected 3 cells .*, line 3, got 2"),
+    ),
+    (
+        "an open quote",
+        lambda: read('x,y,1\n"x,y,1\nx,y,0'),
+        ValueError("expected a table in .* got text that is none"),
+    ),
+    ("complex scores", lambda: read("x,y,1+2j"), ValueError(r"expected a number .* got '1\+2j'")),
+    (
+        "two columns of scores",
+        lambda: read("x,y,1,2", head="first,second,score,score"),
+        ValueError("expected different names of columns .* 'score' twice"),
     ),
     (
         "too many options",
@@ -155,18 +200,58 @@ CASES = [
     ),
     ("differences below float32", lambda: judged(BEYOND_FLOAT32), ["b"]),
     # Advice.
-    ("advice on votes", lambda: crosses(VOTES), True),
+    *(
+        (f"advice on votes, {method}", lambda method=method: crosses(VOTES, method), True)
+        for method in ("pkg", "pocbam", "ml-pocbam", "hybrid")
+    ),
     ("a table with gaps", of_sparse, ("linked", [0, 1, 2], True)),
     ("advice on a table with gaps", lambda: crosses(SPARSE), True),
     # What selectors are told.
     ("told", lambda: told(1, 0.5, np.float32(-0.75)), 0.25),
+    ("told a truth value", lambda: told(True), ValueError("score: expected a number .* got bool")),
+    ("told complex", lambda: told(1j), ValueError("score: expected a number .* got .1j")),
     ("told 2^24 + 1", lambda: told(2**24 + 1), ValueError("float32 tells apart, got .16777217")),
+    ("told 2^24", lambda: told(2**24), 2.0**24),
+    ("told 1e-50", lambda: told(1e-50), ValueError("float32 tells apart, got .1e-50")),
+    (
+        "told 1 and 1 + 1e-9",
+        lambda: told_at_once([1.0, 1 + 1e-9]),
+        ValueError("float32 tells apart"),
+    ),
+    (
+        "a problem of 2^32",
+        lambda: compared(np.array([2**32, 1, 2])),
+        ValueError("problem: expected numbers that an int32 holds, got 4294967296"),
+    ),
+    (
+        "a problem of 1e39",
+        lambda: compared(np.array([1e39, 1, 2])),
+        ValueError(r"problem: expected numbers that a float32 holds, got 1e\+39"),
+    ),
     (
         "borda below float32",
         lambda: chosen(np.array([[0, 1, 1], [1, 0, 1 + 1e-9], [0, 0, 0]])),
         [1],
     ),
+    ("borda, complex", lambda: chosen(np.zeros((2, 2), complex)), ValueError("means: expected")),
+    (
+        "recorded truth values",
+        lambda: selection.recorded([0], [1], [False]),
+        ValueError("scores: expected numbers, got bool"),
+    ),
+    (
+        "a largest score of 1e20",
+        lambda: selection.ActiveRanking(3, 1, outcome="scores").params(max_score=1e20),
+        ValueError(r"max_score: expected a number of at most 2.6e\+15, got 1e\+20"),
+    ),
+    (
+        "a confidence that is 1 in float32",
+        lambda: selection.Pocbam(3, 1).params(confidence=1 - 1e-12),
+        ValueError("confidence: expected a number between 0 and 1 that float32 tells from both"),
+    ),
     # What is left.
+    ("a ragged file leaves nothing", lambda: of_table("a,b,1\na,b\n"), (2, False)),
+    ("too many proposals", lambda: of_table("a,b,1\n", "--next", "100000"), (2, False)),
 ]
 
 

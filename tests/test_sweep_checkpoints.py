@@ -385,3 +385,13 @@ def test_a_sweep_that_is_killed_twenty_times_goes_on(tmp_path, longer):
     assert killed >= 20
     assert resumed >= 10
     assert unfinished >= 1  # some fell into the writing of a checkpoint
+
+
+def test_a_row_that_is_missing_in_a_whole_file_is_seen(stopped, tmp_path):
+    folder = shutil.copytree(stopped, tmp_path / "copy")
+    path = min(folder.glob("rows-*"))
+    with np.load(path) as archive:
+        arrays = [archive[name][:-1] for name in archive.files]
+    np.savez(path, *arrays)
+    with pytest.raises(ValueError, match=r"checkpoint: .*damaged: rows are missing"):
+        run_saved(folder)

@@ -68,24 +68,48 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     return jnp.moveaxis(lax.map(of_deck, (numbers, decks.T)), 0, -1)
 
 
-def exact(hole: Cards, board: Cards) -> jax.Array:
-    """The strength of a hand, int32 [2], on the turn or the river, int32 [4] or [5]: float32 [].
+def exact(hole: ArrayLike, board: ArrayLike) -> jax.Array:
+    """The strength of a hand on the turn or on the river, float32 [].
+
+    Of `hole` int32 [2] and `board` int32 [4] or [5]; ValueError for other numbers of cards, or, as
+    far as they are not traced, no cards or a card twice.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> float(exact(parse("2c 3c"), parse("Ts Js Qs Ks As")))
     1.0
     """
+    hole, board = _as_hand(hole, board, _BOARD_SIZES[2:])
     return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
 
 
-@functools.partial(jax.jit, static_argnums=3)
-def sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
-    """An unbiased estimate of the same on any street, of S samples: float32 [].
+def sampled(key: jax.Array, hole: ArrayLike, board: ArrayLike, samples: int) -> jax.Array:
+    """An unbiased estimate of the strength of a hand on any street, float32 [].
+
+    From S samples; cards and errors are those of `exact`, with 0, 3, 4 or 5 on the board.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> f"{sampled(jax.random.key(0), parse('As Ah'), parse(''), 4_000):.2f}"  # it is 0.855
     '0.85'
     """
+    return _sampled(key, *_as_hand(hole, board, _BOARD_SIZES), samples)
+
+
+def _as_hand(
+    hole: ArrayLike, board: ArrayLike, sizes: tuple[int, ...]
+) -> tuple[jax.Array, jax.Array]:
+    """Both as int32; ValueError unless the hand has two cards and the board one of these sizes."""
+    if jnp.shape(hole) != (2,):
+        raise ValueError(f"hole: expected shape (2,), got {jnp.shape(hole)}")
+    if jnp.shape(board) not in [(size,) for size in sizes]:
+        expected = " or ".join(map(str, sizes))
+        raise ValueError(f"board: expected {expected} cards, got shape {jnp.shape(board)}")
+    if not isinstance(hole, Tracer) and not isinstance(board, Tracer):
+        require_cards("hole and board", np.append(np.asarray(hole), np.asarray(board)))
+    return jnp.asarray(hole, jnp.int32), jnp.asarray(board, jnp.int32)
+
+
+@functools.partial(jax.jit, static_argnums=3)
+def _sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
     to_come = BOARD.stop - BOARD.start - board.shape[0]
     unseen = DECK_SIZE - hole.shape[0] - board.shape[0]
     left = unseen - jnp.arange(to_come + 2, dtype=jnp.int32)

@@ -39,6 +39,10 @@ class DoubleThompson(CountedDuels):
     The first stage asks of a sample theta_ij ~ Beta(w_ij + 1, w_ji + 1) only whether it exceeds
     1/2: a coin whose probability changes with the duels of the pair alone.
 
+    Attributes:
+        plus: DTS+: ties of the first stage are broken by the smallest expected regret,
+            sum over j != i of r_ij / kl(theta_ij, 1/2), which needs the values of all theta.
+
     >>> from jaxrace.dueling import duels, matrices, play
     >>> algorithm, problem = DoubleThompson(num_arms=3), duels(matrices.flat(3, 0.9))
     >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
@@ -46,8 +50,6 @@ class DoubleThompson(CountedDuels):
     [0]
     """
 
-    # DTS+: ties of the first stage are broken by the smallest expected regret, sum over j != i of
-    # r_ij / kl(theta_ij, 1/2), which needs the values of all theta.
     plus: bool = False
 
     @verb

@@ -88,12 +88,15 @@ class DuelDecision(Decision):
 class CopelandWinner(DuelDecision):
     """The arm that beats most others (eq. 9).
 
+    Attributes:
+        max_defeats: Stop as soon as some arm can be beaten by at most so many others (eq. 13);
+            None: go on until it is certain who beats most.
+
     >>> decision = CopelandWinner(3)
     >>> int(decision.decide(jnp.array([0.9, 0.9, 0.5])))  # of the pairs 01, 02, 12
     0
     """
 
-    # Stop as soon as some arm can be beaten by at most so many others (eq. 13), or never.
     max_defeats: int | None = None
 
     by_verdicts = True

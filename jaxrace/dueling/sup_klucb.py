@@ -41,6 +41,10 @@ class SupKlucb(Algorithm):
     Algorithm 1 line 11 overwrites the wins of a pair; they are added up here. Ties go to the
     pair that comes first.
 
+    Attributes:
+        score: Sup_i: "copeland", the share of the others that i seems to beat, or "borda", its
+            mean rate of winning.
+
     >>> from jaxrace.dueling import duels, matrices, play
     >>> algorithm, problem = SupKlucb(num_arms=3), duels(matrices.flat(3, 0.9))
     >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=1)
@@ -48,7 +52,6 @@ class SupKlucb(Algorithm):
     [0]
     """
 
-    # Sup_i: "copeland", the share of the others that i seems to beat, or "borda", its mean rate.
     score: str = "copeland"
 
     min_arms = 3

@@ -87,13 +87,17 @@ class StudentT(LowerBound):
 class Bootstrap(LowerBound):
     """The bootstrap: as if the values seen were all that there are. Semi-safe.
 
+    Attributes:
+        corrected: BCa, corrected for bias and skewness; else the plain percentile.
+        resamples: B, at least 2.
+
     >>> bound = lower_bound(Bootstrap(), jax.random.key(0), np.arange(1, 21) / 10, delta=0.05)
     >>> 0.78 < bound < 0.9
     True
     """
 
-    corrected: bool = True  # BCa, corrected for bias and skewness; else the plain percentile
-    resamples: int = 2000  # B, at least 2
+    corrected: bool = True
+    resamples: int = 2000
 
     is_safe = False
 
@@ -203,13 +207,16 @@ class Betting(_WithThreshold):
 
     Bets are made in a random order, so that the order of a log does not matter.
 
+    Attributes:
+        anytime: Bets that do not depend on how many values there are. Every call draws threshold
+            and order anew, so that it, too, holds for one look only; ``kernels.betting_bound`` with
+            ``anytime`` holds for all, of values in their order and a threshold fixed beforehand.
+
     >>> values = np.random.default_rng(0).uniform(size=1000)
     >>> 0.45 < lower_bound(Betting(), jax.random.key(0), values, delta=0.05) < 0.5
     True
     """
 
-    # Bets that do not depend on how many values there are. Every call draws threshold and order
-    # anew, so that it, too, holds for one look only; that of ``kernels.betting_bound`` for all.
     anytime: bool = False
 
     def _predicted(self, *given: jax.Array) -> jax.Array:

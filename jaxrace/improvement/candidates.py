@@ -32,22 +32,26 @@ class StrategyParams(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class CandidateSearch:
-    """How candidates are looked for: by ``jaxrace.strategies`` that find the best theta.
+    """How candidates are looked for.
 
-    The kind is "none" (Algorithm 5), or "k-fold": against overfitting, mixtures with the initial
-    policy in a proportion found by cross-validation (Algorithms 6 and 7).
+    Attributes:
+        kind: "none" (Algorithm 5), or "k-fold": against overfitting, mixtures with the initial
+            policy in a proportion found by cross-validation (Algorithms 6 and 7).
+        evaluations: Of policies in a search.
+        fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
+        strategy: Looks for the best theta; ``jaxrace.strategies``.
+        fold_strategy: The same in cross-validation, where to learn variances only is as good.
 
     >>> CandidateSearch("k-fold").generations
     125
     """
 
     kind: str = "none"
-    evaluations: int = 2000  # of policies in a search
-    fold_evaluations: int = 300  # in each of the up to 200 searches of a cross-validation
+    evaluations: int = 2000
+    fold_evaluations: int = 300
     strategy: Strategy = dataclasses.field(
         default_factory=lambda: Strategy("CMA_ES", population_size=16)
     )
-    # In cross-validation, where to learn variances only is as good.
     fold_strategy: Strategy = dataclasses.field(
         default_factory=lambda: Strategy("Sep_CMA_ES", population_size=16)
     )

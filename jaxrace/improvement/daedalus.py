@@ -60,6 +60,18 @@ class DaedalusRow(NamedTuple):
 class Daedalus:
     """Repeated policy improvement, as ask and tell; with a semi-safe bound deltas are approximate.
 
+    Attributes:
+        improvement: Finds and tests candidates; if its search is k-fold, then only until the first
+            policy is added.
+        batch_size: beta, at least 20; trajectories per ``tell``, a fifth of which is for training.
+        num_batches: How many there can be.
+        keeps_test: Daedalus2: the test set is kept when a policy is added, and helps to predict
+            which is best. Candidates then depend a little on the data that they are tested on: no
+            bound is safe beyond the first change.
+        spends: Test number k has the error probability delta / (k (k + 1)), so that a safe bound
+            adds any policy below the floor with probability at most delta, which ``keeps_test``
+            precludes. If False, delta holds for each test, as in the paper.
+
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT, trajectories
     >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1), StudentT())
@@ -72,17 +84,10 @@ class Daedalus:
     True
     """
 
-    # Finds and tests candidates; if its search is k-fold, then only until one is added.
     improvement: PolicyImprovement
-    batch_size: int  # beta, at least 20; trajectories per ``tell``, a fifth is for training
-    num_batches: int  # how many there can be
-    # Daedalus2: the test set is kept when a policy is added, and helps to predict which is best.
-    # Candidates then depend a little on the data that they are tested on: no bound is safe beyond
-    # the first change.
+    batch_size: int
+    num_batches: int
     keeps_test: bool = True
-    # Test number k has the error probability delta / (k (k + 1)), so that a safe bound adds any
-    # policy below the floor with probability at most delta, which ``keeps_test`` precludes. Else
-    # delta holds for each test, as in the paper.
     spends: bool = False
 
     def __post_init__(self) -> None:

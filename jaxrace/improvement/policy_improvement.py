@@ -77,6 +77,12 @@ class Improvement(NamedTuple):
 class PolicyImprovement:
     """Searches a training set for one candidate and tests it on the rest.
 
+    Attributes:
+        softmax: The class of policies.
+        returns: What makes returns numbers in [0, 1].
+        bound: Of the safety test: if it is safe, so is the result.
+        search: How the candidate is found.
+
     >>> from jaxrace.bases import Fourier
     >>> from jaxrace.improvement import StudentT, trajectories
     >>> done = np.arange(400)[:, None] % 2  # action 1 pays .9, action 0 pays .1
@@ -88,9 +94,8 @@ class PolicyImprovement:
     (True, True)
     """
 
-    softmax: LinearSoftmax  # the class of policies
-    returns: ReturnRange  # what makes returns numbers in [0, 1]
-    # Of the safety test: if it is safe, so is the result.
+    softmax: LinearSoftmax
+    returns: ReturnRange
     bound: LowerBound = dataclasses.field(default_factory=Bootstrap)
     search: CandidateSearch = dataclasses.field(default_factory=CandidateSearch)
 

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jaxrace.compilation import bounded_jit, brief
-from jaxrace.narrowing import as_host_array, require_told_apart
+from jaxrace.keys import is_key
+from jaxrace.narrowing import as_host_array
 from jaxrace.validation import require_number
 
 # Of actions and policies: they are kept as int32.
@@ -17,6 +18,9 @@ MOST = 2**31 - 1
 
 # Of the positive float32 numbers that devices do not take for 0.
 SMALLEST = float(np.finfo(np.float32).tiny)
+
+# Of the spread of some numbers: what float32 may make of them is off by no more.
+_MOST_ROUNDED = 1e-3
 
 _HUGE = float(np.finfo(np.float64).max)
 _ROUNDING = 1e-5
@@ -47,13 +51,18 @@ class Trajectories:
 class ReturnRange:
     """The returns that are possible, which makes R(tau) a number in [0, 1].
 
+    Attributes:
+        low: R_-, the least discounted sum of rewards.
+        high: R_+, the largest; not so close to ``low`` that float32 cannot tell returns apart.
+        discount: gamma, in (0, 1].
+
     >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-8)))
     0.5
     """
 
-    low: float  # R_-, the least discounted sum of rewards
-    high: float  # R_+, the largest; not so close that float32 cannot tell returns apart
-    discount: float = 1.0  # gamma, in (0, 1]
+    low: float
+    high: float
+    discount: float = 1.0
 
     def __post_init__(self) -> None:
         require_number("low", self.low, least=-_HUGE)
@@ -134,7 +143,7 @@ def trajectories(
     require_all("probabilities", chances, taken & ~is_chance, "a number in (0, 1]")
     earned = as_numbers("rewards", rewards, done.shape)
     require_all("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
-    require_told_apart("rewards", as_given("rewards", rewards)[taken], np.float32)
+    require_digits("rewards", as_given("rewards", rewards), taken)
     if not jax.tree.leaves(observations):
         raise ValueError("observations: expected arrays [n, T, ...], got none")
     seen = jax.tree.map(lambda leaf: _observations_kept(leaf, taken), observations)
@@ -181,7 +190,7 @@ def _observations_kept(leaf: Any, taken: np.ndarray) -> jax.Array:
     if given.dtype.kind in "iu":
         is_large = is_seen & ((given < -MOST) | (given > MOST))
         require_all("observations", given, is_large, "an integer of 32 bits, or floats")
-    require_told_apart("observations", given[taken], np.float32)
+    require_digits("observations", given, taken)
     dtype = jnp.float32 if np.issubdtype(given.dtype, np.floating) else jnp.int32
     return jnp.asarray(np.where(is_seen, given, 0), dtype)
 
@@ -254,10 +263,32 @@ def as_numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> n
 
 def as_given(name: str, given: Any) -> np.ndarray:
     """Real numbers, in as many digits as they have; no texts, dates or complex numbers."""
+    if is_key(given):
+        raise ValueError(f"{name}: expected numbers, got random keys")
     found = np.asarray(as_host_array(name, given))
     if np.iscomplexobj(found):
         raise ValueError(f"{name}: expected real numbers, got {found.dtype}")
     return found
+
+
+def require_digits(name: str, given: np.ndarray, counted: np.ndarray) -> None:
+    """Raise unless float32, with its seven digits, keeps the differences of numbers [n, T, ...].
+
+    At each place of the other axes those that are ``counted``, bool [n, T], are compared.
+    """
+    if np.can_cast(given.dtype, np.float32, "safe"):
+        return
+    listed = given[counted].reshape(counted.sum(), -1)
+    with np.errstate(under="ignore"):
+        rounded = np.abs(listed.astype(np.float32).astype(np.float64) - listed).max(0)
+    for low, high, most in zip(listed.min(0), listed.max(0), rounded, strict=True):
+        # Of integers the difference may need more bits than they have.
+        spread = float(high.item() - low.item())
+        if most > _MOST_ROUNDED * spread > 0:
+            raise ValueError(
+                f"{name}: expected numbers that float32 tells apart, got {low} to {high}, which it "
+                f"rounds by up to {most:.2g}: subtract what they have in common"
+            )
 
 
 def require_all(name: str, values: np.ndarray, is_bad: np.ndarray, expected: str) -> None:

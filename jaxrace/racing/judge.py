@@ -189,7 +189,8 @@ def _by_options(race: DominanceRace, samples: Any) -> tuple[tuple[str, ...] | No
         if len(shape) < 2 or shape[1] == race.num_options or shape[0] != race.num_options:
             raise ValueError(
                 f"samples: expected samples by name, or a list of arrays, one of each of the "
-                f"{race.num_options} options, got an array {list(shape)}"
+                f"{race.num_options} options, got an array {list(shape)}: "
+                "a table [n, K] is list(table.T)"
             )
         found = list(_host_array(samples))
     if len(found) != race.num_options:

@@ -174,17 +174,21 @@ class Selector(abc.ABC):
             samples=state.time,
         )
 
-    def checked_init(self, *args: Any) -> tuple:
-        """What ``init`` and ``result`` are given, see ``verb``; the params are the last."""
-        self.require_params(args[-1])
-        return args
+    def checked_init(self, params: Params) -> tuple:
+        """What ``init`` is given, see ``verb``."""
+        self.require_params(params)
+        return (params,)
 
-    checked_result = checked_init
+    def checked_result(self, state: State, params: Params) -> tuple:
+        """What ``result`` is given."""
+        self.require_params(params)
+        return state, params
 
     def checked_ask(self, key: jax.Array, state: State, params: Params) -> tuple:
         """What ``ask`` is given."""
         require_keys("key", key, ndim=0)
-        return self.checked_init(key, state, params)
+        self.require_params(params)
+        return key, state, params
 
     def checked_tell(
         self, state: State, pair: ArrayLike, score: ArrayLike, params: Params

@@ -35,13 +35,16 @@ class Ocba(Selector):
     whose mean score then estimates S_i / (K - 1). Half of what a comparison says is given away:
     what allocation by single options costs, to compare with allocation by pairs.
 
+    Attributes:
+        warm_up: Comparisons of each option that come first.
+
     >>> selector = Ocba(num_options=3, top=1)
     >>> params = selector.params()
     >>> print(selector.ask(jax.random.key(0), selector.init(params), params)[0])
     0
     """
 
-    warm_up: int = 3  # comparisons of each option that come first
+    warm_up: int = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()

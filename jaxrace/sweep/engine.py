@@ -204,6 +204,8 @@ class Sweep:
         # devices, so that it begins again.
         self._known = self.log.rows_of_jobs()
         self.log.num_rows = int(self._known.sum())
+        if self.log.num_rows != header.get("rows", self.log.num_rows):
+            raise ValueError("checkpoint: its files of rows are damaged: rows are missing")
         if not self.ended.all():
             self._lanes, self._advance = lanes.program(work, jobs, width, devices, self.own)
             if header:
@@ -286,8 +288,8 @@ class Sweep:
             parts[-len(new) :] = [name]
         of_jobs = {"ended": self.ended, "failed": self.failed}
         arrays = of_jobs | {"job": self._job, "step": self._step} | self._states()
-        header = {"lane steps": number, "files of rows": len(parts), "identity": self._identity}
-        checkpoint.save(self._folder, arrays, number, header)
+        counts = {"lane steps": number, "files of rows": len(parts), "rows": self.log.num_rows}
+        checkpoint.save(self._folder, arrays, number, counts | {"identity": self._identity})
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Put the jobs in flight into the lanes, of more or fewer devices than there were."""

@@ -50,10 +50,7 @@ class Burst(NamedTuple):
 
 
 def host_program(work: Any, jobs: Jobs, width: int) -> Any:
-    """What advances all jobs side by side in the place of one compiled program, or None.
-
-    ``host_program(jobs)`` of a work, if it has that: ``advance(lanes, begun)``, by a step.
-    """
+    """What advances all jobs by a step in the place of one compiled program, or None; `Work`."""
     is_whole = width == jobs.count and jobs.lanes is None
     return work.host_program(jobs) if is_whole and hasattr(work, "host_program") else None
 

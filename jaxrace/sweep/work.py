@@ -23,9 +23,9 @@ class Work(Protocol):
     A pytree: arrays that all jobs share are its leaves, and what is static (shapes, kinds,
     functions) its structure, so that other numbers compile nothing.
 
-    A work may also have ``host_program(jobs)``: where it gives a function, and the width is the
-    number of jobs, that function advances all of them, by a loop on the host over small programs;
-    last bits may differ from those of ``step``, which then tells the shapes of rows alone.
+    A work may also have ``host_program(jobs)``. Where that gives ``advance(lanes, begun)``, and the
+    width is the number of jobs, it advances all of them, by small programs; last bits may differ
+    from those of ``step``, which then tells the shapes of rows alone.
     """
 
     def init(self, job: Any) -> Any:
