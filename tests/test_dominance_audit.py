@@ -10,9 +10,11 @@ import pytest
 from dominance_cases import stopping_races
 from scipy import stats
 
+from jaxrace import kernels, racing
 from jaxrace.audits.dominance import means, null_pairs, options, races
 from jaxrace.audits.dominance.options import draw
 from jaxrace.audits.reckoning import DELTAS
+from jaxrace.racing.dominance import state as dominance_state
 
 REDUCED = 20_000
 FEW = 2_000  # enough to catch a broken race
@@ -160,6 +162,22 @@ def test_the_share_of_counts_is_that_of_the_race():
         assert float(params.level) == pytest.approx(math.log(4 / ((1 - share) * delta)), abs=1e-3)
         strong = math.log(12 / (share * delta))
         assert float(params.strong_level) == pytest.approx(strong, abs=1e-3)
+
+
+@pytest.mark.slow
+def test_the_race_of_the_audit_is_the_race():
+    """Leaving out the guess, and adding bets of weight 0, changes no certificate."""
+    task = options.TASKS[0]
+    keys = jax.random.split(jax.random.key(2), 4000)
+    params = races.race_params(task, 300, 0.5)
+    certificate, best = races.play(races.make_race(task, 300), task.options.laws, keys, params)
+    whole = racing.DominanceRace(2, 1, 300, kernels.total_order)
+    padded = races.pad_bets(whole.params(0.5), params.bets.size + 2)
+    expected, expected_best = races.play(whole, task.options.laws, keys, padded)
+    np.testing.assert_array_equal(certificate, expected)
+    certified = np.isin(expected, [dominance_state.DOMINANCE, dominance_state.COUNTS])
+    assert 200 < certified.sum() < 2000
+    np.testing.assert_array_equal(np.asarray(best)[certified], np.asarray(expected_best)[certified])
 
 
 @pytest.mark.parametrize(

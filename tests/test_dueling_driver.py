@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from jaxrace.dueling import (
+    CopelandWinner,
     Rucb,
+    Savage,
+    Uniform,
     draw_outcome,
     driver,
     duels,
@@ -18,6 +21,40 @@ from jaxrace.kernels import kahan
 
 # A block's own sum is rounded at every choice, 64 times at most, by 2^-25 of it.
 ROUNDING = 64 * 2.0**-24
+
+
+@pytest.mark.slow
+def test_the_regret_of_a_long_record_does_not_drift():
+    """Uniform duels of 100 arms cost .099 each; summed up here from the same choices."""
+    horizon, algorithm, key = 100_000, Uniform(100), jax.random.key(0)
+    problem, params = duels(flat(100)), algorithm.params()
+    found = play(algorithm, key, problem, horizon, params, 1).regret[0]
+
+    @jax.jit
+    @jax.vmap
+    def choose(time):
+        noise = algorithm.draw(step_keys(key, time)[0])
+        return algorithm.choose(noise, algorithm.init(params), params)
+
+    first, second = np.asarray(choose(jnp.arange(horizon))).T
+    exact = np.asarray(problem.costs, np.float64)[:, first, second].sum(1)
+    np.testing.assert_allclose(found, exact, rtol=ROUNDING)
+    # .1, or .05 if the winner is among the two.
+    deviation = 0.05 * np.sqrt(0.02 * 0.98 * horizon)
+    assert abs(exact[1] - 0.099 * horizon) < 4 * deviation
+
+
+@pytest.mark.slow
+def test_the_regret_of_many_rounds_does_not_drift():
+    """SAVAGE that never decides plays every pair in turn."""
+    algorithm, horizon = Savage(7, CopelandWinner(7)), 100_000
+    problem = duels(flat(7))
+    params = algorithm.params(delta=1e-300)
+    found = play(algorithm, jax.random.key(0), problem, horizon, params, 1)
+    assert found.settled_at[0] == 0
+    costs = np.asarray(problem.costs, np.float64)[:, *np.triu_indices(7, 1)]
+    exact = costs[:, np.resize(np.arange(21), horizon)].sum(1)
+    np.testing.assert_allclose(found.regret[0], exact, rtol=ROUNDING)
 
 
 def test_equal_terms_add_up():

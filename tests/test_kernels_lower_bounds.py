@@ -145,6 +145,47 @@ def test_weights_beyond_the_squares_of_float32():
     assert 0 < predicted_betting_bound(values, used, f32(1), f32(0.05), f32(41)) < 1
 
 
+SKEWED = 4000  # samples of each kind
+# The share that may be above the mean: .05, and three standard errors of .0034.
+MOST_ERRORS = 0.05 + 3 * np.sqrt(0.05 * 0.95 / SKEWED)
+
+
+def skewed_samples(kind, count):
+    """Samples [SKEWED, count] of values up to 5 with long upper tails, and their mean."""
+    rng = np.random.default_rng(11)
+    if kind == "rare":  # 5 with probability .04
+        return jnp.asarray(5.0 * (rng.uniform(size=(SKEWED, count)) < 0.04), jnp.float32), 0.2
+    # 5 U^9: half of the values are below .01.
+    return jnp.asarray(5 * rng.uniform(size=(SKEWED, count)) ** 9, jnp.float32), 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["rare", "power"])
+def test_error_rates_of_safe_bounds(kind):
+    """With a fixed threshold; that of CI is chosen on the first 20 of 400 values."""
+    count = 400
+    samples, mean = skewed_samples(kind, count)
+    used, first = jnp.ones(count, bool), jnp.arange(count) < 20
+    cap, delta = f32(5), f32(0.05)
+
+    def split(values):
+        best = kernels.best_cap(values, first, delta, f32(380))
+        return (
+            kernels.capped_bound(values, used, cap, delta, f32(count)),
+            kernels.capped_bound(values, ~first, best, delta, f32(380)),
+            kernels.betting_bound(values, used, cap, delta),
+            kernels.betting_bound(values, ~first, best, delta),
+        )
+
+    fixed, chosen, betting, both = map(np.asarray, jax.jit(jax.vmap(split))(samples))
+    for bounds in (fixed, chosen, betting, both):
+        assert (bounds > mean).mean() < MOST_ERRORS
+    # The bounds are no empty promises; betting is sharper, and nearly as often wrong as it may be.
+    assert fixed.mean() < betting.mean() < mean
+    assert betting.mean() > 0.4 * mean
+    assert (betting > mean).mean() > 0.01
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1001])
 def test_largest_prefix_sums(size):
     largest = jax.jit(lower_bounds._largest_prefix_sum)

@@ -116,6 +116,19 @@ def test_more_rounds_than_an_int32_can_count_are_refused():
         jax.eval_shape(kernel, too_many)
 
 
+@pytest.mark.slow
+def test_the_largest_counts_are_exact():
+    assert 2 * MAX_ROUNDS**2 < 2**31 < 2 * (MAX_ROUNDS + 1) ** 2 + 1
+    constant = jnp.repeat(jnp.array([[1.0], [0.0], [0.0]]), MAX_ROUNDS, axis=1)
+    square = MAX_ROUNDS**2
+    expected = np.array(
+        [[square, 2 * square, 2 * square], [0, square, square], [0, square, square]]
+    )
+    before = (expected - square) // square * (MAX_ROUNDS - 1) ** 2
+    last = round_gains(total_order, constant[:, :-1], constant[:, -1:], MAX_ROUNDS - 1)[0]
+    np.testing.assert_array_equal(square + before + last, expected)
+
+
 def test_comparisons_are_never_all_in_memory():
     num_options, num_rounds = 64, 512
     outcomes = jax.ShapeDtypeStruct((num_options, num_rounds), np.float32)

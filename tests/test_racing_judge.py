@@ -86,6 +86,31 @@ def test_nothing_is_said_before_everybody_has_a_block():
     assert "7 more samples of 2" in str(result)
 
 
+def test_verdicts_stay_as_samples_are_added():
+    race = race_of()
+    params, samples = race.params(0.05), draw(4)
+    before = judge(race, [x[:11] for x in samples], params)
+    for n in (20, 35, 60):
+        after = judge(race, [x[:n] for x in samples], params)
+        assert (np.asarray(after.highest) >= np.asarray(before.highest)).all()
+        before = after
+
+
+def test_more_room_is_the_same_test():
+    """The bets of a horizon: what was seen stays as it was, and more samples may follow."""
+    samples = draw(4, (70,) * 5, 0.2)
+    small, large = race_of(), race_of(capacity=70)
+    before = judge(small, [x[:60] for x in samples], small.params(0.05))
+    params = large.params(0.05, horizon=60)
+    np.testing.assert_array_equal(
+        judge(large, [x[:60] for x in samples], params).highest, before.highest
+    )
+    after = judge(large, samples, params)
+    assert (np.asarray(after.highest) >= np.asarray(before.highest)).all()
+    assert after.samples.tolist() == [66] * 5
+    assert large.params(0.05).bets[0] < params.bets[0]
+
+
 def test_who_is_sampled_to_the_end_is_exhausted():
     race = race_of()
     result = judge(race, draw(0, (60,) * 5, 0.0), race.params(0.05, max_rounds=40))

@@ -12,6 +12,7 @@ from preference_cases import COMPARE
 from reference import surrogates
 
 from jaxrace import kernels, racing
+from jaxrace.envs.options import Normal
 from jaxrace.kernels import total_order
 from jaxrace.racing import PreferenceRace
 from jaxrace.racing.preference.surrogates import settle_borda
@@ -199,6 +200,38 @@ def test_the_guarantee_where_nothing_is_to_be_found(ranking, num_options, bound)
     if num_options == 2 and ranking == "borda":  # the same count finds too narrow intervals
         narrow = dataclasses.replace(params, allowed=params.allowed / 9)
         assert np.asarray(null_errors(race, keys[:500], narrow)).mean() > 0.4
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def play_normal_task(race, keys, params):
+    """Draws, precision by means, and whether a verdict was wrong, on the paper's task at k = 10."""
+    task = Normal()
+
+    def one(key):
+        task_key, race_key = jax.random.split(key)
+        options = task.draw(task_key, 10.0, 10)
+        result = racing.run(race, race_key, task.sample, options, params)
+        best = jnp.argsort(-task.means(options))[:5]
+        top = jnp.argsort(-task.win_probabilities(options).sum(-1))[:5]
+        in_top = jnp.isin(jnp.arange(10), top)
+        wrong = (result.selected & ~in_top).any() | (result.discarded & in_top).any()
+        return result.samples.sum(), jnp.isin(result.ranking[:5], best).mean(), wrong
+
+    return jax.vmap(one)(keys)
+
+
+@pytest.mark.slow
+def test_borda_on_the_published_task():
+    """Busa-Fekete et al. 2013, figure 2: precision .990 at k = 10."""
+    keys = jax.random.split(jax.random.key(5), 300)
+    draws = []
+    for rule in ("sharp", "printed"):
+        race = PreferenceRace(10, 5, 300, total_order, "published", rule, ranking="borda")
+        samples, found, wrong = map(np.asarray, play_normal_task(race, keys, race.params(0.05)))
+        draws.append(samples.mean())
+        assert abs(found.mean() - 0.990) < 4 * found.std() / np.sqrt(300)
+        assert wrong.mean() <= 0.05
+    assert draws[0] < draws[1] < 3000
 
 
 @pytest.mark.parametrize("ranking", ["borda", "random_walk"])

@@ -51,6 +51,26 @@ def limits(wrong, runs):
     return scipy.stats.binomtest(wrong, runs).proportion_ci(0.998, "exact")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "selector",
+    [
+        ActiveRanking(4, 2),
+        PairwiseRace(4, 2),
+        PairwiseRace(4, 2, width="pairs"),
+        PairwiseRace(4, 2, ranking="copeland"),
+    ],
+    ids=lambda selector: f"{type(selector).__name__}-{getattr(selector, 'ranking', '')}",
+)
+def test_guaranteed_selections_are_made(selector):
+    """With so many comparisons of options that are apart most of them are, and rightly."""
+    strength = jnp.array([0.95, 0.75, 0.25, 0.05])
+    matrix = jnp.clip(0.5 + (strength[:, None] - strength[None, :]) / 2, 0.1, 0.9)
+    decided, wrong = rates(selector, 200, 4000, matrix, selector.params(delta=DELTA))
+    assert decided > 0.9
+    assert limits(wrong, 200).high <= DELTA
+
+
 WALK = PairwiseRace(3, 1, ranking="random_walk")
 
 
