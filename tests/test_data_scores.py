@@ -18,7 +18,15 @@ READ = {
     "spaces": ("a  b\n1 2\n.5 3  \n", AB, "1 2", "spaces between the columns"),
     "a frame as it is printed": ("    a  b\n0   1 2\n1  .5 3\n", AB, "1 2", "numbers the rows"),
     "R's names of rows": ('"a" "b"\n"x" 1 2\n"y" 0.5 3\n', AB, "x y", "tasks from column 'index'"),
-    "R's names with commas": ("a,b\nx,1,2\ny,.5,3\n", AB, "x y", ""),
+    "R's names with commas": ("a,b\nx,1,2\ny,.5,3\n", AB, "x y", "no head: read as names of the"),
+    "R's numbers of rows": ("a,b\n1,1,2\n2,.5,3\n", AB, "1 2", "no head: read as numbers of the"),
+    "one row without halves": ("a,b\nx,1,2\ny,,3\n", {"a": [1], "b": [2, 3]}, "x y", "no head"),
+    "R's whole numbers with tabs": (
+        "a\tb\n0\t5\t7\n1\t7\t3\n",
+        {"a": [5, 7], "b": [7, 3]},
+        "1 2",
+        "no head: read as numbers",
+    ),
     "decimal commas": ("a;b\n1;2\n0,5;3\n", AB, "1 2", "semicolons between"),
     "heads with commas": (
         "lr=0,1;lr=0,2\n1;2\n0,5;3\n",
@@ -106,6 +114,25 @@ REFUSED = [
     (",x,x,y\nmodel,a,b,a\nseed,,,\n3,1,2,5\n", {}, "got 'x', 'y': frame['x'].to_csv writes"),
     ("seed,a,b\n3,1,2\nmean,1,2\n", {}, "line 3, column 'seed', got 'mean': leave out rows that"),
     ("seed,a,b,All\n3,1,2,1.5\n4,2,3,2.5\n", {}, "got 'All': leave out what is made of"),
+    # A head is missing, or a decimal comma is between commas.
+    ("model,score\nm0,0,0.52\nm1,1,0.20\n", {}, "expected 2 cells in 's.csv', line 2, got 3: "),
+    ("a,seed\nx,.5,1\ny,.7,2\n", {}, "which column has no head is not clear beside 'seed'"),
+    ("model score\nm0 0 .52\nm1 1 .20\n", {}, "got 3: which column has no head is not clear"),
+    ("a,b\n0,5,7\n1,7,3\n", {}, "line 2, got 3: commas may be decimal ones, as in 0,5: then sem"),
+    ("a,b\n1,5,7\n2,7,3\n", {"delimiter": "comma"}, "decimal ones, as in 1,5: then semicolons"),
+    ("who,pts\nx,0,52\ny,-0,2\n", {}, "decimal ones, as in 0,52"),
+    ("a,b\n0,5%,7%\n1,25%,3%\n", {}, "decimal ones, as in 0,5%"),
+    (
+        "option,score\na,1\n,2\n",
+        {},
+        "a name of an option in 's.csv', line 3, column 'option', got none",
+    ),
+    ("seed,a,b\n3,1,2\n,.5,3\n", {}, "name of a task in 's.csv', line 3, column 'seed', got none"),
+    (
+        "q w,a,b\n" + "".join(f"{i},{-i},{i % 3}\n" for i in range(9)),
+        {},
+        "--task-column 'q w' says so",
+    ),
     # Read in two ways.
     ('a,b\n"1,234",2\n', {}, "got '1,234': --decimal comma or --decimal point says"),
     ("a;b\n1.234,5;2\n", {}, "got '1.234,5': thousands are written without a sign"),

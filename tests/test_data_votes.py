@@ -1,5 +1,6 @@
 """Comparisons of two: who has won is read in the one way that is meant, or refused."""
 
+import numpy as np
 import pytest
 from refusals import assert_refused
 
@@ -49,6 +50,53 @@ def test_lists_of_pairs_are_read():
         assert votes.scores.tolist() == [1, 1]
     votes = read_votes([("x", "y", 0.5), ("x", "y", 0)])
     assert (votes.kind, votes.scores.tolist()) == ("win", [0.5, 0])
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        ([("Winner ", "Loser"), ("x", "y"), ("z", "x")], [("x", "y", 1), ("z", "x", 1)]),
+        ([("LOSER", "winner"), ("x", "y"), ("z", "x")], [("y", "x", 1), ("x", "z", 1)]),
+        # Options that are called as sides are.
+        ([("a", "b"), ("b", "c")], [("a", "b", 1), ("b", "c", 1)]),
+        ([("player_a", "player_b"), ("player_b", "player_a")], None),
+        ([("white", "black")], [("white", "black", 1)]),
+        ([(1, 2), (3, 4)], [("1", "2", 1), ("3", "4", 1)]),
+        ([("winner", "loser"), ("a", "b"), ("c", "d")], [("a", "b", 1), ("c", "d", 1)]),
+        ([("x", "y", np.float32(1)), ("x", "z", np.float32(0)), ("y", "x", np.float32(0.5))], WON),
+        ([("x", "y", np.int64(1)), ("z", "x", np.int64(0))], [("x", "y", 1), ("z", "x", 0)]),
+        ([("First", "second", "Score "), ("x", "y", 1)], [("x", "y", 1)]),
+    ],
+)
+def test_heads_of_a_list_are_no_options(pairs, expected):
+    expected = expected or [("player_a", "player_b", 1), ("player_b", "player_a", 1)]
+    assert rows(read_votes(pairs)) == expected
+
+
+def test_columns_of_a_list_are_asked_for():
+    given = {"first_column": "a", "second_column": "b"}
+    table = [("a", "b", "winner"), ("x", "y", "a"), ("x", "y", "b")]
+    assert rows(read_votes(table, **given)) == [("x", "y", 1), ("x", "y", 0)]
+    with pytest.raises(ValueError, match="a column score, winner or result in a list, got 'a', 'b"):
+        read_votes([("a", "b"), ("x", "y")], **given)
+    assert rows(read_votes([("x", "y", 1)], score_column="score")) == [("x", "y", 1)]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        ([("player_a", "player_b"), ("x", "y"), ("y", "x")], "1, got heads 'player_a', 'player_b'"),
+        ([["Model A", "Model B "], ["x", "y"]], "got heads 'Model A', 'Model B '"),
+        ([("white", "black"), ("x", "y")], "got heads 'white', 'black': (winner, loser) as the"),
+        ([[0.5, 0.7], [0.3, 0.5]], "record 1, got 0.5: a matrix of who beats whom"),
+        ([[0, 1], [np.float32(1), 0]], "record 2, got 1.0: a matrix of who beats whom"),
+        ([[False, True], [True, False]], "record 1, got False: a matrix of who beats whom"),
+    ],
+)
+def test_pairs_that_are_no_games_are_refused(pairs, message):
+    with pytest.raises(ValueError, match=r"^votes: expected pairs of names, \(winner, l") as error:
+        read_votes(pairs)
+    assert message in str(error.value)
 
 
 @pytest.mark.parametrize("name", VOTES)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jaxrace.data.cells import counts, kind_of
+from jaxrace.data.heads import names_option, names_score, names_task
 from jaxrace.data.table import Table, listed, named, require_different, wrong
 from jaxrace.validation import require_choice
 
@@ -21,6 +22,9 @@ _MOST_BYTES = 500_000_000  # a few GB as Python's texts
 _MOST_TITLES = 20  # lines above the heads
 _LOOKED_AT = 100  # rows that tell the delimiter
 _DECIMAL = re.compile(r"\d,\d")
+# What is on the two sides of a decimal comma, and what only stands where decimals have points.
+_WHOLE, _BEHIND = re.compile(r"[+-]?\d+"), re.compile(r"\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
+_WITH_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
 
 def read_text(argument: str, path: str | os.PathLike[str]) -> str:
@@ -59,8 +63,8 @@ def parse(
 
     Empty lines are left out, so are cells that are empty at the end of a line beyond the heads.
     Without a ``header`` the columns are called "option 1", "option 2", ... A first column of names
-    or row numbers may have no head, as R writes it. The ``delimiter`` is "comma", "semicolon",
-    "tab", "bar" or "space", or "auto" for what the lines allow.
+    or row numbers may have no head, as R writes it, if no other one may lack it. The ``delimiter``
+    is "comma", "semicolon", "tab", "bar" or "space", or "auto" for what the lines allow.
 
     >>> table = parse("scores", "'s.csv'", "a;b;\n0,5;1;\n\n0,7;2;\n")
     >>> table.heads, table.columns, table.lines, table.separator
@@ -78,7 +82,13 @@ def parse(
     if not rows:
         raise wrong(argument, "a table with something in it", where, "none")
     rows = _with_one_header(argument, where, rows) if header else rows
+    names = ""
     if header and _lacks_a_head([row for _, row in rows]):
+        hint = _other_reading([row for _, row in rows], chosen)
+        if hint:
+            place = f"{where}, line {rows[1][0]}"
+            raise wrong(argument, f"{len(rows[0][1])} cells", place, str(len(rows[1][1])), hint)
+        names = "numbers" if counts([row[0] for _, row in rows[1:]]) else "names"
         rows[0] = rows[0][0], ["", *rows[0][1]]
     number, first = rows[0]
     if header:
@@ -101,6 +111,7 @@ def parse(
     is_usual = chosen in ",\t" or not is_auto
     said = () if is_usual else (f"{_NAMES[chosen]}s between the columns",)
     said += tuple(f"left out, as a title: {title!r}" for title in titles)
+    said += (f"the first column has no head: read as {names} of the rows",) if names else ()
     return Table(argument, where, tuple(heads), columns, lines, said=said, separator=chosen)
 
 
@@ -115,6 +126,33 @@ def _lacks_a_head(rows: list[list[str]]) -> bool:
         return False
     first = [row[0] for row in below]
     return counts(first) or (kind_of(first) == "text" and len(set(first)) == len(first))
+
+
+def _other_reading(rows: list[list[str]], delimiter: str) -> str:
+    """Why a cell more than there are heads may be another one than the first, "" if it may not.
+
+    >>> _other_reading([["a", "b"], ["0", "5", "7"], ["1", "7", "3"]], ",")[:43]
+    'commas may be decimal ones, as in 0,5: then'
+    >>> _other_reading([["a", "b"], ["0", ".5", "7"], ["1", "7", "3"]], ",")
+    ''
+    """
+    settled = "a head above the first column says that it has names or numbers of the rows"
+    for head in rows[0]:
+        if names_option(head) or names_score(head) or names_task(head):
+            return f"which column has no head is not clear beside {head!r}; {settled}"
+    cells = [cell for row in rows[1:] for cell in row]
+    if delimiter != "," or any(map(_WITH_POINT.fullmatch, cells)):
+        return ""
+    found = [[pair for pair in itertools.pairwise(row) if _are_halves(*pair)] for row in rows[1:]]
+    if not all(found):
+        return ""
+    shown = ",".join(found[0][0])
+    return f"commas may be decimal ones, as in {shown}: then semicolons separate columns; {settled}"
+
+
+def _are_halves(one: str, other: str) -> bool:
+    """May two cells be a number with a decimal comma between them?"""
+    return bool(_WHOLE.fullmatch(one) and _BEHIND.fullmatch(other))
 
 
 def _without_titles(text: str) -> tuple[str, list[str]]:

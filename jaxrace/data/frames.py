@@ -108,7 +108,7 @@ def of_records(
 
 
 def _of_lists(argument: str, where: str, records: Sequence[Sequence[Any]]) -> Table:
-    heads, rows = [str(head) for head in records[0]], records[1:]
+    heads, rows = [str(head).strip() for head in records[0]], records[1:]
     for number, row in enumerate(rows, 1):
         if len(row) != len(heads):
             raise wrong(argument, f"{len(heads)} cells", f"{where}, record {number}", str(len(row)))

@@ -143,7 +143,7 @@ def _long(
         names = [str(called)] * len(table.lines)
     else:
         names = [label_of(cell) for cell in table.column(option)]
-        table.require(option, [*map(bool, names)], "a name of an option")
+        _require_names(table, option, names, "a name of an option")
     found, more = numbers_of(table, [score], asked.decimal)
     hint = "leave the row out if there was no run; a run that failed needs a score"
     is_made = ~np.isnan(found[score])
@@ -214,6 +214,7 @@ def _task_labels(
     columns = {head: [label_of(cell) for cell in table.column(head)] for head in tasks}
     hint = "leave out rows that summarise others; a task needs another name"
     for head, labels in columns.items():
+        _require_names(table, head, labels, "the name of a task")
         table.require(head, [not is_blank(label) for label in labels], "the name of a task")
         table.require(head, [one.lower() not in _SUMMARIES for one in labels], "a task", hint)
     together = list(zip(*columns.values(), strict=True))
@@ -224,6 +225,11 @@ def _task_labels(
         return columns[alone[0]]
     said.append(f"tasks from columns {listed(tasks)} together")
     return [" ".join(f"{h}={cell}" for h, cell in zip(tasks, row, strict=True)) for row in together]
+
+
+def _require_names(table: Table, head: str, names: Sequence[str], expected: str) -> None:
+    if "" in names:
+        raise table.wrong(expected, "none", names.index(""), head)
 
 
 def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
@@ -356,6 +362,7 @@ def _require_options(table: Table, asked: Asked, options: list[str]) -> None:
         raise table.wrong("a column for each option", repr(scores[0]), hint=hint)
     counted = [head for head in options if counts(table.column(head))]
     if counted and len(table.lines) >= _LEAST_COUNTED:
-        hint = f"--task-column {counted[0]} says so; the scores of an option are in random order"
+        said = f"--task-column {quote(counted[0])} says so"
+        hint = f"{said}; the scores of an option are in random order"
         got = f"{counted[0]!r}, which seems to number the rows"
         raise table.wrong("a column for each option", got, hint=hint)

@@ -86,6 +86,20 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
     raise table.wrong(expected, listed(table.heads), hint=hint)
 
 
+def are_sides(heads: Sequence[str]) -> bool:
+    """Are two heads winner and loser, or the same but for their sides, as player_a and player_b?
+
+    >>> are_sides(["Loser", "Winner "]), are_sides(["player_a", "player_b"]), are_sides(["x", "y"])
+    (True, True, False)
+    """
+    return names_winners(heads) or bool(_pairs(heads))
+
+
+def names_winners(heads: Sequence[str]) -> bool:
+    """Are two heads winner and loser, in any order?"""
+    return {_plain(head) for head in heads} == {"winner", "loser"}
+
+
 def _plain(head: str) -> str:
     return " ".join(_words(head))
 

@@ -1,16 +1,17 @@
 """Comparisons of two options: votes, games and margins."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, kind_of, label_of, numbers_of
 from jaxrace.data.matrix import crosstable_in, games_of
-from jaxrace.data.sides import Sides, shares_of, sides_of
+from jaxrace.data.sides import Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.data.sources import read_table
-from jaxrace.data.table import Table, listed
+from jaxrace.data.table import Table, listed, wrong
 
 Kind = Literal["win", "margin"]
 
@@ -21,6 +22,7 @@ _READ_AS_WINS = (
 )
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
+_OF_TRIPLES = ("first", "second", "score")
 _MOST = 10_000_000  # comparisons that counts may stand for
 
 
@@ -88,7 +90,8 @@ def read_votes(
     """
     if score not in ("auto", "win", "margin"):
         raise ValueError(f"score: expected auto, win or margin, got {score!r}")
-    table = read_table(argument, _with_heads(source), delimiter=delimiter)
+    asked = {first_column, second_column, score_column} - {None}
+    table = read_table(argument, _with_heads(argument, source, asked), delimiter=delimiter)
     square = crosstable_in(table) if first_column is None else None
     if square is not None:
         return _of_crosstable(square, decimal_called(decimal))
@@ -140,21 +143,43 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
     return dataclasses.replace(votes, **changes)
 
 
-def _with_heads(source: Any) -> Any:
+def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
     """A list of pairs or triples below their heads, everything else as it is.
 
-    >>> _with_heads([("x", "y"), ("y", "z")])[0]
+    Heads that are asked for, other than those that triples get here, are in the list.
+
+    >>> _with_heads("votes", [("x", "y"), ("y", "z")], set())[0]
     ('winner', 'loser')
     """
     is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
     if not is_list or not all(isinstance(row, tuple | list) for row in source):
         return source
     widths = {len(row) for row in source}
-    if widths == {2} and {str(head).lower() for head in source[0]} != {"winner", "loser"}:
-        return [("winner", "loser"), *source]
-    if widths == {3} and isinstance(source[0][2], int | float):
-        return [("first", "second", "score"), *source]
-    return source
+    if widths == {3} and isinstance(source[0][2], Real | np.bool_) and asked <= {*_OF_TRIPLES}:
+        return [_OF_TRIPLES, *source]
+    if widths != {2} or asked or names_winners([*map(str, source[0])]):
+        return source
+    _require_pairs(argument, source)
+    return [("winner", "loser"), *source]
+
+
+def _require_pairs(argument: str, pairs: Sequence[Sequence[Any]]) -> None:
+    """Raise if pairs are of numbers, as of a matrix, or are below heads that say not who has won.
+
+    Options may be called as sides are, such as a and b: they come again in other pairs.
+    """
+    expected = "pairs of names, (winner, loser),"
+    for number, pair in enumerate(pairs, 1):
+        for cell in pair:
+            is_real = isinstance(cell, Real) and not isinstance(cell, Integral)
+            if is_real or isinstance(cell, bool | np.bool_):
+                hint = "a matrix of who beats whom is for `jaxrace duel`; names are whole or words"
+                raise wrong(argument, expected, f"a list, record {number}", str(cell), hint)
+    heads, below = pairs[0], {str(cell).strip() for pair in pairs[1:] for cell in pair}
+    are_words = all(isinstance(head, str) for head in heads)
+    if below and are_words and are_sides(heads) and not below & {head.strip() for head in heads}:
+        hint = "(winner, loser) as the first of the list says that the first one has won"
+        raise wrong(argument, expected, "a list, record 1", f"heads {listed(heads)}", hint)
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
