@@ -155,10 +155,12 @@ def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
     >>> labels(["a", "lr=0.001,batch=256,seed=1", "lr=0.001,batch=256,seed=2"], 15)
     ['a', 'lr=0.00...seed=1', 'lr=0.00...seed=2']
     >>> labels(["a long name 1 of a run", "a long name 2 of a run"], 15)
-    ['a long ...a run (1)', 'a long ...a run (2)']
+    ['a long name 1 of a run', 'a long name 2 of a run']
     """
     half = most // 2
     cut = [name if len(name) <= most else f"{name[:half]}...{name[-half + 1 :]}" for name in names]
+    if len(set(cut)) < len(set(names)) and most < _LONGEST:
+        return labels(names, most + 5)
     found = [
         f"{label} ({place})" if cut.count(label) > 1 and label != name else label
         for place, (name, label) in enumerate(zip(names, cut, strict=True), 1)

@@ -93,11 +93,15 @@ class RaceOfTable(Ranking):
         """A matplotlib figure: who stands where, by how much, and where the runs went."""
         options, pairs = self.options[:MOST_SHOWN], self.pairs[:MOST_SHOWN]
         rows = max(len(options), len(pairs))
-        figure, (standing, effects, runs) = panels(self.headline(), rows, (6, 8, 5), self.names, 3)
+        figure, (standing, effects, runs) = panels(self.headline(), rows, (6, 8, 5), self.names, 4)
         self._draw_standing(standing, options)
         self._draw_pairs(effects, pairs)
         self._draw_runs(runs, options)
         return figure
+
+    @property
+    def _called(self) -> dict[str, str]:
+        return dict(zip(self.names, labels(self.names, 20), strict=True))
 
     def _draw_standing(self, panel: "Axes", options: tuple[Option, ...]) -> None:
         for verdict, meaning in _MEANING.items():
@@ -108,7 +112,7 @@ class RaceOfTable(Ranking):
                 at, height = zip(*known, strict=True)
                 panel.plot(at, height, "o", ms=7, color=_COLOURS[verdict], label=meaning)
         panel.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        panel.set_yticks(range(len(options)), labels([one.name for one in options]))
+        panel.set_yticks(range(len(options)), [self._called[one.name] for one in options])
         panel.set_ylim(len(options) - 0.4, -0.6)
         by_wins = "win probability, mean over the others"
         title = "who stands where" + first_of(options, len(self.options))
@@ -123,13 +127,12 @@ class RaceOfTable(Ranking):
             at = {"xycoords": ("axes fraction", "data"), "va": "center"}
             panel.annotate(pair.share, (1.01, place), **at)
         panel.axvline(0.5 if self.by == "wins" else 0.0, color="0.3", lw=0.8)
-        called = dict(zip(self.names, labels(self.names, 20), strict=True))
-        names = [f"{called[pair.better]} over {called[pair.worse]}" for pair in pairs]
+        names = [f"{self._called[x.better]} over {self._called[x.worse]}" for x in pairs]
         panel.set_yticks(range(len(pairs)), names)
         panel.set_ylim(max(len(pairs), 1) - 0.4, -0.6)
         effect = "win probability" if self.by == "wins" else "difference of the means"
         level = f"{100 * (1 - self.delta):.10g} %"
-        said = f"({level} intervals, at all looks; at the right, the evidence)"
+        said = f"({level} intervals at all looks; right: evidence)"
         title = "how much better" + first_of(pairs, len(self.pairs))
         panel.set(title=title, xlabel=f"{effect}\n{said}")
 
@@ -140,7 +143,8 @@ class RaceOfTable(Ranking):
         if wanted:
             places, more, begin = zip(*wanted, strict=True)
             panel.barh(places, more, left=begin, fill=False, ls=":")
-        panel.set_yticks(range(len(options)), [])
+        panel.set_yticks(range(len(options)), [self._called[one.name] for one in options])
+        panel.yaxis.tick_right()  # at the left stands the evidence of pairs
         panel.set_ylim(len(options) - 0.4, -0.6)
         said = f"{self._unit} of each option" + ("\n(dotted: to be run next)" if wanted else "")
         panel.set(title="where the runs went", xlabel=said)
