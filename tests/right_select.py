@@ -53,7 +53,7 @@ def votes(count=3_000, players=8):
     pair = np.concatenate([pair, np.full(count // 100, len(low) - 1)])
     first, second = low[pair], high[pair]
     chance = 1 / (1 + np.exp(0.5 * (first - second)))
-    names = [f"m{i}" for i in range(players)]
+    names = tuple(f"m{i}" for i in range(players))
     won = np.where(rng.random(len(pair)) < chance, 1.0, -1.0)
     return Table(names, first.astype(np.int32), second.astype(np.int32), won)
 
@@ -64,7 +64,7 @@ def sparse(games=80, players=12):
     pairs += [rng.choice(players, 2, replace=False) for _ in range(games - len(pairs))]
     first, second = np.array(pairs, np.int32).T
     margins = second - first + rng.normal(0, 0.5, games)
-    return Table([str(i) for i in range(players)], first, second, margins)
+    return Table(tuple(map(str, range(players))), first, second, margins)
 
 
 VOTES, SPARSE = votes(), sparse()
