@@ -5,6 +5,7 @@ import html
 import importlib.util
 import math
 import textwrap
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -120,6 +121,10 @@ class Ranking(Answer):
         """All options, best first."""
         return [option.name for option in self.options]
 
+    def labels(self) -> dict[str, str]:
+        """All options as a figure calls them, by their names."""
+        return dict(zip(self.names, labels(self.names, 20), strict=True))
+
     @property
     def best(self) -> list[str]:
         """The first kappa, best first: as sure as ``meaning`` says."""
@@ -161,8 +166,9 @@ def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
     cut = [name if len(name) <= most else f"{name[:half]}...{name[-half + 1 :]}" for name in names]
     if len(set(cut)) < len(set(names)) and most < _LONGEST:
         return labels(names, most + 5)
+    counts = Counter(cut)
     found = [
-        f"{label} ({place})" if cut.count(label) > 1 and label != name else label
+        f"{label} ({place})" if counts[label] > 1 and label != name else label
         for place, (name, label) in enumerate(zip(names, cut, strict=True), 1)
     ]
     return [*map(_verbatim, found)]

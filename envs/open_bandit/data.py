@@ -20,7 +20,7 @@ CAMPAIGNS: tuple[str, ...] = get_args(Campaign)
 LOGGERS: tuple[str, ...] = get_args(Logger)  # uniform choice, Bernoulli Thompson sampling
 POSITIONS = 3
 
-MODEL_FILE, _FILE = "click_model.json", "open_bandit.npz"
+MODEL_FILE, FILE = "click_model.json", "open_bandit.npz"
 
 
 class Logs(NamedTuple):
@@ -155,6 +155,6 @@ def load_click_model() -> ClickModel:
 @functools.cache
 def _columns() -> dict[str, np.ndarray]:
     """All columns of the file; NOTICE tells how it was made."""
-    path = resources.files("jaxrace.envs.open_bandit") / _FILE
+    path = resources.files("jaxrace.envs.open_bandit") / FILE
     with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
         return dict(columns)

@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.envs.open_bandit.data import CAMPAIGNS, LOGGERS
+from jaxrace.envs.open_bandit.data import CAMPAIGNS, FILE, LOGGERS
 
 _LOGGED = {
     **dict.fromkeys(("campaign", "logger", "position", "click"), np.uint8),
@@ -92,4 +92,4 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m jaxrace.envs.open_bandit.make WHEEL")
     made: Any = make(Path(sys.argv[1]))  # Any: of its keywords, savez knows one to be no array
-    np.savez_compressed(Path(__file__).parent / "open_bandit.npz", **made)
+    np.savez_compressed(Path(__file__).parent / FILE, **made)

@@ -4,7 +4,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, first_of, labels, listed, panels
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, first_of, listed, panels
 from jaxrace.judging.decision import Certificate
 from jaxrace.judging.levels import By
 
@@ -94,16 +94,15 @@ class RaceOfTable(Ranking):
         options, pairs = self.options[:MOST_SHOWN], self.pairs[:MOST_SHOWN]
         rows = max(len(options), len(pairs))
         figure, (standing, effects, runs) = panels(self.headline(), rows, (6, 8, 5), self.names, 4)
-        self._draw_standing(standing, options)
-        self._draw_pairs(effects, pairs)
-        self._draw_runs(runs, options)
+        called = self.labels()
+        self._draw_standing(standing, options, called)
+        self._draw_pairs(effects, pairs, called)
+        self._draw_runs(runs, options, called)
         return figure
 
-    @property
-    def _called(self) -> dict[str, str]:
-        return dict(zip(self.names, labels(self.names, 20), strict=True))
-
-    def _draw_standing(self, panel: "Axes", options: tuple[Option, ...]) -> None:
+    def _draw_standing(
+        self, panel: "Axes", options: tuple[Option, ...], called: dict[str, str]
+    ) -> None:
         for verdict, meaning in _MEANING.items():
             places = [place for place, one in enumerate(options) if one.verdict == verdict]
             scores = [options[place].score for place in places]
@@ -112,14 +111,14 @@ class RaceOfTable(Ranking):
                 at, height = zip(*known, strict=True)
                 panel.plot(at, height, "o", ms=7, color=_COLOURS[verdict], label=meaning)
         panel.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        panel.set_yticks(range(len(options)), [self._called[one.name] for one in options])
+        panel.set_yticks(range(len(options)), [called[one.name] for one in options])
         panel.set_ylim(len(options) - 0.4, -0.6)
         by_wins = "win probability, mean over the others"
         title = "who stands where" + first_of(options, len(self.options))
         panel.set(title=title, xlabel="mean score" if self.by == "mean" else by_wins)
         panel.legend(frameon=False, fontsize="small")
 
-    def _draw_pairs(self, panel: "Axes", pairs: tuple[Pair, ...]) -> None:
+    def _draw_pairs(self, panel: "Axes", pairs: tuple[Pair, ...], called: dict[str, str]) -> None:
         for place, pair in enumerate(pairs):
             colour = _COLOURS["in" if pair.decided else "?"]
             panel.plot((pair.low, pair.high), (place, place), color=colour, lw=2)
@@ -127,7 +126,7 @@ class RaceOfTable(Ranking):
             at = {"xycoords": ("axes fraction", "data"), "va": "center"}
             panel.annotate(pair.share, (1.01, place), **at)
         panel.axvline(0.5 if self.by == "wins" else 0.0, color="0.3", lw=0.8)
-        names = [f"{self._called[x.better]} over {self._called[x.worse]}" for x in pairs]
+        names = [f"{called[x.better]} over {called[x.worse]}" for x in pairs]
         panel.set_yticks(range(len(pairs)), names)
         panel.set_ylim(max(len(pairs), 1) - 0.4, -0.6)
         effect = "win probability" if self.by == "wins" else "difference of the means"
@@ -136,14 +135,16 @@ class RaceOfTable(Ranking):
         title = "how much better" + first_of(pairs, len(self.pairs))
         panel.set(title=title, xlabel=f"{effect}\n{said}")
 
-    def _draw_runs(self, panel: "Axes", options: tuple[Option, ...]) -> None:
+    def _draw_runs(
+        self, panel: "Axes", options: tuple[Option, ...], called: dict[str, str]
+    ) -> None:
         colours = [_COLOURS[one.verdict] for one in options]
         panel.barh(range(len(options)), [one.runs for one in options], color=colours)
         wanted = [(place, one.next, one.runs) for place, one in enumerate(options) if one.next]
         if wanted:
             places, more, begin = zip(*wanted, strict=True)
             panel.barh(places, more, left=begin, fill=False, ls=":")
-        panel.set_yticks(range(len(options)), [self._called[one.name] for one in options])
+        panel.set_yticks(range(len(options)), [called[one.name] for one in options])
         panel.yaxis.tick_right()  # at the left stands the evidence of pairs
         panel.set_ylim(len(options) - 0.4, -0.6)
         said = f"{self._unit} of each option" + ("\n(dotted: to be run next)" if wanted else "")

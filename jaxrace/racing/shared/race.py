@@ -271,9 +271,9 @@ class SharedRace(base.Race):
         return scores.mean(-1) if self.values > 1 else scores
 
     def _seen(self, state: SharedState, params: SharedParams) -> Seen:
-        earlier, told = pairs_last(state.pairs), state.simulated
-        highest = jnp.log(squared(earlier.highest[0], self.num_options))
-        total = earlier.total.value + earlier.total.compensation
+        pairs, told = pairs_last(state.pairs), state.simulated
+        highest = jnp.log(squared(pairs.highest[0], self.num_options))
+        total = pairs.total.value + pairs.total.compensation
         total = squared(jnp.stack([total, -total]), self.num_options)
         apart = ~jnp.eye(self.num_options, dtype=bool)
         highest = jnp.where(apart, highest, -jnp.inf)

@@ -73,14 +73,14 @@ class PairEvidence(NamedTuple):
     total: Total  # float32 [P], S: the sum of the differences of i and j
 
 
-def pairs_first(earlier: PairEvidence) -> PairEvidence:
+def pairs_first(evidence: PairEvidence) -> PairEvidence:
     """Leaves [P, ...], in which a pair is a row."""
-    return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), earlier)
+    return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), evidence)
 
 
-def pairs_last(earlier: PairEvidence) -> PairEvidence:
+def pairs_last(evidence: PairEvidence) -> PairEvidence:
     """Undo ``pairs_first``."""
-    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), earlier)
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), evidence)
 
 
 def pairs_of(num_options: int) -> tuple[jax.Array, jax.Array]:

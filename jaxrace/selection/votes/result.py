@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, first_of, labels, listed, panels
+from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, first_of, listed, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -107,7 +107,8 @@ class SelectionOfVotes(Ranking):
                 ranking.plot((one.low, one.high), (place, place), color=colour, lw=2)
             ranking.plot(one.score, place, "o", ms=6, color=colour)
         ranking.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        ranking.set_yticks(range(len(options)), labels([one.name for one in options]))
+        called = self.labels()
+        ranking.set_yticks(range(len(options)), [called[one.name] for one in options])
         more = first_of(options, len(self.options))
         what = "share of wins" if self.reading == "win" else "margin"
         ranking.set(
@@ -115,7 +116,6 @@ class SelectionOfVotes(Ranking):
             xlabel=f"{what}, mean over the others\n(approximate 95 % intervals)",
         )
         ahead.barh(range(len(pairs)), [one.times for one in pairs], color="C0")
-        called = dict(zip(self.names, labels(self.names, 20), strict=True))
         names = [f"{called[one.better]} - {called[one.worse]}" for one in pairs]
         ahead.set_yticks(range(len(pairs)), names)
         ahead.set_ylim(max(rows, 4) - 0.4, -0.6)
