@@ -18,6 +18,8 @@ class Scores:
     said: tuple[str, ...] = ()  # what was guessed, in words
     smaller: bool = False  # does the source say that small scores are good, as of seconds?
     numbered: bool = False  # are the tasks but the rows of a table, that may be runs as well?
+    # The benchmark, subject or file of each of ``task_names``; () if nothing says so.
+    groups: tuple[str, ...] = ()
 
     @property
     def fits_shared(self) -> bool:
