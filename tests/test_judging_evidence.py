@@ -48,7 +48,8 @@ def test_independent_runs(by, blocks, null):
 @pytest.mark.parametrize("by", ["wins", "mean"])
 @pytest.mark.parametrize("num_tasks", [None, 20, 24])
 @pytest.mark.parametrize("null", [0.0, -0.1, 0.4])
-def test_shared_tasks(by, num_tasks, null):
+@pytest.mark.parametrize("gaps", ["lost", "skip"])
+def test_shared_tasks(by, num_tasks, null, gaps):
     """With tasks that were left out, up to two values each, and one option that lags."""
     rng = np.random.default_rng(1)
     number = rng.integers(0, 3, (3, 20))
@@ -58,19 +59,22 @@ def test_shared_tasks(by, num_tasks, null):
     levels = rng.integers(0, 5, (3, 20, 2)) / 4 + np.array([0.3, 0.0, 0.0])[:, None, None]
     values = np.where(np.arange(2) < number[..., None], levels, np.nan)
     bets = shared_bets(5.0, num_tasks)
-    process = SharedPairs(values, by, bets, num_tasks).process(FIRST, SECOND, null)
+    process = SharedPairs(values, by, bets, num_tasks, gaps=gaps).process(FIRST, SECOND, null)
     lists = [
         [list(v[:n]) for v, n in zip(*option, strict=True)]
         for option in zip(levels, number, strict=True)
     ]
     for place, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
         d = reference.averaged(lists[i], lists[j], by, 1.0)
+        assert process.mean[place] == pytest.approx(np.mean(d))
+        assert process.common[place] == len(d)
+        if gaps == "lost":
+            d = reference.with_losses(lists[i], lists[j], d)
         if num_tasks is None:
             path = reference.stream(d, *bets, null)
         else:
             path = reference.listed(d, num_tasks, *bets, null)
         assert process.highest[place] == pytest.approx(max(path), abs=1e-9)
-        assert process.mean[place] == pytest.approx(np.mean(d))
 
 
 def test_two_runs_by_hand():

@@ -43,12 +43,13 @@ ARROWS = {
     # These import no JAX.
     "answers": {"answers"},
     "data": {"data", "validation"},
-    "judging": {"answers", "data", "judging", "validation"},
+    "judging": {"answers", "data", "files", "judging", "validation"},
     "racing": BASE | {"racing"},
     **{room: BASE | {room, "data"} for room in ("dueling", "improvement", "selection")},
     "search": BASE | {"racing", "search"},
     "audits": BASE | {"audits", "racing", "tables"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
+    "files": set(),
 }
 SEE_EVERYTHING = {"__init__", "__main__", "commands", "papers"}
 

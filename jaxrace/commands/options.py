@@ -23,7 +23,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str: ("NAME", "a text"),
     str | None: ("NAME", "a text, or null"),
 }
-_FILES = ("next", "report")  # where they are texts
+_FILES = ("next", "report", "looks")  # where they are texts
 POSITIONAL = ("env", "task", "scores", "problem", "matrix", "name")
 LOCAL = "local"  # what ``--ray`` is without an address
 

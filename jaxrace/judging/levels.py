@@ -12,6 +12,7 @@ import math
 from typing import Literal, NamedTuple
 
 By = Literal["wins", "mean"]
+Gaps = Literal["lost", "skip"]
 
 # The share of delta that certificate (b) of wins may use; the rest is (a)'s, which does nearly all
 # the work.

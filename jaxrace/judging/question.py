@@ -11,12 +11,14 @@ from jaxrace.judging import scores
 from jaxrace.judging.blocks import BlockPairs, block_values
 from jaxrace.judging.levels import (
     By,
+    Gaps,
     Levels,
     independent_bets,
     levels,
     require_scale,
     shared_bets,
 )
+from jaxrace.judging.looks import Looks
 from jaxrace.judging.process import FloatArray, IntArray, Pairs
 from jaxrace.judging.shared import SharedPairs
 from jaxrace.validation import (
@@ -51,12 +53,14 @@ class Question:
     smaller: bool
     compare: Compare | None
     horizon: int
+    gaps: Gaps
 
     def __post_init__(self) -> None:
         require_integer("top", self.top, 1)
         require_probability("delta", self.delta)
         require_choice("by", self.by, ("wins", "mean"))
         require_integer("horizon", self.horizon, FIRST_BLOCK)
+        require_choice("gaps", self.gaps, ("lost", "skip"))
         require_scale(self.by, self.low, self.high)
         most = self.width if self.by == "mean" else 0.5
         require_number("tolerance", self.tolerance, least=0, below=most)
@@ -92,10 +96,14 @@ class Question:
         return mean * self.width
 
 
-def compared(question: Question, data: Any) -> tuple[scores.Table, list[np.ndarray], Pairs]:
+def compared(
+    question: Question, data: Any, looks: Looks | None = None
+) -> tuple[scores.Table, list[np.ndarray], Pairs]:
     """The table, its scores as they are compared (larger is better), and the pairs of options."""
     of_numbers = question.compare is None
     table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers)
+    if looks is not None:
+        table = looks.continued(table)
     num_options = len(table.names)
     require_top(question.top, num_options)
     compare = None
@@ -116,7 +124,11 @@ def compared(question: Question, data: Any) -> tuple[scores.Table, list[np.ndarr
             require_integer("of", question.of, max(num_tasks, 1))
         values = scores.by_task(columns, table.tasks, num_tasks)
         bets = shared_bets(level, question.of)
-        return table, columns, SharedPairs(values, question.by, bets, question.of, compare)
+        return (
+            table,
+            columns,
+            SharedPairs(values, question.by, bets, question.of, compare, question.gaps),
+        )
     values = scores.padded(columns)
     is_by_mean = question.by == "mean"
 

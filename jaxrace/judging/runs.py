@@ -31,10 +31,8 @@ def next_runs(question: Question, table: Table, pairs: Pairs, asked: BoolArray) 
         number = max(_LEAST_TASKS, math.ceil(_SHARE * len(done)))
         last = max(done, default=-1) + 1
         end = last + number if question.of is None else min(last + number, question.of)
-        # The tasks after its last one; then those that it has left out.
-        ahead = list(range(last, end))
-        if question.of is not None and not ahead:
-            ahead = [task for task in range(last) if task not in done][:number]
+        begin = 0 if question.gaps == "lost" else last
+        ahead = [task for task in range(begin, end) if task not in done][:number]
         found[table.names[option]] = [_task(table, task) for task in ahead]
     return {name: tasks for name, tasks in found.items() if tasks}
 

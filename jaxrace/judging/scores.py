@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.answers import listed
 from jaxrace.data import Scores, read_scores
 from jaxrace.data.heads import names_option
+from jaxrace.judging.levels import Gaps
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
@@ -34,6 +36,12 @@ class Table:
         """Of each option the runs, or the different tasks that it has run: int [K]."""
         done = self.values if self.tasks is None else map(np.unique, self.tasks)
         return np.array([len(column) for column in done])
+
+    def in_order(self) -> NDArray[np.int64]:
+        """Of each option the shared tasks before the first one that it lacks: int [K]."""
+        assert self.tasks is not None
+        every = np.arange(len(self.task_names) + 1)
+        return np.array([np.setdiff1d(every, tasks)[0] for tasks in self.tasks])
 
     def where(self, option: int, run: int) -> str:
         """A run in words."""
@@ -114,20 +122,22 @@ def _have_tasks_in_common(data: Scores) -> bool:
     return len(np.unique(np.concatenate(different))) < sum(map(len, different))
 
 
-def notes_of(table: Table, *, is_list: bool) -> list[str]:
-    """What a reader should know about shared tasks."""
+def notes_of(table: Table, gaps: Gaps) -> list[str]:
+    """What a reader should know about shared tasks that were left out."""
     if table.tasks is None:
         return []
-    until = "until all of the list are run" if is_list else "and they should stay open"
-    found = []
-    for name, tasks in zip(table.names, table.tasks, strict=True):
-        gaps = int(tasks.max(initial=-1)) + 1 - len(np.unique(tasks))
-        if gaps:
-            found.append(
-                f"tasks before the last one of {name} without a score: {gaps:,}; which must not "
-                f"depend on scores, {until}"
-            )
-    return found
+    last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks]
+    counts = zip(table.names, np.array(last) - table.progress(), strict=True)
+    lacking = [f"{name} {count:,}" for name, count in counts if count]
+    if not lacking:
+        return []
+    means = (
+        "each counts as lost until it is run; gaps=skip (--gaps skip) leaves them out, if they do "
+        "not depend on scores and are never filled"
+        if gaps == "lost"
+        else "skipped: they must not depend on scores, and must never be filled"
+    )
+    return [f"tasks without a score before the last one: {listed(lacking)}; {means}"]
 
 
 def overlap_of(table: Table) -> str | None:

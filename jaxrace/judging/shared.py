@@ -1,7 +1,7 @@
 """Shared tasks: the e-process of options that ran on the same tasks, in one order.
 
-A pair's differences d_1, d_2, ... are those of the tasks that both have run, in the order of the
-tasks, and S_s is the sum of the first s. Each has one factor 1 + lambda_s (d_s - c_s):
+A pair's differences d_1, d_2, ... are those of the tasks, in their order, up to the last one that
+both have run, and S_s is the sum of the first s. Each has one factor 1 + lambda_s (d_s - c_s):
 
     stream (tasks are alike and independent):  c_s = mu, lambda_s = lambda
     list of N tasks, in an order by lot:       c_s = (mu N - S_{s-1}) / (N - s + 1),
@@ -9,15 +9,19 @@ tasks, and S_s is the sum of the first s. Each has one factor 1 + lambda_s (d_s 
 
 Bets on a list grow, because what is missing to its null has ever fewer tasks to come from.
 In a list, i over j is certain once S_s - (N - s) > mu N; and after N tasks it is S_N > mu N, and
-nothing else, that decides. Axes: K options, T tasks, R values of an option on a task, P pairs.
+nothing else, that decides. A task that one of the two lacks counts as d = -1 until it is run: all
+factors grow with all d, so the evidence is at most that of the order without gaps, whatever they
+will be filled with, and it stays so as they are. Axes: K options, T tasks, R values of an option on
+a task, P pairs.
 """
 
 import dataclasses
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
-from jaxrace.judging.levels import Bets, By
+from jaxrace.judging.levels import Bets, By, Gaps
 from jaxrace.judging.process import (
     FloatArray,
     IntArray,
@@ -43,6 +47,7 @@ class SharedPairs:
         bets: The mixture.
         num_tasks: N, of a finite list; None for a stream.
         compare: The signs of two arrays of values, instead of those of their differences.
+        gaps: Do tasks that one of two lacks count as lost, or are they skipped?
     """
 
     values: FloatArray
@@ -50,6 +55,7 @@ class SharedPairs:
     bets: Bets
     num_tasks: int | None = None
     compare: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+    gaps: Gaps = "lost"
 
     def differences(self, first: IntArray, second: IntArray) -> FloatArray:
         """d [P, T], NaN where one of the two has no value."""
@@ -106,37 +112,46 @@ class SharedPairs:
     def _of_chunk(self, differences: FloatArray, null: FloatArray) -> Process:
         has_both = ~np.isnan(differences)
         differences = np.where(has_both, differences, 0.0)
-        number = has_both.cumsum(1)  # s
+        common, sums = has_both.sum(1), differences.sum(1)
+        log_bets, highest = self._evidence(differences, has_both, null)
+        gaps = ~has_both & (has_both[:, ::-1].cumsum(1)[:, ::-1] > 0)
+        some = gaps.any(1) & (self.gaps == "lost")
+        if some.any():
+            lost = np.where(gaps, -1.0, differences)[some]
+            highest[some] = self._evidence(lost, (has_both | gaps)[some], null[some])[1]
+        whole = tied = np.zeros(len(differences), bool)
+        if self.num_tasks is not None:
+            rounding = _ROUNDING * self.num_tasks
+            whole = common == self.num_tasks
+            surplus = sums - null * self.num_tasks
+            highest = np.where(whole, np.where(surplus > rounding, np.inf, -np.inf), highest)
+            tied = whole & (abs(surplus) <= rounding)
+        return Process(log_bets, highest, sums / np.maximum(common, 1), common, whole, tied)
+
+    def _evidence(
+        self, differences: FloatArray, counts: NDArray[np.bool_], null: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """``log_bets`` and ``highest`` of the differences [P, T] that count."""
+        number = counts.cumsum(1)  # s
         total = differences.cumsum(1)  # S_s
-        common = has_both.sum(1)
-        sums = differences.sum(1)
         if self.num_tasks is None:
             expected, growth = np.broadcast_to(null[:, None], differences.shape), 1.0
         else:
-            left = np.maximum(self.num_tasks - number + has_both, 1)  # N - s + 1
+            left = np.maximum(self.num_tasks - number + counts, 1)  # N - s + 1
             expected = (null[:, None] * self.num_tasks - (total - differences)) / left
             growth = self.num_tasks / left
         # A null of less than -1 is impossible, and certain to be rejected.
         gains = differences - np.maximum(expected, -1.0)
         factors = 1 + cut_bets(self.bets.bets, expected, growth) * gains[..., None]
-        logs = np.where(has_both[..., None], np.log(factors), 0.0).cumsum(1)  # [P, T, L]
-        highest = np.full(len(differences), -np.inf)
-        log_bets = np.zeros((len(differences), len(self.bets.bets)))
-        if logs.shape[1]:
-            log_bets = logs[:, -1]
-            ever = np.where(has_both, log_mixture(logs, self.bets.weights), -np.inf)
-            highest = ever.max(1)
-        whole = tied = np.zeros(len(differences), bool)
+        logs = np.where(counts[..., None], np.log(factors), 0.0).cumsum(1)  # [P, T, L]
+        if not logs.shape[1]:
+            return np.zeros((len(logs), logs.shape[2])), np.full(len(logs), -np.inf)
+        highest = np.where(counts, log_mixture(logs, self.bets.weights), -np.inf).max(1)
         if self.num_tasks is not None:
-            rounding = _ROUNDING * self.num_tasks
             least = total - (self.num_tasks - number)  # of the sum over all tasks
-            certain = (least > (null * self.num_tasks)[:, None] + rounding).any(1)
-            whole = common == self.num_tasks
-            surplus = sums - null * self.num_tasks
-            highest = np.where(certain, np.inf, highest)
-            highest = np.where(whole, np.where(surplus > rounding, np.inf, -np.inf), highest)
-            tied = whole & (abs(surplus) <= rounding)
-        return Process(log_bets, highest, sums / np.maximum(common, 1), common, whole, tied)
+            surplus = least - (null * self.num_tasks)[:, None]
+            highest[(surplus > _ROUNDING * self.num_tasks).any(1)] = np.inf
+        return logs[:, -1], highest
 
 
 def _mean_of_values(values: FloatArray) -> FloatArray:

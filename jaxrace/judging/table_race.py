@@ -1,6 +1,7 @@
 """Which options of a table are the best: the front door. Axes: K options, P pairs."""
 
 import dataclasses
+import os
 import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +13,8 @@ from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
 from jaxrace.judging.independence import DependentRunsWarning, doubt_about
-from jaxrace.judging.levels import By, simultaneous
+from jaxrace.judging.levels import By, Gaps, simultaneous
+from jaxrace.judging.looks import Looks
 from jaxrace.judging.process import Pairs, Process, evidence_of, intervals, wanted_pairs
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
@@ -36,6 +38,8 @@ def race(
     smaller: bool = False,
     compare: Compare | None = None,
     horizon: int = HORIZON,
+    gaps: Gaps = "lost",
+    looks: str | os.PathLike[str] | None = None,
     dependent: bool = False,
     option_column: str | None = None,
     score_column: str | None = None,
@@ -45,7 +49,7 @@ def race(
 
     Runs may be added and the table raced again, with the same settings, as often as wanted: a wrong
     certificate has probability at most ``delta`` in all these looks together. New runs go behind
-    the old ones. Nothing else is asked of who is run, how often and why.
+    the old ones, which ``looks`` sees to. Nothing else is asked of who is run, how often and why.
 
     Args:
         data: Scores by name. Independent runs: of each option [n_i], in the order in which they
@@ -69,6 +73,12 @@ def race(
         smaller: Smaller scores are better; those that are read from a file of seconds always.
         compare: A preference of two outcomes instead of numbers: +1, -1, or 0.
         horizon: Independent runs of an option that the bets are tuned for.
+        gaps: A shared task that an option lacks, before the last one that it has run, is "lost"
+            against whomever it is compared with until it is run; or "skip" leaves it out, for gaps
+            that do not depend on scores and that are never filled.
+        looks: A file that remembers what was looked at, made by the first look. Each later one is
+            refused if settings, options or scores of before have changed; shared tasks are taken in
+            the order in which they came, however the table is sorted now.
         option_column: Of a frame or file: the column that names the option, if that is not clear.
         score_column: Of the same: that of the scores.
         task_column: Of the same: that of the tasks.
@@ -93,7 +103,7 @@ def race(
     >>> [(pair.better, pair.worse, round(pair.low, 2)) for pair in result.pairs]
     [('c', 'b', 0.78), ('c', 'a', 0.8)]
     """
-    about = top, delta, by, low, high, shared, of, tolerance, smaller, compare, horizon
+    about = top, delta, by, low, high, shared, of, tolerance, smaller, compare, horizon, gaps
     question = Question(*about)
     if option_column or score_column or task_column:
         data = read_scores(
@@ -102,13 +112,14 @@ def race(
             score_column=score_column,
             task_column=task_column,
         )
-    table, columns, pairs = compared(question, data)
+    past = None if looks is None else Looks(looks, dataclasses.asdict(question))
+    table, columns, pairs = compared(question, data, past)
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
     if shared and of is None and (overlap := scores.overlap_of(table)) is not None:
         doubts = [overlap]
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
-    notes = [*table.said, *scores.notes_of(table, is_list=of is not None)]
+    notes = [*table.said, *scores.notes_of(table, gaps)]
     if of is not None and min(table.progress()) < of:
         notes.append(
             "holds if the order of the tasks was drawn by lot, before any result was known"
@@ -116,6 +127,8 @@ def race(
     if dependent and not shared:
         notes.append("not looked at is whether runs are independent; else nothing is guaranteed")
     found = _answer(question, table, _look(question, table, columns, pairs), pairs, tuple(notes))
+    if past is not None:
+        past.remember(table)
     return dataclasses.replace(found, if_independent=bool(doubts) or (dependent and not shared))
 
 
@@ -186,17 +199,19 @@ def _look(
         if not missing.any():
             break
         wanted |= missing
-    progress = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress()
+    is_lost = question.shared and question.gaps == "lost"
+    has_some = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress()
+    progress = table.in_order() if is_lost else has_some
     perhaps = decision.perhaps_best(plain.highest >= level.possible, top)
     served = decided.served
-    if decided.certificate is not None or not progress.all():
+    if decided.certificate is not None or not has_some.all():
         served = np.zeros_like(served)  # nothing is in doubt before all have something
     elif not served.any() and num_options <= _MOST_HELPED:
         none = np.zeros_like(served)
         served = decision.who_may_help(seen, none, none, top, is_tolerant=is_tolerant)
     asked = decision.behind(served, progress)
     if decided.certificate is None:
-        asked |= progress == 0
+        asked |= has_some == 0
     return _Look(evidence, plain, seen, decided, served, asked, *perhaps)
 
 

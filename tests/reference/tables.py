@@ -57,6 +57,18 @@ def averaged(x, y, by, width):
     return found
 
 
+def with_losses(x, y, differences):
+    """With -1 for each task before the last common one that one of the two lacks."""
+    has_both = [bool(own and other) for own, other in zip(x, y, strict=True)]
+    left = list(differences)
+    found = []
+    for both in has_both:
+        if not left:
+            break
+        found.append(left.pop(0) if both else -1.0)
+    return found
+
+
 def stream(differences, bets, weights, null=0.0):
     """ln E after each task."""
     products, path = [1.0] * len(bets), []

@@ -9,7 +9,7 @@ from jaxrace.commands.table_options import Decimal, Delimiter
 OF_COLUMNS = ("option_column", "score_column", "task_column", "decimal", "delimiter")
 OF_QUESTION = (
     *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "horizon"),
-    "dependent",
+    *("gaps", "looks", "dependent"),
 )
 
 
@@ -49,6 +49,10 @@ class ScoresConfig:
         smaller: Smaller scores are better.
         horizon: Independent runs per option that the test is tuned for: more of them show smaller
             gaps, later. Runs beyond these count as well.
+        gaps: Shared tasks that an option lacks, before its last one, count as lost until they are
+            run; or skip leaves them out: they must not depend on scores, nor ever be filled.
+        looks: A file that remembers what was looked at, made by the first look: later ones are
+            refused if scores of before have changed, and rows may be sorted again.
         option_column: The column that names the option, where its name does not say so.
         score_column: The column of the scores.
         task_column: The column of the tasks.
@@ -72,6 +76,8 @@ class ScoresConfig:
     tolerance: float = 0.0
     smaller: bool = False
     horizon: int = 300
+    gaps: Literal["lost", "skip"] = "lost"
+    looks: str | None = None
     option_column: str | None = None
     score_column: str | None = None
     task_column: str | None = None
