@@ -12,6 +12,7 @@ import pytest
 
 MODULES = (
     "right_command",
+    "right_direction",
     "right_envs",
     "right_improve",
     "right_params",
