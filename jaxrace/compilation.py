@@ -14,7 +14,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import jaxlib.version
 import numpy as np
 from jax.core import Tracer
 
@@ -24,13 +23,9 @@ from jaxrace.kernels.devices import made_alone
 # runs as fast.
 _LEVEL = "xla_backend_optimization_level"
 
-# Public options of XLA, which come and go: these are of jaxlib 0.10.
-_HASTY = {
-    _LEVEL: 0,
-    "xla_cpu_use_fusion_emitters": False,
-    "xla_cpu_parallel_codegen_split_count": 1,
-}
-_IS_KNOWN = jaxlib.version.__version_info__ < (0, 11)
+# Public options of XLA, which come and go with its versions.
+_EMITTERS = "xla_cpu_use_fusion_emitters"
+_HASTY = {_LEVEL: 0, _EMITTERS: False, "xla_cpu_parallel_codegen_split_count": 1}
 
 # Comparisons, or steps of that size: in haste they take a third of a second.
 MOST_BRIEF = 1e8
@@ -127,8 +122,20 @@ def brief(*_: Any) -> float:
 
 
 def hasty_options(level: int = 0) -> dict[str, Any] | None:
-    """For ``compile``: None where they are not known, or chosen by the user."""
-    return _HASTY | {_LEVEL: level} if _IS_KNOWN and _is_level_open() else None
+    """For ``compile``: those that this XLA knows; None where the user has chosen."""
+    if not _is_level_open():
+        return None
+    return {option: value for option, value in _HASTY.items() if _is_known(option)} | {_LEVEL: level}
+
+
+@functools.cache
+def _is_known(option: str) -> bool:
+    """Does this XLA know an option? Only compiling tells: some hundredths of a second."""
+    try:
+        jax.jit(lambda: 0, compiler_options={option: _HASTY[option]}).lower().compile()
+    except jax.errors.JaxRuntimeError:
+        return False
+    return True
 
 
 def _is_level_open() -> bool:
@@ -148,8 +155,8 @@ def compile_ahead(function: Any, *args: Any, brief: bool = False) -> Any:
     [2. 4.]
     """
     options: dict[str, Any] | None = {_LEVEL: "1"} if _is_level_open() else None
-    if brief and options and _IS_KNOWN:
-        options |= {"xla_cpu_use_fusion_emitters": False}
+    if brief and options and _is_known(_EMITTERS):
+        options |= {_EMITTERS: False}
     return function.lower(*args).compile(compiler_options=options)
 
 

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
+from jaxrace import compilation
 from jaxrace.compilation import bounded_jit, compile_ahead
 
 
@@ -34,6 +35,16 @@ def test_a_level_of_the_user_is_kept(flags, options, monkeypatch):
     if flags is not None:
         monkeypatch.setenv("XLA_FLAGS", flags)
     assert compile_ahead(Recorded()) == options
+
+
+def test_options_that_this_xla_does_not_know_are_left_out(monkeypatch):
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    monkeypatch.setattr(compilation, "_HASTY", compilation._HASTY | {"xla_no_such_option": 1})
+    found = compilation.hasty_options(1)
+    assert found is not None
+    assert found["xla_backend_optimization_level"] == 1
+    assert "xla_no_such_option" not in found
+    assert jax.jit(lambda x: x + 1, compiler_options=found)(1) == 2
 
 
 def test_programs_of_functions_that_nobody_has_are_forgotten():
