@@ -125,7 +125,8 @@ def hasty_options(level: int = 0) -> dict[str, Any] | None:
     """For ``compile``: those that this XLA knows; None where the user has chosen."""
     if not _is_level_open():
         return None
-    return {option: value for option, value in _HASTY.items() if _is_known(option)} | {_LEVEL: level}
+    known = {option: value for option, value in _HASTY.items() if _is_known(option)}
+    return known | {_LEVEL: level}
 
 
 @functools.cache
