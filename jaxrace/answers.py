@@ -31,6 +31,7 @@ class Shown(NamedTuple):
     heads: list[str]
     rows: list[list[str]]
     hidden: int = 0  # rows that are left out
+    below: tuple[str, ...] = ()  # lines that say how to read it
 
 
 class Answer:
@@ -91,6 +92,7 @@ class Answer:
             lines += ["", *(f"  {line}" for line in _aligned(table))]
             if table.hidden:
                 lines.append(f"  ... and {table.hidden} more")
+            lines += [f"  {line}" for line in table.below]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -236,5 +238,6 @@ def _html_table(table: Shown) -> str:
         return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
 
     rows = "".join(line("td", row) for row in table.rows)
-    more = f"<p>... and {table.hidden} more</p>" if table.hidden else ""
-    return f"<table>{line('th', table.heads)}{rows}</table>{more}"
+    said = [f"... and {table.hidden} more"] if table.hidden else []
+    below = "".join(f"<p>{html.escape(text)}</p>" for text in (*said, *table.below))
+    return f"<table>{line('th', table.heads)}{rows}</table>{below}"

@@ -248,8 +248,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/shared/race.py",
-        "beats.sum(0, dtype=jnp.int32) < self.top",
-        "beats.sum(0, dtype=jnp.int32) < 1",
+        "perhaps_best(highest[-1] >= params.possible_level, self.top)",
+        "perhaps_best(highest[0] >= params.level, self.top)",
         "tests/test_racing_shared.py",
     ),
     # Judged tables, drivers, races by value

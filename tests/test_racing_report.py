@@ -87,7 +87,10 @@ def test_a_tie_at_the_boundary_is_no_verdict():
     assert (rows["certainly in"], rows["certainly out"]) == ("-", "-")
     first, *others = result.ranking.tolist()
     assert first == 0
-    assert rows["tied"] == f"0, {others[0]}, {others[1]}: any 1 of them, the first are taken"
+    assert (
+        rows["tied"]
+        == f"0, {others[0]}, {others[1]}: any 1 of them will do, and the first is taken"
+    )
 
 
 def test_an_epsilon_race_promises_less():

@@ -174,7 +174,9 @@ def test_a_loser_is_out_before_anything_is_certified():
     assert result.certificate == "exhausted"
     assert result.possible.tolist() == [True, True, False]
     assert "certainly out  2" in str(result)
-    assert "may be best    1, 0" in str(result)
+    assert "so far         the best is one of 1, 0; wrong with probability at most 0.05" in str(
+        result
+    )
 
 
 def test_equal_options_are_certified_within_a_tolerance():

@@ -18,6 +18,7 @@ MODULES = (
     "right_params",
     "right_racing",
     "right_select",
+    "right_words",
 )
 CASES = [
     pytest.param(act, right, id=f"{module}: {name}")

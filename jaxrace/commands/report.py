@@ -24,7 +24,8 @@ def print_answer(console: Console, answer: Answer) -> None:
         sign = plus_minus(console)
         rows = [[cell.replace("\N{PLUS-MINUS SIGN}", sign) for cell in row] for row in table.rows]
         print_table(console, heads, rows)
-        say(console, *([f"... and {table.hidden} more, with --json"] if table.hidden else []), "")
+        more = [f"... and {table.hidden} more, with --json"] if table.hidden else []
+        say(console, *more, *table.below, "")
 
 
 def print_and_report(
@@ -59,9 +60,10 @@ def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None
         )
     else:
         tables = []
-        for heads, rows, hidden in answer.tables():
+        for heads, rows, hidden, below in answer.tables():
             tables.append(markdown_table(heads, [[*map(_escaped, row)] for row in rows]))
             tables += [f"... and {hidden} more"] if hidden else []
+            tables += map(_escaped, below)
         texts = answer.headline(), answer.meaning(), answer.asked()
         headline, meaning, asked = map(_escaped, texts)
         notes = "\n".join(f"* {_escaped(note)}" for note in (*doubts, *answer.notes))

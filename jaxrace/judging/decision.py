@@ -117,17 +117,32 @@ def behind(served: Any, progress: Any) -> Any:
     return ((served | served.T) & lags).any(1)
 
 
-def perhaps_best(beats: BoolArray, top: int) -> tuple[BoolArray, BoolArray]:
+def perhaps_best(beats: Any, top: int) -> tuple[Any, Any]:
     """Who may be among the best kappa, and who certainly is, by verdicts ``beats``: bool [K] each.
 
     An option is out if kappa others are over it, and in if it is over all but kappa - 1 of the
-    others. If too many are out or in, no kappa options are over all others: verdicts run in
-    circles, and nobody is out or in.
+    others. If too many are out or in, or one is both, no kappa options are over all others:
+    verdicts run in circles, and nobody is out or in. Every race says it by this rule; what it
+    proves by mean and by wins is theorem 4 in docs/tables.md.
+
+    >>> beats = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool)
+    >>> [x.tolist() for x in perhaps_best(beats, 1)]
+    [[True, True, False], [False, False, False]]
     """
     possible, sure = beats.sum(0) < top, beats.sum(1) >= len(beats) - top
-    if possible.sum() < top or sure.sum() > top:
-        return np.ones_like(possible), np.zeros_like(sure)
-    return possible, sure
+    in_circles = (possible.sum() < top) | (sure.sum() > top) | (sure & ~possible).any()
+    return possible | in_circles, sure & ~in_circles
+
+
+def perhaps_tied(strong: Any, leads: Any) -> Any:
+    """Options whose scores the strong verdicts leave room to be equal across the boundary: [K].
+
+    ``strong`` are the verdicts [K, K] that all hold together, ``leads`` [K] is the set that
+    certificate (b) names: i with some j across the boundary, such that z_i + o_j is at most K - 1.
+    """
+    barely = strong.sum(1)[:, None] + strong.sum(0)[None, :] <= len(leads) - 1
+    pairs = leads[:, None] & ~leads[None, :] & barely
+    return pairs.any(1) | pairs.any(0)
 
 
 def who_may_help(

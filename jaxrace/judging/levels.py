@@ -74,9 +74,13 @@ def levels(
     return Levels(verdict, math.log(pairs / (COUNTS_SHARE * delta)), possible)
 
 
-def simultaneous(num_options: int, delta: float) -> float:
-    """The level of intervals that hold for all pairs together: ln(K (K - 1) / delta)."""
-    return math.log(num_options * (num_options - 1) / delta)
+def confidence(level: float) -> float:
+    """The probability that an interval holds at all looks whose ends take evidence of ``level``.
+
+    >>> round(confidence(math.log(10 / (0.95 * 0.05))), 4)
+    0.9905
+    """
+    return max(1 - 2 * math.exp(-level), 0.0)
 
 
 class Bets(NamedTuple):

@@ -21,7 +21,7 @@ MOST_NUMBERS = 4_000_000
 # With more options evidence is found for the pairs across the boundary alone.
 MOST_OF_ALL_PAIRS = 300
 
-_HALVINGS = 14  # of the range of mu, from -1 to 1: a last step of 0.0001
+_HALVINGS = 15  # of the range of mu, first at the null: a last step of at most 0.0001
 
 
 class Process(NamedTuple):
@@ -81,22 +81,32 @@ def wanted_pairs(scores: FloatArray, top: int) -> NDArray[np.bool_]:
     return leads[:, None] != leads[None, :]
 
 
-def lower_ends(pairs: Pairs, first: IntArray, second: IntArray, level: float) -> FloatArray:
-    """The largest mu, rounded down, whose null "E d <= mu" has evidence of ``level``: [P]."""
+def lower_ends(
+    pairs: Pairs, first: IntArray, second: IntArray, level: float, null: float = 0.0
+) -> FloatArray:
+    """The largest mu, rounded down, whose null "E d <= mu" has evidence of ``level``: [P].
+
+    At least ``null`` if and only if that null is rejected: an interval says what a verdict says.
+    """
     low, high = np.full(len(first), -1.0), np.full(len(first), 1.0)
+    middle = np.full(len(first), null)
     for _ in range(_HALVINGS):
-        middle = (low + high) / 2
         is_rejected = pairs.process(first, second, middle).highest >= level
         low, high = np.where(is_rejected, middle, low), np.where(is_rejected, high, middle)
+        middle = (low + high) / 2
     process = pairs.process(first, second)
     return np.where(process.whole, process.mean, low)
 
 
 def intervals(
-    pairs: Pairs, first: IntArray, second: IntArray, level: float
+    pairs: Pairs, first: IntArray, second: IntArray, level: float, null: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
-    """The means of the differences lie between these, [P] each, but for exp(-level) at each end."""
-    return lower_ends(pairs, first, second, level), -lower_ends(pairs, second, first, level)
+    """The means of the differences lie between these, [P] each, but for exp(-level) at each end.
+
+    The lower end reaches ``null`` if "i over j" is decided, the upper one if the opposite is.
+    """
+    lower = lower_ends(pairs, first, second, level, null)
+    return lower, -lower_ends(pairs, second, first, level, -null)
 
 
 def log_mixture(log_bets: FloatArray, weights: tuple[float, ...]) -> FloatArray:

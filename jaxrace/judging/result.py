@@ -1,6 +1,7 @@
 """What a table of scores says, by name, and how a person reads it."""
 
 import dataclasses
+import decimal
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,17 +15,15 @@ if TYPE_CHECKING:
 
 NextRuns = dict[str, int] | dict[str, list[str]]
 
-_COLOURS = {"in": "C0", "out": "0.65", "?": "C1"}
-_MEANING = {"in": "certainly in", "out": "certainly out", "?": "not known yet"}
+_COLOURS = {"in": "C0", "good enough": "C0", "out": "0.65", "?": "C1"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
     """How much better one option is than another across the boundary.
 
-    The intervals of all pairs of options hold together, at every look, with probability 1 - delta.
-    One may reach to "no difference" although the pair is decided: certificates need fewer
-    statements to hold together than these do.
+    The interval excludes "no difference", or "worse by the tolerance", if and only if the pair is
+    decided. It holds at all looks together, for this pair alone, with ``RaceOfTable.confidence``.
     """
 
     better: str
@@ -33,12 +32,13 @@ class Pair:
     low: float
     high: float
     evidence: float  # ln E so far over the level of a verdict; 1 or more with one
-    decided: bool
+    decided: bool  # is the evidence enough?
+    verdict: str  # "enough", "against", "equal" on a whole list of tasks; or "", undecided
 
     @property
     def share(self) -> str:
         """The evidence in words. Cut off: what is in doubt must not read like 100 %."""
-        return "enough" if self.decided else f"{math.floor(100 * max(self.evidence, 0))} %"
+        return self.verdict or f"{math.floor(100 * max(self.evidence, 0))} %"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,11 +48,9 @@ class Option:
     name: str
     runs: int  # that it has
     score: float | None  # its mean, or by wins its mean win probability; None if not known yet
-    beats: int  # others that it is over, or looks better than
-    verdict: str  # "in" or "out" of the best, or "?"
+    beats: int  # others that it is better than, tolerance or not, with enough evidence for each
+    verdict: str  # "in" the best, or "good enough" within the tolerance; "out", or "?"
     next: int  # runs that would help next
-    at_best: int  # further runs until nothing is in doubt, if they all go one way
-    forecast: float  # the same if gaps are what they look like; may be infinite
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,9 +66,12 @@ class RaceOfTable(Ranking):
     tolerance: float
     certificate: Certificate | None
     options: tuple[Option, ...]  # best first
-    possible: list[str]  # who may still be among the best, at any look; the best if certified
+    possible: list[str]  # who may be among the best; if certified, with no tolerance, who is
     pairs: tuple[Pair, ...]  # across the boundary, the closest first
+    more_pairs: int  # across the boundary, further apart or without runs in common
+    confidence: float  # that of the interval of each pair, by itself
     next_runs: NextRuns  # how many more runs of whom, or of whom which tasks; nothing if certified
+    at_least: int  # further runs until nothing is in doubt, if all of them go one way
     in_doubt: int  # pairs that need more evidence
     notes: tuple[str, ...] = ()
     if_independent: bool = False  # do the certificates hold only if runs, in doubt, are that?
@@ -103,7 +104,7 @@ class RaceOfTable(Ranking):
     def _draw_standing(
         self, panel: "Axes", options: tuple[Option, ...], called: dict[str, str]
     ) -> None:
-        for verdict, meaning in _MEANING.items():
+        for verdict, meaning in self._meanings().items():
             places = [place for place, one in enumerate(options) if one.verdict == verdict]
             scores = [options[place].score for place in places]
             known = [(x, place) for x, place in zip(scores, places, strict=True) if x is not None]
@@ -125,14 +126,13 @@ class RaceOfTable(Ranking):
             panel.plot(pair.estimate, place, "o", ms=5, color=colour)
             at = {"xycoords": ("axes fraction", "data"), "va": "center"}
             panel.annotate(pair.share, (1.01, place), **at)
-        panel.axvline(0.5 if self.by == "wins" else 0.0, color="0.3", lw=0.8)
+        panel.axvline(self._edge, color="0.3", lw=0.8)
         names = [f"{called[x.better]} over {called[x.worse]}" for x in pairs]
         panel.set_yticks(range(len(pairs)), names)
         panel.set_ylim(max(len(pairs), 1) - 0.4, -0.6)
         effect = "win probability" if self.by == "wins" else "difference of the means"
-        level = f"{100 * (1 - self.delta):.10g} %"
-        said = f"({level} intervals at all looks; right: evidence)"
-        title = "how much better" + first_of(pairs, len(self.pairs))
+        said = f"({self._percent} intervals, each at all looks; right: evidence)"
+        title = "how much better" + first_of(pairs, len(self.pairs) + self.more_pairs)
         panel.set(title=title, xlabel=f"{effect}\n{said}")
 
     def _draw_runs(
@@ -161,33 +161,29 @@ class RaceOfTable(Ranking):
 
     def meaning(self) -> str:
         """What the headline says, and how sure it is."""
+        told = f"wrong with a probability of at most {self.delta:g}, at all looks together"
         if not self.certified:
             sure = [option.name for option in self.options if option.verdict == "in"]
-            others = [name for name in self.possible if name not in sure]
-            if sure and not others:
-                better = "one is" if self.top == 1 else f"{self.top} are"
-                return (
-                    f"if {better} better than each of the others, certainly {listed(sure)}; that "
-                    f"{better} is not certain yet"
-                )
-            if sure:
-                return f"certainly among the best: {listed(sure)}; may still be: {listed(others)}"
-            if len(others) == len(self.options):
-                return "all of them may still be among the best"
-            return f"may still be among the best: {listed(others)}"
+            claim = who_may(self.by, self.top, self.possible, sure, len(self.options))
+            told = f"; {told}" if sure or len(self.possible) < len(self.options) else ""
+            if not set(self.best) <= set(self.possible):
+                told += "; perhaps nobody is, and the guess is who beats most of the others"
+            number = "1 more run" if self.at_least == 1 else f"{self.at_least:,} more runs"
+            more = f"; it takes at least {number} to know" if self.at_least else ""
+            return claim + told + more
         each = "it is" if self.top == 1 else "each of them is"
-        than = "than each of the others"
+        others = "the other" if len(self.options) == 2 else "each of the others"
         if self.certificate == "counts":
-            claim = "nobody beats more of the others"
+            claim = "certain wins and losses show that nobody beats more of the others"
         elif self.tolerance:
             unit = "in win probability" if self.by == "wins" else "in mean score"
             claim = f"nobody else is better by {self.tolerance:g} or more {unit}"
         elif self.by == "mean":
             whose = "its mean is" if self.top == 1 else "their means are"
-            claim = f"{whose} at least that of each of the others"
+            claim = f"{whose} at least that of {others}"
         else:
-            claim = f"{each} more often better than worse {than}"
-        return f"{claim}; wrong with a probability of at most {self.delta:g}, at all looks together"
+            claim = f"{each} more often better than worse than {others}"
+        return f"{claim}; {told}"
 
     def asked(self) -> str:
         """The question in a line."""
@@ -204,31 +200,95 @@ class RaceOfTable(Ranking):
     def _options(self) -> Shown:
         score = "mean" if self.by == "mean" else "wins"
         heads = ["", "option", "runs", score, "beats", "verdict"]
-        if not self.certified:
-            heads += ["run next", "at best", "forecast"]
+        if self.next_runs:
+            heads += ["run next"]
+        words = {"in": "best", "out": "no better"} if len(self.options) == 2 else {}
         rows = []
         for rank, option in enumerate(self.options[:MOST_SHOWN]):
             row = [str(rank + 1), option.name, f"{option.runs:,}"]
             row += ["" if option.score is None else f"{option.score:.4g}"]
-            row += [str(option.beats), option.verdict]
-            if not self.certified:
-                far = "too many" if math.isinf(option.forecast) else f"{option.forecast:,.0f}"
-                numbers = [f"{option.next:,}", f"{option.at_best:,}", far]
-                row += ["" if number == "0" else number for number in numbers]
+            row += [str(option.beats), words.get(option.verdict, option.verdict)]
+            if self.next_runs:
+                row += [f"{option.next:,}" if option.next else ""]
             rows.append(row)
         return Shown(heads, rows, len(self.options) - len(rows))
 
     def _pairs(self) -> Shown:
         effect = "wins" if self.by == "wins" else "mean better by"
-        heads = ["better", "worse", effect, f"{100 * (1 - self.delta):.10g} % interval", "evidence"]
+        heads = ["better", "worse", effect, f"{self._percent} interval", "evidence"]
         rows = [
-            [
-                pair.better,
-                pair.worse,
-                f"{pair.estimate:.3g}",
-                f"{pair.low:.3g} to {pair.high:.3g}",
-                pair.share,
-            ]
-            for pair in self.pairs[:MOST_SHOWN]
+            [pair.better, pair.worse, f"{pair.estimate:.3g}", self._interval(pair), pair.share]
+            for pair in self.pairs
         ]
-        return Shown(heads, rows)
+        more = f"... and {self.more_pairs:,} more pairs across the boundary"
+        said = (
+            f"intervals: each by itself holds with {self._percent}, at all looks together; above "
+            f"{self._edge:g} the evidence is enough",
+            "beats: how many others the evidence is enough for"
+            + (", without the tolerance" if self.tolerance else ""),
+        )
+        return Shown(heads, rows, below=((more,) if self.more_pairs else ()) + said)
+
+    def _interval(self, pair: Pair) -> str:
+        """Its ends, rounded outwards, but past no difference if and only if the pair is decided."""
+        low = outward(pair.low, -1, self._edge if pair.verdict == "enough" else None)
+        high = outward(pair.high, 1, self._edge if pair.verdict == "against" else None)
+        if pair.low == pair.high:  # all tasks of the list have been run
+            return f"{high if pair.verdict == 'against' else low}, known"
+        return f"{low} to {high}"
+
+    @property
+    def _edge(self) -> float:
+        """What a pair is decided at: no difference, or worse by the tolerance."""
+        return (0.5 if self.by == "wins" else 0.0) - self.tolerance
+
+    @property
+    def _percent(self) -> str:
+        """The confidence of an interval, rounded down."""
+        missing = outward(100 * (1 - self.confidence), 1, digits=2)
+        return f"{100 - float(missing):.10g} %"
+
+    def _meanings(self) -> dict[str, str]:
+        """What is said of options by their verdicts."""
+        out = "others are at least as good" if self.by == "mean" else "not one of the best"
+        near = f"good enough, within {self.tolerance:g}"
+        return {"in": "one of the best", "good enough": near, "out": out, "?": "not known"}
+
+
+def who_may(by: str, top: int, possible: list[str], sure: list[str], count: int) -> str:
+    """Who may be among the best kappa of so many: what theorem 4 of docs/tables.md proves.
+
+    >>> who_may("wins", 1, ["a", "b"], [], 3), who_may("mean", 2, ["a", "b", "c"], ["a"], 4)
+    ('only a, b can be better than each of the others', 'the best 2 are among a, b, c; certainly a')
+    """
+    if len(possible) == count and not sure:
+        return "either may be the better one" if count == 2 else "all of them may be among the best"
+    names = listed(possible)
+    others = "the other" if count == 2 else "each of the others"
+    among = names if len(possible) == top else f"among {names}"
+    if by == "wins":
+        claim = f"only {names} can be better than {others}"
+        if top > 1:
+            claim = f"if {top} are better than each of the others, they are {among}"
+    else:
+        one = names if len(possible) == 1 else f"one of {names}"
+        claim = f"the best is {one}" if top == 1 else f"the best {top} are {among}"
+    if not sure or len(possible) == top:
+        return claim
+    return f"{claim}; certainly {listed(sure)}"
+
+
+def outward(value: float, side: int, past: float | None = None, digits: int = 3) -> str:
+    """A number rounded up (side 1) or down (-1); with more digits if it has to stay past another.
+
+    >>> outward(0.50003, -1), outward(0.50003, -1, 0.5), outward(0.5, -1, 0.5)
+    ('0.5', '0.50003', 'over 0.5')
+    """
+    exact = decimal.Decimal(value)
+    rounding = decimal.ROUND_CEILING if side > 0 else decimal.ROUND_FLOOR
+    for number in range(digits, 10):
+        step = decimal.Decimal(1).scaleb(exact.adjusted() + 1 - number)
+        text = f"{float(exact.quantize(step, rounding)):.{number}g}"
+        if past is None or side * float(text) < side * past:
+            return text
+    return f"{'under' if side > 0 else 'over'} {past:g}"

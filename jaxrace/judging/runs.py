@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray
-from jaxrace.judging.process import FloatArray, IntArray, Pairs, Process, log_mixture
+from jaxrace.judging.process import Pairs, Process
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.scores import Table
@@ -49,39 +49,23 @@ def _task(table: Table, task: int) -> str:
     return f"new task {task - len(names) + 1}" if is_named else str(begin + task)
 
 
-def forecasts(
-    pairs: Pairs,
-    evidence: Process,
-    doubtful: BoolArray,
-    null: float,
-    level: float,
-    table: Table,
-) -> tuple[IntArray, FloatArray]:
-    """Further runs of each option until all pairs in doubt have a verdict: [K], two ways.
+def least_further(
+    pairs: Pairs, evidence: Process, doubtful: BoolArray, null: float, level: float, table: Table
+) -> int:
+    """Further runs of all options together until the pairs in doubt have a verdict, at best.
 
-    At best, if each run goes the way that a pair leans; and a forecast, if the evidence grows on
-    as it has grown so far, which may be infinite.
+    That is if each run goes the way that its pair leans.
     """
-    num_options = len(doubtful)
-    have = table.progress()
-    at_best, forecast = np.zeros(num_options, int), np.zeros(num_options)
     first, second = np.nonzero(doubtful)
     if not len(first):
-        return at_best, forecast
+        return 0
     # The order of each pair that looks right.
     turn = evidence.mean[first, second] < 0
     first, second = np.where(turn, second, first), np.where(turn, first, second)
     process = evidence.of(first, second)
-    least = pairs.least_further(process, null, level)
-    gained = log_mixture(process.log_bets, pairs.bets.weights)
-    rate = process.log_bets.max(-1) / np.maximum(process.common, 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        further = np.where(rate > 0, np.ceil((level - gained) / rate), np.inf)
-    further = np.maximum(further, least)
-    num_tasks = getattr(pairs, "num_tasks", None)
-    if num_tasks is not None:
-        further = np.minimum(further, num_tasks - process.common)
+    wanted = process.common + pairs.least_further(process, null, level)
+    most = have = table.progress()
     for option in (first, second):
-        np.maximum.at(at_best, option, process.common + least - have[option])
-        np.maximum.at(forecast, option, process.common + further - have[option])
-    return at_best, forecast
+        most = most.copy()
+        np.maximum.at(most, option, wanted)
+    return int((most - have).sum())

@@ -13,12 +13,12 @@ from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
 from jaxrace.judging.independence import DependentRunsWarning, doubt_about
-from jaxrace.judging.levels import By, Gaps, simultaneous
+from jaxrace.judging.levels import By, Gaps, confidence
 from jaxrace.judging.looks import Looks
 from jaxrace.judging.process import Pairs, Process, evidence_of, intervals, wanted_pairs
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
-from jaxrace.judging.runs import forecasts, next_runs
+from jaxrace.judging.runs import least_further, next_runs
 
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
@@ -223,6 +223,8 @@ def _answer(
     possible = look.is_possible
     if is_certified and not question.tolerance:
         possible = decided.leads
+        if decided.certificate == "counts":
+            possible = possible | decision.perhaps_tied(look.seen.strong, decided.leads)
     ahead = next_runs(question, table, pairs, look.asked)
     levels = question.levels(len(names))
     doubtful = look.served | decided.doubtful
@@ -231,30 +233,31 @@ def _answer(
     lacks_strong = question.by == "wins" and not question.tolerance
     lacks_strong &= bool((over | over.T)[doubtful].all())
     wanted = levels.strong if lacks_strong else levels.verdict
-    at_best, forecast = forecasts(pairs, look.evidence, doubtful, question.null, wanted, table)
-    if is_certified:
-        at_best, forecast = np.zeros(len(names), int), np.zeros(len(names))
+    at_least = 0
+    if not is_certified:
+        at_least = least_further(pairs, look.evidence, doubtful, question.null, wanted, table)
+    beats = look.plain.highest >= levels.verdict
     options = []
     for option in decided.ranking:
         name = names[option]
         number = ahead.get(name, 0)
-        if is_certified:
-            verdict = "in" if decided.leads[option] else "out"
-        else:
-            verdict = "in" if look.is_sure[option] else "?" if possible[option] else "out"
+        verdict = "?" if possible[option] else "out"
+        if decided.leads[option] and is_certified:
+            verdict = "good enough" if question.tolerance else "in"
+        if look.is_sure[option] and (question.tolerance or not is_certified):
+            verdict = "in"
         options.append(
             Option(
                 name=name,
                 runs=len(table.values[option]),
                 score=_score(question, table.values[option], look, option),
-                beats=int(decided.wins[option]),
+                beats=int(beats[option].sum()),
                 verdict=verdict,
                 next=number if isinstance(number, int) else len(number),
-                at_best=int(at_best[option]),
-                forecast=float(forecast[option]),
             )
         )
     kind = "independent" if table.tasks is None else "shared"
+    shown = _pairs(question, table, look, pairs, levels.verdict)
     return RaceOfTable(
         top=question.top,
         delta=question.delta,
@@ -264,8 +267,11 @@ def _answer(
         certificate=decided.certificate,
         options=tuple(options),
         possible=[names[option] for option in decided.ranking if possible[option]],
-        pairs=_pairs(question, table, look, pairs, levels.verdict),
+        pairs=shown,
+        more_pairs=question.top * (len(names) - question.top) - len(shown),
+        confidence=confidence(levels.verdict),
         next_runs=ahead,
+        at_least=at_least,
         in_doubt=0 if is_certified else int(look.served.sum()),
         notes=notes,
     )
@@ -274,19 +280,19 @@ def _answer(
 def _pairs(
     question: Question, table: scores.Table, look: _Look, pairs: Pairs, level: float
 ) -> tuple[Pair, ...]:
-    """Each of the best against the first of the rest, and the last of the best against the rest."""
+    """The closest pairs across the boundary that have runs in common."""
     ranking, top = look.decided.ranking, question.top
-    inside, outside = ranking[:top], ranking[top:]
-    chosen = [(inside[-1], j) for j in outside] + [(i, outside[0]) for i in inside[:-1]]
-    first, second = np.array(chosen).T
+    first, second = (x.ravel() for x in np.meshgrid(ranking[:top], ranking[top:], indexing="ij"))
     has_runs = look.evidence.common[first, second] > 0
-    log_e = look.evidence.highest[first, second]
-    order = np.argsort(log_e, kind="stable")
+    order = np.argsort(look.evidence.highest[first, second], kind="stable")
     order = order[has_runs[order]][:_MOST_PAIRS]
     first, second = first[order], second[order]
     if not len(first):
         return ()
-    lows, highs = intervals(pairs, first, second, simultaneous(len(ranking), question.delta))
+    lows, highs = intervals(pairs, first, second, level, question.null)
+    over, tied = look.seen.over[first, second], look.plain.tied[first, second]
+    against = (highs <= question.null) & ~over
+    verdicts = np.select([tied, over, against], ["equal", "enough", "against"], "")
     effects = (question.effect(x) for x in (look.plain.mean[first, second], lows, highs))
     return tuple(
         Pair(
@@ -296,9 +302,12 @@ def _pairs(
             low=float(lower),
             high=float(upper),
             evidence=float(look.evidence.highest[i, j] / level),
-            decided=bool(look.seen.over[i, j]),
+            decided=verdict == "enough",
+            verdict=str(verdict),
         )
-        for i, j, estimate, lower, upper in zip(first, second, *effects, strict=True)
+        for i, j, verdict, estimate, lower, upper in zip(
+            first, second, verdicts, *effects, strict=True
+        )
     )
 
 

@@ -19,7 +19,7 @@ class RaceResult(abc.ABC):
 
     ranking: jax.Array  # int32 [K], options from best to worst
     selected: jax.Array  # bool [K], certainly in the top kappa; if decided, the first kappa
-    discarded: jax.Array  # bool [K], certainly not in it; if decided, all others
+    discarded: jax.Array  # bool [K], certainly not needed for it; if decided, all others
     decided: jax.Array  # bool [], nothing is left to decide
     samples: jax.Array  # int32 [K], samples that counted
     simulated: jax.Array  # int32 [K], samples drawn for options that had asked
@@ -75,12 +75,17 @@ class RaceResult(abc.ABC):
         return np.zeros(self.num_options, bool)
 
     _compares = True  # does the race compare outcomes with each other?
-    # What to say of options that are tied; {places} are left for them.
-    _tied_how = "any {places} of them, the first are taken"
+    # What to say of options that are tied; {places} are left for them, and some are {taken}.
+    _tied_how = "any {places} of them will do, and {taken}"
 
     def _is_certain(self) -> bool:
         """May "in" and "out" be called certain?"""
         return self.heuristic is None
+
+    def _words(self) -> dict[str, str]:
+        """What is said of options in the table, and the line that lists them: ins, then outs."""
+        sure = "certainly" if self._is_certain() else "perhaps"
+        return {"in": f"{sure} in", "out": f"{sure} out"}
 
     def _progress(self) -> str:
         """How the race stands."""
@@ -102,24 +107,26 @@ class RaceResult(abc.ABC):
         ranking, tied = np.asarray(self.ranking), self._tied()
         selected = np.asarray(self.selected) & ~tied
         discarded = np.asarray(self.discarded) & ~tied
-        sure = "certainly" if self._is_certain() else "perhaps"
+        (is_in, says_in), (is_out, says_out) = self._words().items()
         samples = np.asarray(self.samples)
         compared = f", {int(self.oracle_calls):,} comparisons" if self._compares else ""
         rows = {
-            f"{sure} in": _listed(ranking, selected),
-            f"{sure} out": _listed(ranking, discarded),
-            "undecided": _listed(ranking, ~(selected | discarded | tied)),
+            says_in: listed(ranking, selected),
+            says_out: listed(ranking, discarded),
+            "undecided": listed(ranking, ~(selected | discarded | tied)),
         }
         if tied.any():
-            how = self._tied_how.format(places=int(self.top - selected.sum()))
-            rows["tied"] = f"{_listed(ranking, tied)}: {how}"
+            places = int(self.top - selected.sum())
+            taken = "the first is taken" if places == 1 else f"the first {places} are taken"
+            how = self._tied_how.format(places=places, taken=taken)
+            rows["tied"] = f"{listed(ranking, tied)}: {how}"
         rows |= self._notes()
         rows["cost"] = (
             f"{int(samples.sum()):,} samples counted, "
             f"{int(np.sum(self.simulated)):,} simulated{compared}"
         )
-        verdict = dict.fromkeys(np.flatnonzero(selected), "in")
-        verdict |= dict.fromkeys(np.flatnonzero(discarded), "out")
+        verdict = dict.fromkeys(np.flatnonzero(selected), is_in)
+        verdict |= dict.fromkeys(np.flatnonzero(discarded), is_out)
         verdict |= dict.fromkeys(np.flatnonzero(tied), "tied")
         columns = self._columns()
         lines = [
@@ -164,7 +171,8 @@ def span(numbers: ArrayLike) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _listed(ranking: NDArray[np.integer], mask: NDArray[np.bool_]) -> str:
+def listed(ranking: NDArray[np.integer], mask: NDArray[np.bool_]) -> str:
+    """The options of a mask [K], best first."""
     names = [str(option) for option in ranking if mask[option]]
     shown = ", ".join(names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
     return shown or "-"

@@ -137,18 +137,6 @@ def standing(seen: Seen) -> Standing:
     return Standing(ahead.sum(1, dtype=jnp.int32), total)
 
 
-def perhaps_tied(strong: jax.Array, leads: jax.Array) -> jax.Array:
-    """Options whose scores the strong verdicts leave room to be equal across the boundary.
-
-    ``strong`` are the verdicts [K, K] that all hold together, ``leads`` [K] is the set that
-    certificate (b) names: i with some j across the boundary, such that z_i + o_j is at most K - 1.
-    """
-    wins, losses = strong.sum(1, dtype=jnp.int32), strong.sum(0, dtype=jnp.int32)
-    barely = wins[:, None] + losses[None, :] <= strong.shape[0] - 1
-    pairs = leads[:, None] & ~leads[None, :] & barely
-    return pairs.any(1) | pairs.any(0)
-
-
 def common(progress: jax.Array) -> jax.Array:
     """Blocks or tasks that each two options have in common: int32 [K, K]."""
     return jnp.minimum(progress[:, None], progress[None, :])

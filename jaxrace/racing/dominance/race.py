@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, narrowing
-from jaxrace.judging.decision import SLACK
+from jaxrace.judging.decision import SLACK, perhaps_best, perhaps_tied
 from jaxrace.judging.levels import By, dominance_bets, dominance_weights, levels
 from jaxrace.protocol import verb
 from jaxrace.racing import base
@@ -184,6 +184,10 @@ class DominanceRace(ComparingRace):
             null=jnp.asarray(-tolerance / self.width, jnp.float32),
             level=jnp.asarray(needed.verdict + rounding, jnp.float32),
             strong_level=jnp.asarray(needed.strong + rounding, jnp.float32),
+            # Of races within a tolerance there is no evidence without one.
+            possible_level=jnp.asarray(
+                math.inf if tolerance else needed.possible + rounding, jnp.float32
+            ),
             bets=jnp.asarray(bets, jnp.float32),
             log_weights=jnp.asarray(np.log(weights) - np.log(np.sum(weights)), jnp.float32),
             slack=jnp.asarray(slack, jnp.float32),
@@ -317,13 +321,14 @@ class DominanceRace(ComparingRace):
         ranking = kernels.ranking(*keys)
         certified = (state.certificate != RUNNING) & ~guessed
         in_top = jnp.argsort(ranking) < self.top
-        # Strong verdicts hold all together, so that they may settle single options.
-        selected, discarded = kernels.select_and_discard(seen.strong, self.top)
-        tied = decision.perhaps_tied(seen.strong, in_top) & (state.certificate == COUNTS)
+        possible, sure = perhaps_best(state.highest >= params.possible_level, self.top)
+        certain = certified & (params.tolerance == 0)
+        tied = perhaps_tied(seen.strong, in_top) & (state.certificate == COUNTS)
         return DominanceResult(
             ranking=ranking,
-            selected=jnp.where(certified, in_top, selected),
-            discarded=jnp.where(certified, ~in_top, discarded),
+            selected=jnp.where(certified, in_top, sure),
+            discarded=jnp.where(certified, ~in_top, ~possible),
+            possible=jnp.where(certain, in_top | tied, possible),
             tied=tied,
             decided=certified,
             certificate_number=state.certificate,

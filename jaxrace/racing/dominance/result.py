@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.compilation import bounded_jit
+from jaxrace.judging.result import who_may
 from jaxrace.racing.dominance import decision
 from jaxrace.racing.dominance.state import (
     CERTIFICATES,
@@ -30,8 +31,15 @@ _MOST_PAIRS = 5
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class CertifiedResult(RaceResult):
-    """The result of a race by e-values; decided means that the first kappa are certified."""
+    """The result of a race by e-values; decided means that the first kappa are certified.
 
+    Until then ``selected`` and ``discarded`` are right with probability 1 - delta, at all looks
+    together. By mean: the others hold the best kappa. By wins they are about kappa options that are
+    over all others, if there are such (docs/tables.md, theorem 4).
+    """
+
+    possible: jax.Array  # bool [K], who may be among the best; if certified, and exactly, who is
+    tied: jax.Array  # bool [K], certified by counts, perhaps with scores equal across the boundary
     certificate_number: jax.Array  # int32 [], see ``certificate``
     wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none a mean above 0
     total: jax.Array  # int32 [K], second sort key: sum of the mean differences, in fixed point
@@ -68,13 +76,52 @@ class CertifiedResult(RaceResult):
         """
         return np.exp(-np.maximum(self.log_highest, 0))
 
+    @property
+    def _guess(self) -> str:
+        return "the first one is a guess" if self.top == 1 else f"the first {self.top} are a guess"
+
+    @property
+    def _is_near(self) -> bool:
+        """Are the first kappa certified within a tolerance? Others may be better by less."""
+        return bool(np.max(self.params.tolerance) > 0 and self.decided and self._is_certain())
+
+    def _words(self) -> dict[str, str]:
+        if self._is_near:
+            return {"good enough": "good enough", "?": "the others"}
+        return super()._words()
+
+    def _tied(self) -> NDArray[np.bool_]:
+        return np.asarray(self.tied)
+
+    _tied_how = "perhaps equally good, and {taken}"
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {"beats": (self.log_highest >= float(self.params.level)).sum(-1)}
+
+    def _notes(self) -> dict[str, str]:
+        """Who may be among the best, and how sure that and single verdicts are."""
+        if self.heuristic:
+            return {}
+        level, delta = float(self.params.level), span(self.params.delta)
+        notes = {"beats": f"each verdict is wrong with probability at most {math.exp(-level):.2g}"}
+        if self.decided:
+            return notes
+        ranking = np.asarray(self.ranking)
+        sure, possible = (
+            [str(option) for option in ranking if mask[option]]
+            for mask in (np.asarray(self.selected), np.asarray(self.possible))
+        )
+        told = who_may(self.by, self.top, possible, sure, self.num_options)
+        if sure or len(possible) < self.num_options:
+            told += f"; wrong with probability at most {delta}"
+        return {"so far": told, **notes}
+
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class DominanceResult(CertifiedResult):
     """The result of a ``DominanceRace``."""
 
-    tied: jax.Array  # bool [K], certified by counts, perhaps with scores equal across the boundary
     log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
     highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
     margin: jax.Array  # int32 [K, K], see ``DominanceState``
@@ -174,14 +221,6 @@ class DominanceResult(CertifiedResult):
         how = " by mean" if self.by == "mean" else ""
         return f"dominance race{how}, delta {span(self.params.delta)}"
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {"beats": np.asarray(self.wins)}
-
-    def _tied(self) -> NDArray[np.bool_]:
-        return np.asarray(self.tied)
-
-    _tied_how = "perhaps equally good, the first are taken"
-
     def _progress(self) -> str:
         number = int(self.certificate_number)
         verdict = "NOT certified, but ended by rule" if self.heuristic else "CERTIFIED"
@@ -201,12 +240,13 @@ class DominanceResult(CertifiedResult):
             GIVEN_UP: "and given up: the evidence would hardly be there in time",
         }
         how = ended.get(number, "yet")
-        return f"NOT certified {how}; the first {self.top} are a guess"
+        return f"NOT certified {how}; {self._guess}"
 
     def _notes(self) -> dict[str, str]:
-        """Which pairs are in doubt, and which samples would help."""
+        """Further, which pairs are in doubt, and which samples would help."""
+        notes = super()._notes()
         if self.decided:
-            return {}
+            return notes
         level = float(self.params.level)
         # Of the two orders of a pair: the guess need not be the one that was drawn for.
         highest = np.maximum(self.log_highest, self.log_highest.T)
@@ -225,7 +265,7 @@ class DominanceResult(CertifiedResult):
         else:
             rounds = f"{self.blocks.rounds_to_tell(self)} more samples of "
             help_text = rounds + ", ".join(map(str, asked[:MAX_LISTED]))
-        return {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
+        return notes | {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
 
 
 @bounded_jit(2)

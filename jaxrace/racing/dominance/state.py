@@ -26,6 +26,7 @@ class DominanceParams:
     null: jax.Array  # float32 [], mu: the mean of differences in [-1, 1] under the null
     level: jax.Array  # float32 [], LA: the log e-value of a verdict
     strong_level: jax.Array  # float32 [], LB: that of a strong verdict; infinite without (b)
+    possible_level: jax.Array  # float32 [], that of being out of the best; infinite in a tolerance
     bets: jax.Array  # float32 [L], lambda
     log_weights: jax.Array  # float32 [L], ln w
     slack: jax.Array  # float32 []

@@ -142,7 +142,7 @@ class PreferenceResult(RaceResult):
     def _columns(self) -> dict[str, NDArray[Any]]:
         mean_share = {"mean S": (self.win_matrix.sum(-1) - 0.5) / (self.num_options - 1)}
         if self.scores is None:
-            return {"beats": np.asarray(self.copeland), **mean_share}
+            return {"beats": np.asarray(self.beats).sum(-1), **mean_share}
         columns = {"score": np.asarray(self.scores, np.float64)}
         return columns | (mean_share if self.ranked_by == "random_walk" else {})
 

@@ -16,14 +16,14 @@ import numpy as np
 
 from jaxrace import kernels, narrowing
 from jaxrace.judging import levels
-from jaxrace.judging.decision import SHARED_SLACK, Seen
+from jaxrace.judging.decision import SHARED_SLACK, Seen, perhaps_best, perhaps_tied
 from jaxrace.kernels.kahan import Total
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import check_once, first_few, require_outcomes
 from jaxrace.racing.dominance import decision
 from jaxrace.racing.dominance.evidence import keep_samples
-from jaxrace.racing.dominance.state import EXHAUSTED, RUNNING, require_bets
+from jaxrace.racing.dominance.state import COUNTS, EXHAUSTED, RUNNING, require_bets
 from jaxrace.racing.shared import evidence
 from jaxrace.racing.shared.result import SharedResult
 from jaxrace.racing.shared.state import (
@@ -296,16 +296,16 @@ class SharedRace(base.Race):
         ranking = kernels.ranking(*keys)
         certified = (state.certificate != RUNNING) & (state.certificate != EXHAUSTED)
         in_top = jnp.argsort(ranking) < self.top
-        # Without a tolerance: who may be best, and who is over all but kappa - 1 of the others.
-        beats = highest[-1] >= params.possible_level
-        possible = beats.sum(0, dtype=jnp.int32) < self.top
-        sure = beats.sum(1, dtype=jnp.int32) >= self.num_options - self.top
+        # Of the nulls the last one is that without a tolerance.
+        possible, sure = perhaps_best(highest[-1] >= params.possible_level, self.top)
+        tied = perhaps_tied(seen.strong, in_top) & (state.certificate == COUNTS)
         certain = certified & (params.tolerance == 0)
         return SharedResult(
             ranking=ranking,
             selected=jnp.where(certified, in_top, sure),
             discarded=jnp.where(certified, ~in_top, ~possible),
-            possible=jnp.where(certain, in_top, possible),
+            possible=jnp.where(certain, in_top | tied, possible),
+            tied=tied,
             decided=certified,
             certificate_number=state.certificate,
             wins=keys.wins,

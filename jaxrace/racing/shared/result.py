@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from typing import Any
 
 import jax
 import numpy as np
@@ -18,7 +17,6 @@ from jaxrace.racing.result import MAX_LISTED, span
 class SharedResult(CertifiedResult):
     """The result of a ``SharedRace``."""
 
-    possible: jax.Array  # bool [K], who may still be among the best
     highest: jax.Array  # float32 [Q, K, K], ln of the largest E_ij in the course of the race
     mean_difference: jax.Array  # float32 [K, K], over the common tasks, in [-1, 1]
     asked: jax.Array  # int32 [K], how many further tasks each would run next
@@ -55,9 +53,6 @@ class SharedResult(CertifiedResult):
         tasks = f"a list of {number} tasks" if self.finite else f"at most {number} tasks"
         return f"race by {self.by} on {tasks}, delta {span(self.params.delta)}"
 
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        return {"over": np.asarray(self.wins)}
-
     def _progress(self) -> str:
         number = int(self.certificate_number)
         if number == DOMINANCE:
@@ -66,21 +61,20 @@ class SharedResult(CertifiedResult):
             return "CERTIFIED (b): certain wins and losses settle the scores"
         played = int(np.max(self.samples))
         how = f"after {played} tasks" if number == EXHAUSTED else "yet"
-        return f"NOT certified {how}; the first {self.top} are a guess"
+        return f"NOT certified {how}; {self._guess}"
 
     def _notes(self) -> dict[str, str]:
-        """Who may be among the best, and whose further tasks would help."""
+        """Further, how far the evidence is, and whose further tasks would help."""
+        notes = super()._notes()
         if self.decided:
-            return {}
-        ranking, possible = np.asarray(self.ranking), np.asarray(self.possible)
-        names = [str(option) for option in ranking if possible[option]][:MAX_LISTED]
+            return notes
+        ranking = np.asarray(self.ranking)
         inside, outside = ranking[: self.top], ranking[self.top :]
         worst = float(self.log_highest[np.ix_(inside, outside)].min())
         share = math.floor(100 * max(worst, 0) / float(self.params.level))
         asked = np.asarray(self.asked)
         wanted = [f"{asked[i]} of {i}" for i in ranking if asked[i]][:MAX_LISTED]
-        return {
-            "may be best": ", ".join(names),
+        return notes | {
             "in doubt": f"{min(share, 99)} % of the evidence for the pair that has least",
             "next tasks": ", ".join(wanted) or "-",
         }
