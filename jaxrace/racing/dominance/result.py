@@ -77,6 +77,10 @@ class CertifiedResult(RaceResult):
         return np.exp(-np.maximum(self.log_highest, 0))
 
     @property
+    def _first(self) -> str:
+        return "the first" if self.top == 1 else "each of the first"
+
+    @property
     def _guess(self) -> str:
         return "the first one is a guess" if self.top == 1 else f"the first {self.top} are a guess"
 
@@ -227,9 +231,11 @@ class DominanceResult(CertifiedResult):
         if number == DOMINANCE and np.max(self.params.tolerance) > 0:
             return f"{verdict} (a): none of the others is better by {span(self.params.tolerance)}"
         if number == DOMINANCE and self.by == "mean":
-            return f"{verdict} (a): the mean of each of the first is above that of each other"
+            return (
+                f"{verdict} (a): the mean of {self._first} is at least that of each of the others"
+            )
         if number == DOMINANCE:
-            return f"{verdict} (a): each of the first is preferred to each of the others"
+            return f"{verdict} (a): {self._first} is preferred to each of the others"
         if number == COUNTS:
             return f"{verdict} (b): certain wins and losses settle the scores"
         limit = int(self.params.max_rounds)
@@ -263,8 +269,9 @@ class DominanceResult(CertifiedResult):
             wider = "a race of larger capacity" if full else "a larger max_rounds"
             help_text = f"{wider}: the samples of the pairs in doubt are used up"
         else:
-            rounds = f"{self.blocks.rounds_to_tell(self)} more samples of "
-            help_text = rounds + ", ".join(map(str, asked[:MAX_LISTED]))
+            number = self.blocks.rounds_to_tell(self)
+            help_text = f"{number} more sample{'s' if number > 1 else ''} of "
+            help_text += ", ".join(map(str, asked[:MAX_LISTED]))
         return notes | {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
 
 

@@ -56,7 +56,7 @@ class SharedResult(CertifiedResult):
     def _progress(self) -> str:
         number = int(self.certificate_number)
         if number == DOMINANCE:
-            return "CERTIFIED (a): each of the first is over each of the others"
+            return f"CERTIFIED (a): {self._first} is over each of the others"
         if number == COUNTS:
             return "CERTIFIED (b): certain wins and losses settle the scores"
         played = int(np.max(self.samples))
