@@ -281,7 +281,7 @@ def who_may(by: str, top: int, possible: list[str], sure: list[str], count: int)
 def outward(value: float, side: int, past: float | None = None, digits: int = 3) -> str:
     """A number rounded up (side 1) or down (-1); with more digits if it has to stay past another.
 
-    >>> outward(0.50003, -1), outward(0.50003, -1, 0.5), outward(0.5, -1, 0.5)
+    >>> outward(0.500031, -1), outward(0.500031, -1, 0.5), outward(0.5, -1, 0.5)
     ('0.5', '0.50003', 'over 0.5')
     """
     exact = decimal.Decimal(value)

@@ -101,7 +101,7 @@ def race(
     >>> result.best, result.certified
     (['c'], True)
     >>> [(pair.better, pair.worse, round(pair.low, 2)) for pair in result.pairs]
-    [('c', 'b', 0.78), ('c', 'a', 0.8)]
+    [('c', 'b', 0.8), ('c', 'a', 0.82)]
     """
     about = top, delta, by, low, high, shared, of, tolerance, smaller, compare, horizon, gaps
     question = Question(*about)
