@@ -58,7 +58,7 @@ def contradictions(kind):
         result = jaxrace.race(table, 1 + seed % (num_options - 1), dependent=True, **KINDS[kind])
         edge = (0.0 if kind.endswith("mean") or "mean of" in kind else 0.5) - result.tolerance
         for row in result.tables()[1].rows if result.pairs else []:
-            low, high = re.fullmatch(r"(?:over )?(\S+) to (?:under )?(\S+)", row[3]).groups()
+            low, high = re.findall(r"-?[\d.]+(?:e-\d+)?", row[3])
             verdicts.add(row[4])
             is_past = float(low) > edge or row[3].startswith("over"), float(high) < edge
             if is_past != (row[4] == "enough", row[4] == "against"):
