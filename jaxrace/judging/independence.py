@@ -1,4 +1,4 @@
-"""Are runs independent, as every guarantee asks? Exact tests, whatever law the scores have.
+"""Are runs independent, as every guarantee asks? Tests that hold whatever law the scores have.
 
 If runs are independent and alike, each permutation of an option's runs is equally likely.
 Axes: K options, n_i runs of option i.
@@ -13,12 +13,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-# What chance does less often than this is warned of, or refused, in one call.
-WARNED, REFUSED = 1e-3, 1e-6
+from jaxrace.judging.permutations import pattern_of
 
-# How the level is shared. Runs that are sorted are the commonest mistake, and soon certain.
+# What chance does less often than this is warned of, or refused, in one call.
+WARNED, REFUSED = 0.01, 1e-6
+
+# What is warned of has its level from one test of random orders, and a tenth of it from others.
+_EXACT_SHARE = 0.1
+
+# How the level of those is shared. Runs that are sorted are the commonest mistake, and soon certain.
 _SORTED_SHARE = 1 / 2
 _OTHER_SHARE = 1 / 8  # of each of the four others
+
+_EXPECTED = "runs: expected independent ones in the order in which they were made"
+IN_COMMON = "shared=True (--shared) compares options task by task, whatever tasks have in common"
 
 # Ends of a distribution that are cut off; far below the levels.
 _NEGLIGIBLE = 1e-18
@@ -44,11 +52,12 @@ class _Finding(NamedTuple):
 def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     """Warn if runs hardly are independent, and refuse them if they certainly are not.
 
-    Looked at is whether the runs of an option are sorted; whether they resemble the ones before
-    them (how often they cross the option's median, in each option and in all together); whether all
-    runs of an option, or all rows, occur several times; whether rows repeat more often than in
-    options that are independent. Independent runs are refused with a probability of at most 1e-6,
-    and warned of with one of at most 1e-3, at each call.
+    Refused are runs of an option that are sorted; that resemble the ones before them (how often
+    they cross the option's median, in each option and in all together); and if all runs of an
+    option, or all rows, occur several times. Warned of is, too, what stands out from other orders
+    of the same runs: that runs resemble the ones before them, that they rise or fall, or that rows
+    of all options go up and down together; and rows that repeat. Independent runs are refused with
+    a probability of at most 1e-6, and warned of with one of at most .01, at each call.
 
     Args:
         runs: Of each option its scores [n_i], in the order in which they were made, by name or by
@@ -93,7 +102,12 @@ def _doubt(options: Sequence[Runs]) -> str | None:
         raise ValueError(certain)
     # Rows that repeat may also come of what the options have in common: not certain enough.
     findings += [] if rows is None else _rows_repeated(rows)
-    doubt = _said(findings, WARNED)
+    doubt = _said(findings, _EXACT_SHARE * WARNED)
+    pattern = pattern_of([one.name for one in options], [one.order for one in options])
+    if doubt is None and pattern and pattern.probability <= (1 - _EXACT_SHARE) * WARNED:
+        chance = f"chance makes what stands out as much once in {1 / WARNED:,.0f} tables"
+        hint = f"; {IN_COMMON}" if pattern.is_common else ""
+        doubt = f"{_EXPECTED}, got {pattern.what}; {chance}{hint}"
     return doubt and f"{doubt}: no certificate is guaranteed"
 
 
@@ -102,9 +116,8 @@ def _said(findings: list[_Finding], level: float) -> str | None:
     worst = min(findings, default=_Finding(0.0, ""))
     if worst.log_p >= math.log(level):
         return None
-    expected = "runs: expected independent ones in the order in which they were made"
     chance = f"chance does so less than once in {1 / level:,.0f} tries"
-    return f"{expected}, got {worst.what}; {chance}"
+    return f"{_EXPECTED}, got {worst.what}; {chance}"
 
 
 def _coded(name: str, values: ArrayLike) -> Runs:
@@ -130,7 +143,7 @@ def _sorted(options: Sequence[Runs]) -> list[_Finding]:
         if any((x[1:] >= x[:-1]).all() for x in (order, order[::-1])):
             orders = _log_factorial(len(order)) - _log_factorial(_counts(order)).sum()
             log_p = math.log(2 * len(options) / _SORTED_SHARE) - orders
-            findings.append(_Finding(log_p, f"sorted runs of {name}"))
+            findings.append(_Finding(log_p, f"sorted runs of {name}: a clock or a step?"))
     return findings
 
 
@@ -194,9 +207,14 @@ def _log_choose(n: ArrayLike, k: ArrayLike) -> np.ndarray:
 
 
 def _log_factorial(n: ArrayLike) -> np.ndarray:
-    from scipy.special import gammaln  # late: races in JAX have no time for it
+    n = np.asarray(n)
+    least = _log_factorials(1 << int(n.max(initial=1)).bit_length())
+    return np.where(n < 0, np.inf, least[n.clip(0)])  # there is no way to choose from -1
 
-    return gammaln(np.asarray(n) + 1)
+
+@functools.cache
+def _log_factorials(number: int) -> np.ndarray:
+    return np.r_[0.0, np.cumsum(np.log(np.arange(1, number)))]
 
 
 def _trimmed(start: int, probabilities: np.ndarray) -> _Law:
