@@ -215,7 +215,7 @@ CASES = [
     ),
     (
         "dependent runs knowingly",
-        lambda: raced("--dependent", table(DRIFT[:43]))["if_independent"],
+        lambda: raced("--dependent", table(DRIFT[:43]))["is_dependent"],
         True,
     ),
     ("many rows", lambda: race_of("a,b\n" + "1,2\n" * 10**5)[0], ["b"]),

@@ -85,11 +85,12 @@ def doubt_about(runs: Mapping[str, ArrayLike]) -> str | None:
     return _doubt([_coded(name, of_one) for name, of_one in runs.items()])
 
 
-def require_independent(options: Sequence[Runs]) -> None:
-    """``check_runs`` of outcomes of any kind, for a function that a user has called."""
+def require_independent(options: Sequence[Runs]) -> bool:
+    """``check_runs`` of outcomes of any kind, for a function that a user has called: did it warn?"""
     doubt = _doubt(options)
     if doubt is not None:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=3)
+    return doubt is not None
 
 
 def _doubt(options: Sequence[Runs]) -> str | None:
@@ -134,6 +135,12 @@ def _identity(values: np.ndarray) -> np.ndarray:
     if len(values) == 0:
         return np.zeros(0, int)
     return np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def sorted_options(runs: Mapping[str, ArrayLike]) -> list[str]:
+    """The options whose runs are certainly sorted."""
+    named = {name: _sorted([_coded(name, of_one)]) for name, of_one in runs.items()}
+    return [name for name, found in named.items() if _said(found, REFUSED)]
 
 
 def _sorted(options: Sequence[Runs]) -> list[_Finding]:

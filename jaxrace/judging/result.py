@@ -3,7 +3,7 @@
 import dataclasses
 import decimal
 import math
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, first_of, listed, panels
 from jaxrace.judging.decision import Certificate
@@ -74,7 +74,7 @@ class RaceOfTable(Ranking):
     at_least: int  # further runs until nothing is in doubt, if all of them go one way
     in_doubt: int  # pairs that need more evidence
     notes: tuple[str, ...] = ()
-    if_independent: bool = False  # do the certificates hold only if runs, in doubt, are that?
+    is_dependent: bool = False  # runs may depend on each other: nothing is certified
 
     @property
     def certified(self) -> bool:
@@ -84,6 +84,18 @@ class RaceOfTable(Ranking):
     @property
     def _unit(self) -> str:
         return "runs" if self.kind == "independent" else "tasks"
+
+    def without_guarantee(self) -> Self:
+        """The same of runs that may depend on each other: a guess."""
+        options = tuple(dataclasses.replace(one, verdict="?") for one in self.options)
+        return dataclasses.replace(
+            self,
+            certificate=None,
+            options=options,
+            possible=self.names,
+            at_least=0,
+            is_dependent=True,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows; infinity is None."""
@@ -155,12 +167,13 @@ class RaceOfTable(Ranking):
         names = listed(self.best)
         within = f" within {self.tolerance:g}" if self.tolerance else ""
         if self.certified:
-            unsure = " only if runs are independent" if self.if_independent else ""
-            return f"CERTIFIED{within}{unsure}: {names}"
+            return f"CERTIFIED{within}: {names}"
         return f"NOT CERTIFIED, a guess: {names}"
 
     def meaning(self) -> str:
         """What the headline says, and how sure it is."""
+        if self.is_dependent:
+            return f"{self._unit} may depend on each other, and nothing is guaranteed"
         told = f"wrong with a probability of at most {self.delta:g}, at all looks together"
         if not self.certified:
             sure = [option.name for option in self.options if option.verdict == "in"]
@@ -222,7 +235,9 @@ class RaceOfTable(Ranking):
         ]
         more = f"... and {self.more_pairs:,} more pairs across the boundary"
         said = (
-            f"intervals: each by itself holds with {self._percent}, at all looks together; above "
+            f"intervals and evidence: as if {self._unit} were independent"
+            if self.is_dependent
+            else f"intervals: each by itself holds with {self._percent}, at all looks together; above "
             f"{self._edge:g} the evidence is enough",
             "beats: how many others the evidence is enough for"
             + (", without the tolerance" if self.tolerance else ""),

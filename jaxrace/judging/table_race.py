@@ -12,9 +12,15 @@ from jaxrace.data import read_scores
 from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
-from jaxrace.judging.independence import DependentRunsWarning, doubt_about
+from jaxrace.judging.independence import (
+    IN_COMMON,
+    DependentRunsWarning,
+    doubt_about,
+    sorted_options,
+)
 from jaxrace.judging.levels import By, Gaps, confidence
 from jaxrace.judging.looks import Looks
+from jaxrace.judging.permutations import is_too_few
 from jaxrace.judging.process import Pairs, Process, evidence_of, intervals, wanted_pairs
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
@@ -82,8 +88,7 @@ def race(
         option_column: Of a frame or file: the column that names the option, if that is not clear.
         score_column: Of the same: that of the scores.
         task_column: Of the same: that of the tasks.
-        dependent: Do not look whether independent runs are independent; if not, nothing is
-            guaranteed.
+        dependent: Do not look whether independent runs are independent. Nothing is certified then.
 
     Returns:
         The result; print it.
@@ -94,7 +99,7 @@ def race(
 
     Warns:
         DependentRunsWarning: Independent runs hardly are independent, or have tasks in common;
-            shared tasks are folds of one data set.
+            shared tasks are folds of one data set. Nothing is certified then.
 
     >>> a, b, c = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
     >>> result = race({"a": a, "b": b, "c": c})
@@ -125,11 +130,14 @@ def race(
             "holds if the order of the tasks was drawn by lot, before any result was known"
         )
     if dependent and not shared:
-        notes.append("not looked at is whether runs are independent; else nothing is guaranteed")
+        clocks = sorted_options(dict(zip(table.names, columns, strict=True)))
+        notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
+    elif not (shared or doubts) and is_too_few([*map(len, columns)]):
+        notes.append("whether runs depend on each other can hardly be seen with so few of them")
     found = _answer(question, table, _look(question, table, columns, pairs), pairs, tuple(notes))
     if past is not None:
         past.remember(table)
-    return dataclasses.replace(found, if_independent=bool(doubts) or (dependent and not shared))
+    return found.without_guarantee() if doubts or (dependent and not shared) else found
 
 
 def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
@@ -138,8 +146,8 @@ def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
     doubts = [] if doubt is None else [doubt]
     if table.have_tasks_in_common:
         doubts.append(
-            "options have tasks in common, such as seeds: shared=True (--shared) compares them "
-            "task by task, whatever they share"
+            f"options have tasks in common, such as seeds: {IN_COMMON}; runs that have nothing in "
+            "common need no such column"
         )
     return doubts
 

@@ -65,8 +65,7 @@ def judge(
         samples: Of each option all its outcomes in the order in which they were made, leaves
             [n_i, ...] with 0 <= n_i <= capacity; by name, or in a list.
         params: From ``race.params``.
-        dependent: Do not look whether samples are independent; if they are not, nothing is
-            guaranteed.
+        dependent: Do not look whether samples are independent. Nothing is certified then.
 
     Returns:
         The result; ``asked`` are the options of which more samples would help, ``further_samples``
@@ -79,7 +78,7 @@ def judge(
             option are not independent (see ``check_runs``).
 
     Warns:
-        DependentRunsWarning: The samples of an option hardly are independent.
+        DependentRunsWarning: Samples hardly are independent; nothing is certified.
 
     >>> from jaxrace.kernels import total_order
     >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
@@ -112,8 +111,8 @@ def judge(
         state = _finish(race, state, params)
     if not dependent:
         labels = [f"option {i}" for i in range(len(options))] if names is None else list(names)
-        require_independent(_runs(race, labels, compared, outcomes, counts))
-    return dataclasses.replace(race.result(state, params), names=names)
+        dependent = require_independent(_runs(race, labels, compared, outcomes, counts))
+    return dataclasses.replace(race.result(state, params), names=names, dependent=dependent)
 
 
 def _judged(

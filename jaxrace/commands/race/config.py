@@ -59,7 +59,7 @@ class ScoresConfig:
         decimal: Decimal commas or points; auto takes what all cells allow.
         delimiter: What is between the columns; auto takes what all lines allow.
         no_header: The first row is a run, and options are called option 1, option 2, ...
-        dependent: Judge runs that are not independent, too; nothing is guaranteed then.
+        dependent: Look at runs that are not independent, too; nothing is certified then.
         next: A CSV file to write, of what to run next: option and runs, or option and task.
         report: A Markdown or HTML file to write, with a figure beside it as PNG and SVG.
         json: Print everything as JSON.

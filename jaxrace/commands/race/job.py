@@ -30,7 +30,9 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
             result = race(table, **{name: getattr(config, name) for name in OF_QUESTION})
         except ValueError as error:
             if str(error).startswith("runs: expected independent"):
-                raise ValueError(f"{error}; --dependent judges them, unguaranteed") from error
+                raise ValueError(
+                    f"{error}; --dependent looks at them, and certifies nothing"
+                ) from error
             raise
     doubts = [str(one.message) for one in warned]
     shown = [f"WARNING: {text}" for text in doubts]
