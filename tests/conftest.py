@@ -175,3 +175,9 @@ def small_disk(tmp_path):
         pytest.skip(f"no file system can be mounted: {done.stderr.strip()}")
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs are not looked at for dependence: one table in a hundred would say so by chance."""
+    monkeypatch.setattr("jaxrace.judging.independence._doubt", lambda options: None)

@@ -99,14 +99,18 @@ ORIENTATION = ValueError("samples: expected samples by name, or a list of arrays
 
 CASES = [
     # Judged: of numbers nothing but their order counts, whatever their size.
-    ("judge 2^32", lambda: judged([LOW + 5, LOW, np.full(60, 2**32)]), [2]),
-    ("judge uint64", lambda: judged([LOW + 5, LOW, np.full(60, 2**63, np.uint64)]), [2]),
+    ("judge 2^32", lambda: judged([LOW[::-1] + 5, LOW, np.full(60, 2**32)]), [2]),
+    ("judge uint64", lambda: judged([LOW[::-1] + 5, LOW, np.full(60, 2**63, np.uint64)]), [2]),
     (
         "judge uint64 that no float64 tells apart",
         lambda: judged([np.full(60, 2**63 + 1, np.uint64), np.full(60, 2**63, np.uint64), -LOW]),
         [0],
     ),
-    ("judge floats and long integers", lambda: judged([LOW + 0.5, LOW, np.full(60, 2**62)]), [2]),
+    (
+        "judge floats and long integers",
+        lambda: judged([LOW[::-1] + 0.5, LOW, np.full(60, 2**62)]),
+        [2],
+    ),
     (
         "judge nanoseconds",
         lambda: judged([x + y * 10**9 for x, y in zip(SPREAD, (2, 3, 1), strict=True)]),
@@ -125,8 +129,8 @@ CASES = [
         "judge long times in pytrees",
         lambda: judged(
             [
-                {"alive": SHARES[0] > 0.01, "time": SPREAD[0] + seconds * 10**9}
-                for seconds in (3, 2, 4)
+                {"alive": SHARES[i] > 0.01, "time": SPREAD[i] + seconds * 10**9}
+                for i, seconds in enumerate((3, 2, 4))
             ],
             TIMED,
         ),
@@ -181,7 +185,7 @@ CASES = [
     (
         "judge sorted",
         lambda: judged({"a": np.sort(NOISE[0]), "b": NOISE[1], "c": LOW}),
-        ValueError("got sorted runs of a; "),
+        ValueError("got sorted runs of a: a clock or a step.; "),
     ),
     (
         "judge few drifting runs",

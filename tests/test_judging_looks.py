@@ -62,7 +62,7 @@ def test_a_gap_costs_little_and_needs_no_reason():
 
 
 def first_look(path, runs=8, **settings):
-    scores = {"a": [4.0, 2, 8, 1, 7, 3, 5, 6][:runs], "b": [2.0, 6, 4, 3, 7, 1, 8, 5][:runs]}
+    scores = {"a": [4.0, 1, 2, 8, 7, 3, 5, 6][:runs], "b": [2.0, 6, 7, 3, 4, 1, 8, 5][:runs]}
     return scores, jaxrace.race(scores, looks=path, **settings)
 
 

@@ -51,7 +51,7 @@ def play(race, outcomes, params, look=None):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_decision_is_that_of_the_hosts_judge(kind):
+def test_every_decision_is_that_of_the_hosts_judge(kind, unchecked):
     """In float64, by the products of blocks that `tests/test_judging_evidence.py` looks at."""
     race, tolerance = make_race(kind), KINDS[kind][1]
     params, ends = race.params(0.1, tolerance=tolerance), set()
@@ -63,8 +63,8 @@ def test_every_decision_is_that_of_the_hosts_judge(kind):
         def look(counts, asked, outcomes=outcomes, last=last):
             samples = {str(i): x[:n] for i, (x, n) in enumerate(zip(outcomes, counts, strict=True))}
             settings = {"tolerance": tolerance, "horizon": CAPACITY, **scale}
-            table = jaxrace.race(samples, 2, delta=0.1, dependent=True, **settings)
-            last.update(table=table, judged=judge(race, samples, params, dependent=True))
+            table = jaxrace.race(samples, 2, delta=0.1, **settings)
+            last.update(table=table, judged=judge(race, samples, params))
             if asked.any():
                 np.testing.assert_array_equal(last["judged"].asked, asked)
                 assert set(table.next_runs) == {str(i) for i in np.flatnonzero(asked)}

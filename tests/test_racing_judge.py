@@ -44,7 +44,7 @@ def test_evidence_is_that_of_the_reference():
     assert result.samples.tolist() == [56, 11, 31, 11, 46]
 
 
-def test_the_samples_of_a_race_are_judged_as_the_race_was():
+def test_the_samples_of_a_race_are_judged_as_the_race_was(unchecked):
     """Also those of options that were drawn less than others."""
     race = race_of()
     params, ends = race.params(0.05), set()

@@ -21,7 +21,7 @@ WARNED, REFUSED = 0.01, 1e-6
 # What is warned of has its level from one test of random orders, and a tenth of it from others.
 _EXACT_SHARE = 0.1
 
-# How the level of those is shared. Runs that are sorted are the commonest mistake, and soon certain.
+# How the level of those is shared. Sorted runs are the commonest mistake, and soon certain.
 _SORTED_SHARE = 1 / 2
 _OTHER_SHARE = 1 / 8  # of each of the four others
 
@@ -86,7 +86,7 @@ def doubt_about(runs: Mapping[str, ArrayLike]) -> str | None:
 
 
 def require_independent(options: Sequence[Runs]) -> bool:
-    """``check_runs`` of outcomes of any kind, for a function that a user has called: did it warn?"""
+    """Does ``check_runs`` warn of outcomes of any kind, in a function that a user has called?"""
     doubt = _doubt(options)
     if doubt is not None:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=3)

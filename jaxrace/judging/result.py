@@ -234,11 +234,14 @@ class RaceOfTable(Ranking):
             for pair in self.pairs
         ]
         more = f"... and {self.more_pairs:,} more pairs across the boundary"
+        intervals = (
+            f"each by itself holds with {self._percent}, at all looks together; above "
+            f"{self._edge:g} the evidence is enough"
+        )
+        if self.is_dependent:
+            intervals = f"as the evidence, they are of {self._unit} that are independent"
         said = (
-            f"intervals and evidence: as if {self._unit} were independent"
-            if self.is_dependent
-            else f"intervals: each by itself holds with {self._percent}, at all looks together; above "
-            f"{self._edge:g} the evidence is enough",
+            f"intervals: {intervals}",
             "beats: how many others the evidence is enough for"
             + (", without the tolerance" if self.tolerance else ""),
         )
