@@ -62,20 +62,30 @@ def write_json(path: StrPath, content: Mapping[str, Any]) -> None:
     >>> read_json("note.json")
     {'seed': 3}
     """
-    # As it will be read: numbers as keys become text.
-    content = json.loads(json.dumps(content, allow_nan=False))
-    text = json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=2)
-    write_file(path, f"{text}\n".encode())
+    write_file(path, to_json(content))
 
 
 def read_json(path: StrPath) -> dict[str, Any]:
     """What ``write_json`` has written; ValueError if it is something else, or damaged."""
+    return from_json(Path(path).read_bytes(), path)
+
+
+def to_json(content: Mapping[str, Any]) -> bytes:
+    """What ``write_json`` writes."""
+    # As it will be read: numbers as keys become text.
+    content = json.loads(json.dumps(content, allow_nan=False))
+    text = json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=2)
+    return f"{text}\n".encode()
+
+
+def from_json(text: bytes, where: StrPath) -> dict[str, Any]:
+    """What ``to_json`` was given; ValueError, of a file at this place, if it is damaged."""
     with contextlib.suppress(ValueError, RecursionError):  # no UTF-8, no JSON, too deep
-        content = json.loads(Path(path).read_bytes().decode())
+        content = json.loads(text.decode())
         if isinstance(content, dict) and content.pop(_CHECKSUM, None) == _checksum(content):
             return content
     raise ValueError(
-        f"{path}: expected what was written there, got something else, or a part of it"
+        f"{where}: expected what was written there, got something else, or a part of it"
     )
 
 

@@ -3,8 +3,6 @@
 import dataclasses
 import json
 import os
-import shutil
-import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,24 +17,11 @@ from jaxrace.sweep.shared_folder import SharedFolder
 LENGTHS = cases.mixed_lengths(40)[:16]
 
 
-NAME = "shard-000000"
+NAME, SWEEP = "shard-000000", b"a name of the sweep"
 
 
 def as_it_is(folder):
     pass
-
-
-def rows_in_the_tar(folder):
-    """As it was before rows had files of their own."""
-    with tarfile.open(folder / f"{NAME}.tar") as archive:
-        archive.extractall(folder / "here", filter="data")
-    names = json.loads((folder / "here" / "names.json").read_text())
-    for own, name in names.items():
-        (folder / name).rename(folder / "here" / own)
-    (folder / "here" / "names.json").unlink()
-    with tarfile.open(folder / f"{NAME}.tar", "w") as archive:
-        archive.add(folder / "here", ".")
-    shutil.rmtree(folder / "here")
 
 
 def a_file_is_gone(folder):
@@ -48,13 +33,14 @@ def the_tar_is_cut(folder):
     (folder / f"{NAME}.tar").write_bytes(content[:100])
 
 
-@pytest.mark.parametrize("change", [as_it_is, rows_in_the_tar, a_file_is_gone, the_tar_is_cut])
+@pytest.mark.parametrize("change", [as_it_is, a_file_is_gone, the_tar_is_cut])
 def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
     """A node dies after it has sent one; another plays what is left, and nothing again.
 
     What is damaged counts for nothing.
     """
-    jobs, folder, steps = sweep.stacked(cases.wanders(LENGTHS[:8])), SharedFolder(tmp_path), []
+    jobs, folder = sweep.stacked(cases.wanders(LENGTHS[:8])), SharedFolder(tmp_path, SWEEP)
+    steps = []
     write, sent = SharedFolder.write, []
     here = shards.surroundings(cases.WORK, jobs)
     plan = jobs.plan(cases.WIDTH)
@@ -75,11 +61,10 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
     change(tmp_path)
     assert shards._do_shard(task, 0) is None
     assert folder.names() == {f"{NAME}.npz"}
-    again = 0 if change in (as_it_is, rows_in_the_tar) else sum(steps[:2])
+    again = 0 if change is as_it_is else sum(steps[:2])
     assert sum(steps) == LENGTHS[:8].max() + again
-    # The rows of a burst once, but for those that were sent in another way.
     rows = [name for name in sent if name.startswith(f"{NAME}-")]
-    assert len(rows) == len(set(rows)) == len(steps) + 2 * (change is rows_in_the_tar)
+    assert len(rows) == len(set(rows)) == len(steps)  # those of a burst once
     whole = cases.run(cases.wanders(LENGTHS[:8]))
     of_shard = dataclasses.replace(whole, parts=[f"{NAME}.npz"], read=folder.read)
     assert cases.bits(of_shard) == cases.bits(whole)

@@ -1,8 +1,8 @@
 """What a sweep keeps on disk, so that it goes on as if it had never stopped.
 
 A folder holds ``rows-N.npz``, the rows of finished steps; ``lanes-N``, the lanes in flight, by
-orbax; and ``checkpoint.json``, which names both and is replaced as a whole when they are on the
-disk. What came after it is computed again, bit for bit.
+orbax; and ``checkpoint.json``, with digests of both, which is replaced as a whole when they are on
+the disk. What came after it is computed again, bit for bit.
 """
 
 import contextlib
@@ -89,9 +89,13 @@ def load(folder: Path, identify: Callable[[], Any]) -> tuple[dict[str, np.ndarra
         raise ValueError(
             f"folder: expected a sweep that began here, got one on a cluster in '{folder}'"
         )
-    with _told(ValueError, f"{folder} is damaged"):
+    with _told(ValueError, f"{folder / NAME} is damaged"):
         header = files.read_json(folder / NAME)
-        arrays = _orbax().restore(folder / _LANES.format(header["number"]))
+        if not isinstance(header.get("files of rows"), dict):
+            raise ValueError("an older version has left it, without digests of its rows")
+        lanes = folder / _LANES.format(header["number"])
+    with _told(ValueError, f"{lanes} is damaged"):
+        arrays = _orbax().restore(lanes)
         if header["digest"] != _digest(arrays):
             raise ValueError("its checksum does not fit")
     require_same(header["identity"], identify())

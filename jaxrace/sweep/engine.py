@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import hashlib
 import math
 import signal
 import threading
@@ -183,6 +184,8 @@ class Sweep:
         self.own = lanes.host_program(work, jobs, width)
         arrays, header = checkpoint.load(self._folder, lambda: self._identity) if kept else ({}, {})
         order, lane = jobs.plan(width)
+        # Of every file of rows that there was before, by its name.
+        self._digests: dict[str, str] = header.get("files of rows", {})
         # Of every job: is it done or failed, and has it failed?
         none = np.zeros(jobs.count, bool)
         self.ended, self.failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
@@ -194,18 +197,16 @@ class Sweep:
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
         self.log = SweepLog(
             lambda: lanes.traced(work, jobs).out_info[1],
-            [_ROWS.format(number) for number in range(header.get("files of rows", 0))],
+            list(self._digests),
             np.flatnonzero(self.failed),
             *(width, len(devices), jobs.count, 0, 0, bool(header), header.get("lane steps", 0)),
             compiles_as_it_runs=self.own is not None,
-            read=lambda name: (self._folder / name).read_bytes(),
+            read=self._read_rows,
         )
         # Of every job, how many rows, its first ones, were there before: there may be too few
         # devices, so that it begins again.
         self._known = self.log.rows_of_jobs()
         self.log.num_rows = int(self._known.sum())
-        if self.log.num_rows != header.get("rows", self.log.num_rows):
-            raise ValueError("checkpoint: its files of rows are damaged: rows are missing")
         if not self.ended.all():
             self._lanes, self._advance = lanes.program(work, jobs, width, devices, self.own)
             if header:
@@ -285,11 +286,18 @@ class Sweep:
             name = _ROWS.format(len(parts) - len(new))
             with files.new_file(self._folder / name) as file:
                 np.savez(file, *jax.tree.leaves(Rows.together(new)))
+            self._digests[name] = files.checksum_of(self._folder / name)
             parts[-len(new) :] = [name]
         of_jobs = {"ended": self.ended, "failed": self.failed}
         arrays = of_jobs | {"job": self._job, "step": self._step} | self._states()
-        counts = {"lane steps": number, "files of rows": len(parts), "rows": self.log.num_rows}
-        checkpoint.save(self._folder, arrays, number, counts | {"identity": self._identity})
+        facts = {"lane steps": number, "files of rows": self._digests, "identity": self._identity}
+        checkpoint.save(self._folder, arrays, number, facts)
+
+    def _read_rows(self, name: str) -> bytes:
+        content = (self._folder / name).read_bytes()
+        if hashlib.sha256(content).hexdigest() != self._digests[name]:
+            raise ValueError("it is not what was written there")
+        return content
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
         """Put the jobs in flight into the lanes, of more or fewer devices than there were."""

@@ -92,7 +92,6 @@ class SweepLog:
     def load(self, name: str) -> tuple[Rows, dict[str, np.ndarray]]:
         """The rows of a file, and all its arrays by name; ValueError if it is damaged."""
         try:
-            # Every member of the archive has a checksum, which is compared as it is read.
             with np.load(io.BytesIO(self.read(name)), allow_pickle=False) as archive:
                 arrays = dict(archive)
         except Exception as error:  # OSError; zipfile, zlib and NumPy have many

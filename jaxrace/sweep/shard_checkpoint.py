@@ -6,17 +6,16 @@ plays the same shard, writes others.
 """
 
 import io
-import json
 import tarfile
 import uuid
 from collections.abc import Collection
 from pathlib import Path
 
-from jaxrace.sweep.checkpoint import is_saved
+from jaxrace import files
 from jaxrace.sweep.shared_folder import SharedFolder
 
 # What reading a damaged checkpoint raises.
-DAMAGED = (ValueError, tarfile.TarError, FileNotFoundError)
+DAMAGED = (ValueError, FileNotFoundError)
 
 _ROWS, _NAMES = "rows-*.npz", "names.json"
 
@@ -40,10 +39,7 @@ class ShardCheckpoint:
         """Put it into a folder of this process; one of ``DAMAGED`` if it is not whole."""
         with tarfile.open(fileobj=io.BytesIO(self._folder.read(self._tar))) as archive:
             archive.extractall(here, filter="data")
-        if not is_saved(here):
-            raise ValueError(f"checkpoint: {self._tar} is damaged: it is not whole")
-        names = here / _NAMES
-        self._names = json.loads(names.read_text()) if names.exists() else {}
+        self._names = files.read_json(here / _NAMES)
         for own, name in self._names.items():
             (here / own).write_bytes(self._folder.read(name))
 
@@ -55,7 +51,7 @@ class ShardCheckpoint:
                 name = f"{self._name}-{uuid.uuid4().hex}.npz"
                 self._folder.write(name, path.read_bytes())
                 self._names[path.name] = name
-        (here / _NAMES).write_text(json.dumps(self._names))
+        files.write_json(here / _NAMES, self._names)
         content = io.BytesIO()
         with tarfile.open(fileobj=content, mode="w") as archive:
             for path in sorted(set(here.iterdir()) - rows):

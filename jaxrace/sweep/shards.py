@@ -2,14 +2,15 @@
 
 A folder that all nodes see holds ``shards.json``, what the sweep is and how it was cut;
 the last checkpoint of a shard in flight, see ``ShardCheckpoint``; and ``shard-N.npz``, the rows of
-one that is done. Each is there as a whole or not at all. Axes: J jobs, n rows.
+one that is done. Each is there as a whole or not at all, and sealed, see ``SharedFolder``.
+Axes: J jobs, n rows.
 """
 
 import contextlib
 import dataclasses
 import functools
+import hashlib
 import io
-import json
 import math
 import tempfile
 import time
@@ -21,6 +22,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace import files
 from jaxrace.sweep.checkpoint import (
     NAME,
     SHARDS,
@@ -123,8 +125,9 @@ class Ray:
                     "folder: expected a sweep that began here, got one of one process in "
                     f"'{checkpoints.folder}'"
                 )
-            cut = json.loads(folder.read(SHARDS)) if SHARDS in names else None
-            if cut is not None and not checkpoints.resume:
+            is_resumed, where = SHARDS in names, f"checkpoint: {checkpoints.folder}/{SHARDS}"
+            cut = files.from_json(folder.read(SHARDS), where) if is_resumed else None
+            if is_resumed and not checkpoints.resume:
                 raise ValueError(
                     f"folder: expected no sweep in '{checkpoints.folder}', or resume=True"
                 )
@@ -138,15 +141,17 @@ class Ray:
             if cut is None:
                 resources = ray, self.cpus_per_task, num_gpus
                 size = width * (self.lanes_per_shard or lanes_per_shard(*resources, jobs, width))
-                new = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
-                folder.write(SHARDS, json.dumps(new).encode())
+                cut = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
+                folder.write(SHARDS, files.to_json(cut))
             else:
                 require_same(cut["identity"], identity)
                 size = cut["size"]
+            sealed = hashlib.sha256(files.to_json(cut)).digest()
+            folder = SharedFolder(checkpoints.folder, sealed)
             plan = jobs.plan(width)
             task = _Task(work, jobs, width, plan, size, folder, checkpoints.every, here)
             shards = range(math.ceil(jobs.count / size))
-            counts = width, 1, jobs.count, 0, 0, cut is not None, 0
+            counts = width, 1, jobs.count, 0, 0, is_resumed, 0
             log = SweepLog(lambda: row, [], np.zeros(0, np.int64), *counts, read=folder.read)
             before = [shard for shard in shards if _done(shard) in names]
             for shard in before:

@@ -1,6 +1,11 @@
-"""A folder that all nodes of a cluster see, of files that are whole or absent."""
+"""A folder that all nodes of a cluster see, of files that are whole or absent.
+
+A file of a sweep ends with a seal: a digest of the sweep, of the file's name and of all before it.
+So what has changed, what was put in its place, and what another sweep has left are told from it.
+"""
 
 import contextlib
+import hashlib
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,12 +13,17 @@ from typing import Any
 
 from jaxrace import files, runs
 
+_SEAL = hashlib.sha256().digest_size
+
 
 class SharedFolder:
-    """A folder of whole files: a path, or an address of fsspec such as ``s3://bucket/grid``."""
+    """A folder of whole files: a path, or an address of fsspec such as ``s3://bucket/grid``.
 
-    def __init__(self, folder: str | Path) -> None:
-        self._path = str(folder)
+    With a ``sweep``, a name of that one alone, its files are sealed.
+    """
+
+    def __init__(self, folder: str | Path, sweep: bytes = b"") -> None:
+        self._path, self._sweep = str(folder), sweep
         self.is_path = "://" not in self._path
         if self.is_path:
             self._path = str(Path(folder).absolute())
@@ -28,14 +38,23 @@ class SharedFolder:
         return {name.rstrip("/").rpartition("/")[2] for name in found}
 
     def read(self, name: str) -> bytes:
-        """The content of a file."""
+        """The content of a file; ValueError if its seal does not fit."""
         if self.is_path:
-            return (Path(self._path) / name).read_bytes()
-        files_of, root = self._remote()
-        return files_of.cat_file(f"{root}/{name}")
+            content = (Path(self._path) / name).read_bytes()
+        else:
+            files_of, root = self._remote()
+            content = files_of.cat_file(f"{root}/{name}")
+        if not self._sweep:
+            return content
+        content, seal = content[:-_SEAL], content[-_SEAL:]
+        if seal != self._seal(name, content):
+            raise ValueError("its seal does not fit; without it, its jobs are done again")
+        return content
 
     def write(self, name: str, content: bytes) -> None:
         """Write a file as a whole."""
+        if self._sweep:
+            content += self._seal(name, content)
         if self.is_path:
             files.write_file(Path(self._path) / name, content)
             return
@@ -58,6 +77,11 @@ class SharedFolder:
         """Keep other sweeps away; ValueError if one works there. Of addresses nothing is known."""
         with runs.locked(self._path) if self.is_path else contextlib.nullcontext():
             yield
+
+    def _seal(self, name: str, content: bytes) -> bytes:
+        found = hashlib.sha256(self._sweep + name.encode() + b"\0")
+        found.update(content)
+        return found.digest()
 
     def _remote(self) -> Any:
         import fsspec
