@@ -340,7 +340,9 @@ def test_the_other_commands_leave_the_tables_of_one_process(tmp_path, monkeypatc
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["TERM", "INT"])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=["TERM", "INT", "HUP"]
+)
 def test_a_signal_saves_what_is_done(tmp_path, number):
     out = tmp_path / "run"
     train = [

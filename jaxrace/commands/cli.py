@@ -2,8 +2,8 @@
 
 Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
 expected; 3 not yet: a race that is not certified, a selection that is not likely enough to be
-right, a log in which no better policy was found; 130 or 143 interrupted. What is slow to import is
-imported by the verb that needs it.
+right, a log in which no better policy was found; 129, 130 or 143 interrupted. What is slow to
+import is imported by the verb that needs it.
 """
 
 import contextlib
@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import gc
 import importlib
-import io
 import json
 import os
 import re
@@ -44,6 +43,7 @@ from jaxrace.commands.options import (
 from jaxrace.commands.race.config import ScoresConfig
 from jaxrace.commands.reproduce.config import EXPERIMENTS, ReproduceConfig
 from jaxrace.commands.select.config import SelectConfig
+from jaxrace.commands.streams import let_streams_last
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.validation import require_address, require_choice, require_integer
 
@@ -93,13 +93,14 @@ _SHOWN = {"list": "show what there is to choose from", "info": "show versions an
 
 def command() -> NoReturn:
     """The process `jaxrace`: runs ``main``, and ends with its status."""
-    # What the encoding of the output lacks is escaped.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+    let_streams_last()
     # What programs are traced with stays: looking for garbage in it took 6 % of a short job.
     gc.set_threshold(_NEW_OBJECTS)
     status = main()
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        status = _fail(1, str(error))
     # A stopped sweep does not wait for ever, so that a program may still run; the end of the
     # interpreter would wait for it.
     if status > _INTERRUPTED:
@@ -118,12 +119,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     is_holdem = argv[:2] == ["train", "holdem"]
     verb = _HOLDEM if is_holdem else _VERBS.get(argv[0])
     try:
-        if is_holdem:
-            parser = _parser_of(_HOLDEM, prog="jaxrace train holdem")
-            return _do(_HOLDEM, parser.parse_args(argv[2:]))
-        arguments = _make_parser().parse_args(argv)
-        if arguments.verb in _VERBS:
-            return _do(_VERBS[arguments.verb], arguments[arguments.verb])
+        try:
+            if is_holdem:
+                parser = _parser_of(_HOLDEM, prog="jaxrace train holdem")
+                arguments = Namespace(verb="holdem", holdem=parser.parse_args(argv[2:]))
+            else:
+                arguments = _make_parser().parse_args(argv)
+        except SystemExit:  # --help and --version end so
+            return 0
+        if verb is not None:
+            return _do(verb, arguments[arguments.verb])
         _found(f"catalogue:print_{arguments.verb}")()
     except (ArgumentError, ValueError) as error:
         return _fail(2, _with_option(str(error), verb))
@@ -133,8 +138,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(1, f"expected more memory than there is: {error}")
     except KeyboardInterrupt:
         return _fail(130, "interrupted")
-    except SystemExit:  # --help and --version end so
-        pass
     return 0
 
 
@@ -219,7 +222,7 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
 
     from jaxrace import runs, sweep
     from jaxrace.commands.progress import shown_stages
-    from jaxrace.commands.report import require_ending
+    from jaxrace.commands.report import require_figures, require_outputs
 
     if address is not None:  # accelerators are for the tasks
         jax.config.update("jax_platforms", "cpu")
@@ -234,8 +237,9 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
         if not config.inputs:
             asked = getattr(config, positional_of(verb.config))
             raise ValueError(f"report: expected none with {asked}, as it is of a file")
-        require_ending(report)
+        require_outputs(config.inputs.values(), out, report=report)
         shown_in = {"report": report}
+    require_figures()
     cluster = None if address is None else sweep.Ray(None if address == LOCAL else address)
     can_resume = not getattr(config, "is_file", False) and getattr(config, "learns", True)
     stop = sweep.StopOnSignals(at_once=not can_resume)
@@ -248,10 +252,10 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
             folder = _found(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
         return _interrupted(stop.received, error)
-    status = _found(verb.report)(Console(quiet=as_json), folder, **shown_in)
     if as_json:
         found = runs.read_summary(folder) | {"folder": str(folder)}
         print(json.dumps(found, indent=1))
+    status = _found(verb.report)(Console(quiet=as_json), folder, **shown_in)
     return status or 0
 
 

@@ -28,10 +28,12 @@ def giving_up(stop: Stop, give_up: Callable[[int], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
+    from jaxrace.sweep.engine import STOPS  # late: it imports JAX
+
     ended = threading.Event()
 
     def watch() -> None:
-        while (byte := os.read(read, 1)) and byte[0] not in (signal.SIGINT, signal.SIGTERM):
+        while (byte := os.read(read, 1)) and byte[0] not in STOPS:
             pass
         has_ended = not byte or ended.wait(_PATIENCE)
         if not has_ended and stop.is_heard:

@@ -1,8 +1,10 @@
 """An answer printed, and a report on it for a pull request or a browser."""
 
+import contextlib
 import html
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -32,17 +34,67 @@ def print_and_report(
     console: Console, answer: Answer, report: str | None, where: str, *, is_enough: bool = True
 ) -> int:
     """Print an answer and where the rest is, and perhaps write a report; the exit status."""
-    if report is not None:
-        write_report(Path(report), answer)
     print_answer(console, answer)
     say(console, answer.headline(), *answer.meaning().split("; "), where)
+    if report is not None:
+        write_report(Path(report), answer)
     return 0 if is_enough else NOT_YET
 
 
-def require_ending(path: str) -> None:
-    """Raise unless a report can have this name."""
-    if not path.lower().endswith((*MARKDOWN, *HTML)):
-        raise ValueError(f"report: expected a file that ends in .md or .html, got {path!r}")
+def require_outputs(inputs: Iterable[str], out: str | None = None, **asked: str | None) -> None:
+    """Raise unless the files of options can be written, and nothing that is read is among them.
+
+    ``out`` is a folder that will be made; ``asked`` are files to write, or None, by their options.
+    """
+    taken = [*map(Path, inputs), *([] if out is None else [Path(out)])]
+    for name, given in asked.items():
+        if given is not None:
+            paths = [Path(given)]
+            if name == "report":
+                paths += [paths[0].with_suffix(ending) for ending in (".png", ".svg")]
+            if (wanted := _wanted_of(name, paths, taken, out)) is not None:
+                raise ValueError(f"{name}: expected {wanted}, got {given!r}")
+            taken += paths
+
+
+def _wanted_of(name: str, paths: list[Path], taken: list[Path], out: str | None) -> str | None:
+    """What is expected of the files of an option, if it is something else."""
+    path, folder = paths[0], paths[0].parent
+    if name == "report":
+        if path.suffix.lower() not in (*MARKDOWN, *HTML):
+            return "a file that ends in .md or .html"
+        require_figures()
+    for one in paths:
+        if any(_is_same(one, other) for other in taken):
+            return f"no file that is read, or written by another option, such as '{one}'"
+        if one.exists() and not one.is_file():
+            return f"files to write, not '{one}'"
+    read = [one.resolve() for one in taken if one.is_dir()]
+    if name == "next" and any(path.resolve().is_relative_to(one) for one in read):
+        return "a file outside of the folder that is read"
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)) and not (
+        out is not None and _is_same(folder, Path(out))
+    ):
+        return "a file in a folder that is there and can be written"
+    return None
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Are they one file, or would be, whatever links and letters lead there?"""
+    with contextlib.suppress(OSError):  # one is not there
+        return one.samefile(other)
+    return os.path.normcase(one.resolve()) == os.path.normcase(other.resolve())
+
+
+def require_figures() -> None:
+    """Raise if no figure can be drawn, which is found now and not after hours of work."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except Exception as error:  # it reads settings, such as MPLBACKEND
+        settings = "its settings (MPLBACKEND, matplotlibrc)"
+        raise ValueError(
+            f"figures: expected matplotlib to start with {settings}: {error}"
+        ) from error
 
 
 def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None:

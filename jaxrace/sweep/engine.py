@@ -32,12 +32,16 @@ _ROWS = "rows-{:06}.npz"  # of a checkpoint
 _LONGEST_BURST, _PATIENCE = 5.0, 8.0
 
 
+_HANGUP = getattr(signal, "SIGHUP", None)  # not on every system
+STOPS = tuple(one for one in (signal.SIGINT, signal.SIGTERM, _HANGUP) if one is not None)
+
+
 class Interrupted(Exception):  # noqa: N818 - no error, and so without the ending
     """A sweep was asked to stop; if it is saved at all, it can be resumed from here."""
 
 
 class StopOnSignals(contextlib.ExitStack):
-    """Says stop after SIGINT or SIGTERM, while a ``with`` block runs; give it to ``run``.
+    """Says stop after one of ``STOPS``, while a ``with`` block runs; give it to ``run``.
 
     A second signal ends the block at once, by KeyboardInterrupt, unless it comes together with the
     first, as those of ``timeout`` do; ``at_once`` the first one does. Outside of the main thread,
@@ -67,7 +71,10 @@ class StopOnSignals(contextlib.ExitStack):
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in STOPS:
+                # ``nohup`` asks for no notice to be taken of a terminal that is gone.
+                if number == _HANGUP and signal.getsignal(number) == signal.SIG_IGN:
+                    continue
                 handler = signal.signal(number, self._receive)
                 # None: it was not installed from Python.
                 self.callback(signal.signal, number, handler or signal.SIG_DFL)

@@ -11,15 +11,14 @@ from jaxrace import tables
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.race.config import OF_COLUMNS, OF_QUESTION, ScoresConfig
-from jaxrace.commands.report import NOT_YET, print_answer, require_ending, write_report
+from jaxrace.commands.report import NOT_YET, print_answer, require_outputs, write_report
 from jaxrace.data import read_scores
 from jaxrace.judging import RaceOfTable, race
 
 
 def race_scores(console: Console, config: ScoresConfig) -> int:
     """Judge a table of scores, and print what it says; 0 if the best are certified, else 3."""
-    if config.report is not None:
-        require_ending(config.report)
+    require_outputs([config.scores], next=config.next, report=config.report)
     seen = Console(stderr=True)
     with waiting(seen, f"reading {config.scores}"):
         columns = {name: getattr(config, name) for name in OF_COLUMNS}
@@ -36,23 +35,22 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
             raise
     doubts = [str(one.message) for one in warned]
     shown = [f"WARNING: {text}" for text in doubts]
+    if config.json:
+        found = result.to_dict() | {"doubts": doubts}
+        console.file.write(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
+    else:
+        print_answer(console, result)
+        say(console, *shown)
+        if config.no_header:
+            say(console, "options are called by their columns, from left to right")
+        say(console, result.headline(), result.meaning())
+        if not (config.shared or result.certified or doubts) and table.fits_shared:
+            hint = "if every row is a task on which all options ran: --shared compares them by it"
+            say(console, hint)
     if config.next is not None:
         _write_next(config.next, result)
     if config.report is not None:
         write_report(Path(config.report), result, shown)
-    if config.json:
-        found = result.to_dict() | {"doubts": doubts}
-        console.file.write(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
-        return 0 if result.certified else NOT_YET
-    print_answer(console, result)
-    say(console, *shown)
-    if config.no_header:
-        say(console, "options are called by their columns, from left to right")
-    say(console, result.headline(), result.meaning())
-    if not (config.shared or result.certified or doubts) and table.fits_shared:
-        say(
-            console, "if every row is a task on which all options ran: --shared compares them by it"
-        )
     return 0 if result.certified else NOT_YET
 
 
