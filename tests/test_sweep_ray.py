@@ -66,6 +66,58 @@ def test_a_cluster_of_this_machine(tmp_path, expected, capfd):
     assert capfd.readouterr() == ("", "")  # Ray has much to say
 
 
+# Of a process that exits with 7 if its code has run in the cluster.
+STRANGER = """if True:
+    import sys
+    import ray
+    from ray._private import ray_constants
+    ray_constants.ENABLE_RAY_CLUSTER = False  # else it would look for the cluster elsewhere
+    ray.init(sys.argv[1], log_to_driver=False, logging_level="ERROR")
+    sys.exit(ray.get(ray.remote(lambda: 7).remote()))
+"""
+
+
+def start_stranger(address, **own):
+    others = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    command = [sys.executable, "-c", STRANGER, address]
+    nothing = subprocess.DEVNULL
+    return subprocess.Popen(command, env=others | own, stdout=nothing, stderr=nothing)
+
+
+@pytest.mark.slow
+def test_a_cluster_of_this_machine_is_closed_to_others(tmp_path, monkeypatch):
+    """Nothing listens on an address that others reach, and who lacks the token runs no code."""
+    psutil = pytest.importorskip("psutil")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")  # as some have it, for other clusters
+    before = dict(os.environ)
+    with sweep.connected(None) as ray:
+        token, address = os.environ.get("RAY_AUTH_TOKEN", ""), ray.get_runtime_context().gcs_address
+        mode = {"RAY_AUTH_MODE": "token"}
+        strangers = [
+            start_stranger(address, RAY_AUTH_MODE="disabled"),
+            start_stranger(address, RAY_AUTH_TOKEN="0" * 64, **mode),
+        ]
+        # While tasks run.
+        run(tmp_path)
+        process = psutil.Process()
+        processes = [process, *process.children(recursive=True)]
+        theirs = {stranger.pid for stranger in strangers}
+        listening = [
+            connection.laddr.ip.removeprefix("::ffff:")
+            for one in processes
+            if one.pid not in theirs
+            for connection in one.net_connections(kind="inet")
+            if connection.status == psutil.CONN_LISTEN
+        ]
+        assert len(listening) >= 6  # the driver, the head, two of the node, a worker, an agent
+        assert set(listening) <= {"127.0.0.1", "::1"}
+        assert start_stranger(address, RAY_AUTH_TOKEN=token, **mode).wait(60) == 7
+        assert all(stranger.wait(60) not in (0, 7) for stranger in strangers)
+    left = {name: value for name, value in os.environ.items() if name in before}
+    assert left == before
+    assert "RAY_AUTH_TOKEN" not in os.environ
+
+
 @pytest.mark.slow
 def test_a_folder_may_be_an_address(tmp_path, expected):
     """Of fsspec: here one of the files of this machine."""

@@ -3,10 +3,11 @@
 import contextlib
 import math
 import os
+import secrets
 import signal
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import jax
@@ -28,10 +29,12 @@ _MOST_CRASHES = 1
 def connected(address: str | None) -> Iterator[Any]:
     """The package ``ray``, connected to a cluster; a local one (None) ends with the block.
 
-    Sweeps inside of the block use the same one.
+    Sweeps inside of the block use the same one. What a local one runs listens on addresses of this
+    machine alone, and takes nothing from who does not have its token.
 
     Raises:
         ValueError: Ray is not there.
+        RuntimeError: A local one would listen on other addresses.
     """
     # Ray asks for these before it starts: no report of its use, and no words about GPUs.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -48,16 +51,50 @@ def connected(address: str | None) -> Iterator[Any]:
         settings["include_dashboard"] = False
     in_main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGTERM)
-    with warnings.catch_warnings():
-        # Of a fork beside JAX's threads: the child becomes another program at once.
-        warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
-        ray.init(address=address or "local", **settings)
-    if in_main:
-        signal.signal(signal.SIGTERM, handler)  # Ray's own would end the process
+    with _closed_to_others() if address is None else contextlib.nullcontext():
+        with warnings.catch_warnings():
+            # Of a fork beside JAX's threads: the child becomes another program at once.
+            warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
+            ray.init(address=address or "local", **settings)
+        if in_main:
+            signal.signal(signal.SIGTERM, handler)  # Ray's own would end the process
+        try:
+            node = ray.util.get_node_ip_address()
+            if address is None and node not in ("127.0.0.1", "::1"):
+                raise RuntimeError(f"ray: expected to listen on this machine alone, got {node}")
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+@contextlib.contextmanager
+def _closed_to_others() -> Iterator[None]:
+    """What is started in the block listens on loopback, and asks for a token that it alone has.
+
+    Ray has no argument for either. On macOS and Windows it listens so unless a variable is set.
+    """
+    from ray import _raylet
+    from ray._private import ray_constants
+
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    own = token | {ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR: "0"}  # for the processes
+    before = os.environ.copy(), ray_constants.ENABLE_RAY_CLUSTER
+
+    def set_all(variables: Mapping[str, str], is_open: bool) -> None:
+        for name in own:
+            os.environ.pop(name, None)
+            os.environ.update({name: variables[name]} if name in variables else {})
+        ray_constants.ENABLE_RAY_CLUSTER = is_open
+        # Both may have been read by now.
+        compiled: Any = _raylet
+        compiled.Config.initialize("")
+        compiled.AuthenticationTokenLoader.instance().reset_cache()
+
+    set_all(own, False)
     try:
-        yield ray
+        yield
     finally:
-        ray.shutdown()
+        set_all(*before)
 
 
 def gpus_of_task(ray: Any, asked: float | None) -> float:
