@@ -111,8 +111,17 @@ def test_a_cluster_of_this_machine_is_closed_to_others(tmp_path, monkeypatch):
         ]
         assert len(listening) >= 6  # the driver, the head, two of the node, a worker, an agent
         assert set(listening) <= {"127.0.0.1", "::1"}
+        sockets = [
+            Path(connection.laddr)
+            for one in processes
+            for connection in one.net_connections(kind="unix")
+            if connection.laddr.endswith(("raylet", "plasma_store"))
+        ]
+        (folder,) = {path.parents[3] for path in sockets}
+        assert folder.stat().st_mode & 0o77 == 0  # no other user finds them
         assert start_stranger(address, RAY_AUTH_TOKEN=token, **mode).wait(60) == 7
         assert all(stranger.wait(60) not in (0, 7) for stranger in strangers)
+    assert not folder.exists()
     left = {name: value for name, value in os.environ.items() if name in before}
     assert left == before
     assert "RAY_AUTH_TOKEN" not in os.environ

@@ -5,6 +5,8 @@ import math
 import os
 import secrets
 import signal
+import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -47,15 +49,13 @@ def connected(address: str | None) -> Iterator[Any]:
         yield ray
         return
     settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
-    if address is None:
-        settings["include_dashboard"] = False
     in_main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGTERM)
-    with _closed_to_others() if address is None else contextlib.nullcontext():
+    with _closed_to_others() if address is None else contextlib.nullcontext({}) as own:
         with warnings.catch_warnings():
             # Of a fork beside JAX's threads: the child becomes another program at once.
             warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
-            ray.init(address=address or "local", **settings)
+            ray.init(address=address or "local", **settings, **own)
         if in_main:
             signal.signal(signal.SIGTERM, handler)  # Ray's own would end the process
         try:
@@ -68,10 +68,11 @@ def connected(address: str | None) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _closed_to_others() -> Iterator[None]:
+def _closed_to_others() -> Iterator[dict[str, Any]]:
     """What is started in the block listens on loopback, and asks for a token that it alone has.
 
-    Ray has no argument for either. On macOS and Windows it listens so unless a variable is set.
+    Ray has no argument for either. On macOS and Windows it listens so unless a variable is set. Its
+    folder, which all users of the machine may write, is in one of ours. Yields further arguments.
     """
     from ray import _raylet
     from ray._private import ray_constants
@@ -90,9 +91,12 @@ def _closed_to_others() -> Iterator[None]:
         compiled.Config.initialize("")
         compiled.AuthenticationTokenLoader.instance().reset_cache()
 
+    # Its names of sockets are long, and macOS has long folders.
+    place = "/tmp" if sys.platform == "darwin" else None
     set_all(own, False)
     try:
-        yield
+        with tempfile.TemporaryDirectory("", "ray-", place, ignore_cleanup_errors=True) as folder:
+            yield {"include_dashboard": False, "_temp_dir": f"{folder}/r"}  # it opens that one
     finally:
         set_all(*before)
 
