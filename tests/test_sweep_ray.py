@@ -379,6 +379,34 @@ def test_summary_json_names_a_shard_that_always_fails(tmp_path, monkeypatch, cap
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "one" / name).read_bytes()
 
 
+MAIN = """if True:
+    import dataclasses, sys
+    import jax, numpy as np
+    from jaxrace import sweep
+
+    @jax.tree_util.register_dataclass
+    @dataclasses.dataclass(frozen=True)
+    class Job:
+        goal: jax.Array
+
+    work = sweep.Once(lambda constants, job: constants + job.goal, np.float32(1))
+    checkpoints = sweep.Checkpoints(sys.argv[1])
+    jobs = sweep.stacked(Job(np.arange(3, dtype=np.float32)))
+    try:
+        sweep.run(work, jobs, checkpoints=checkpoints, cluster=sweep.Ray())
+    except ValueError as error:
+        print(error)
+"""
+
+
+@pytest.mark.slow
+def test_a_class_of_main_that_always_fails_on_nodes_is_said(tmp_path):
+    command = [sys.executable, "-c", MAIN, tmp_path / "sweep"]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert said.startswith("work: expected some that a node can do, got TypeError: 'Job' object")
+    assert said.endswith("JAX does not know classes of __main__ there: put them into a module\n")
+
+
 OTHERS = {
     "duel": ["duel", "random", "--horizon", "400", "--repeats", "6"],
     "select": ["select", "thurstone", "--repeats", "6"],

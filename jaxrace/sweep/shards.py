@@ -135,8 +135,8 @@ class Ray:
                 gpus_of_task(ray, self.gpus_per_task) if cut is None else cut["GPUs of a task"]
             )
             remote = functools.partial(remote_function, ray, self.cpus_per_task, num_gpus)
-            here, own_width = ray.get(remote(_describe).remote(work, jobs))
-            width = width or int(own_width)
+            here, own_width = _described(ray, remote, work, jobs)
+            width = width or own_width
             identity = here | identity_of(work, jobs, width, checkpoints.config)
             if cut is None:
                 resources = ray, self.cpus_per_task, num_gpus
@@ -174,8 +174,8 @@ class Ray:
         """The lanes of a task unless they are given, as a node has it."""
         with connected(self.address) as ray:
             num_gpus = gpus_of_task(ray, self.gpus_per_task)
-            describe = remote_function(ray, self.cpus_per_task, num_gpus, _describe)
-            return ray.get(describe.remote(work, jobs))[1]
+            remote = functools.partial(remote_function, ray, self.cpus_per_task, num_gpus)
+            return _described(ray, remote, work, jobs)[1]
 
 
 def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
@@ -241,6 +241,19 @@ def _in_a_line(error: Any) -> str:
     cause = getattr(error, "cause", None) or error
     lines = str(cause).strip().splitlines() or [""]
     return f"{type(cause).__name__}: {lines[0]}"
+
+
+def _described(
+    ray: Any, remote: Callable[..., Any], work: Work, jobs: Jobs
+) -> tuple[dict[str, Any], int]:
+    """What a node says; ValueError if it cannot even trace the work."""
+    try:
+        return ray.get(remote(_describe).remote(work, jobs))
+    except ray.exceptions.RayError as error:
+        said = f"work: expected some that a node can do, got {_in_a_line(error)}"
+        if b"__main__" in ray.cloudpickle.dumps((work, jobs)):
+            said += "; JAX does not know classes of __main__ there: put them into a module"
+        raise ValueError(said) from error
 
 
 def _describe(work: Work, jobs: Jobs) -> tuple[dict[str, Any], int]:
