@@ -5,6 +5,7 @@ import html
 import importlib.util
 import math
 import textwrap
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -93,11 +94,11 @@ class Answer:
             if table.hidden:
                 lines.append(f"  ... and {table.hidden} more")
             lines += [f"  {line}" for line in table.below]
-        return "\n".join(lines)
+        return "\n".join(map(shown, lines))
 
     def _repr_html_(self) -> str:
         said = (self.headline(), self.meaning(), *self.notes)
-        text = "".join(f"<p>{html.escape(line)}</p>" for line in said)
+        text = "".join(f"<p>{html.escape(shown(line))}</p>" for line in said)
         return text + "".join(map(_html_table, self.tables()))
 
 
@@ -144,7 +145,7 @@ def panels(
 
     letters = min(max(map(len, names), default=0), _LONGEST)
     width = 4 * len(widths) + beside * max(letters - _SHORT, 0) / _LETTERS
-    lines = textwrap.wrap(title, int(_TITLE * width), max_lines=3, placeholder=" ...")
+    lines = textwrap.wrap(shown(title), int(_TITLE * width), max_lines=3, placeholder=" ...")
     height = _ROW * max(rows, 4) + 1.6 + 0.2 * (len(lines) - 1)
     figure = Figure(figsize=(width, height), layout="constrained")
     found = figure.subplots(1, len(widths), width_ratios=widths)
@@ -164,7 +165,7 @@ def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
     >>> labels(["a long name 1 of a run", "a long name 2 of a run"], 15)
     ['a long name 1 of a run', 'a long name 2 of a run']
     """
-    half = most // 2
+    names, half = [*map(shown, names)], most // 2
     cut = [name if len(name) <= most else f"{name[:half]}...{name[-half + 1 :]}" for name in names]
     if len(set(cut)) < len(set(names)) and most < _LONGEST:
         return labels(names, most + 5)
@@ -183,6 +184,19 @@ def first_of(shown: Sequence[Any], count: int) -> str:
     ('', ': the first 3 of 40')
     """
     return "" if len(shown) == count else f": the first {len(shown):,} of {count:,}"
+
+
+def shown(text: str) -> str:
+    r"""A text with what is no letter, digit, sign or space as an escape sequence.
+
+    Names are not ours, and nothing in them may tell a terminal, a page or a figure what to do.
+
+    >>> print(shown("a\x1b[31m\nb"))
+    a\x1b[31m\nb
+    """
+    return "".join(
+        c if c.isprintable() or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text
+    )
 
 
 def _verbatim(text: str) -> str:
@@ -235,9 +249,13 @@ def _aligned(table: Shown) -> list[str]:
 
 def _html_table(table: Shown) -> str:
     def line(tag: str, cells: list[str]) -> str:
-        return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+        return (
+            "<tr>"
+            + "".join(f"<{tag}>{html.escape(shown(cell))}</{tag}>" for cell in cells)
+            + "</tr>"
+        )
 
     rows = "".join(line("td", row) for row in table.rows)
     said = [f"... and {table.hidden} more"] if table.hidden else []
-    below = "".join(f"<p>{html.escape(text)}</p>" for text in (*said, *table.below))
+    below = "".join(f"<p>{html.escape(shown(text))}</p>" for text in (*said, *table.below))
     return f"<table>{line('th', table.heads)}{rows}</table>{below}"

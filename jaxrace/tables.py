@@ -2,13 +2,16 @@
 
 import contextlib
 import csv
+import html
 import io
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from jaxrace.answers import shown
 from jaxrace.files import StrPath, new_file
 
 
@@ -74,8 +77,22 @@ def _parsed(column: tuple[str, ...]) -> np.ndarray:
     return text
 
 
+def markdown_text(text: str) -> str:
+    r"""A text that is not ours as Markdown shows it: no headings, pictures, links, tags, formulas.
+
+    >>> print(markdown_text("![x](http://a.b)"), markdown_text("1. <b> | my_model"))
+    !\[x\](http:\//a.b) 1\. &lt;b&gt; \| my_model
+    """
+    text = html.escape(shown(text).strip(), quote=False).replace("$", "&#36;")
+    # Underscores inside of words are themselves.
+    text = re.sub(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+    text = re.sub(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)", r"\\", text)  # these are links by themselves
+    text = re.sub(r"^(?=#|[-+](\s|$)|---)", r"\\", text)
+    return re.sub(r"^(\d+)([.)](\s|$))", r"\1\\\2", text)
+
+
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table in Markdown.
+    """A table in Markdown, of cells in Markdown; see ``markdown_text``.
 
     >>> print(markdown_table(["k", "draws"], [[1, "3,000"]]))
     | k | draws |

@@ -11,6 +11,7 @@ import jax
 import pytest
 
 MODULES = (
+    "right_cluster",
     "right_command",
     "right_direction",
     "right_envs",

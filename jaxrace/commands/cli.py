@@ -273,7 +273,7 @@ def _fail(status: int, message: str) -> int:
 
 def _note(kind: str, text: str) -> None:
     """Print a line of some kind, such as a warning, where errors go."""
-    from jaxrace.commands.printing import shown  # late: it imports rich
+    from jaxrace.answers import shown  # late: it imports NumPy
 
     print(f"jaxrace: {kind}:", shown(text), file=sys.stderr)
 

@@ -3,7 +3,6 @@
 All commands print through here: nothing in such a text may tell a terminal what to do.
 """
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -11,12 +10,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-
-def shown(text: str) -> str:
-    """A text with what is no letter, digit, sign or space as an escape sequence."""
-    return "".join(
-        c if c.isprintable() or unicodedata.category(c) == "Zs" else ascii(c)[1:-1] for c in text
-    )
+from jaxrace.answers import shown
 
 
 def say(console: Console, *lines: str) -> None:

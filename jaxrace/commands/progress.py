@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
+from jaxrace.answers import shown
 from jaxrace.commands.job import OnStage
-from jaxrace.commands.printing import say, shown
+from jaxrace.commands.printing import say
 
 # On a pipe a line with a rate comes after this many seconds and this share of a stage, or later.
 _SECONDS_PER_LINE = 2.0

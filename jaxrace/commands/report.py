@@ -3,16 +3,16 @@
 import contextlib
 import html
 import os
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from rich.console import Console
 
 from jaxrace import files, plots
-from jaxrace.answers import NAMES, Answer
+from jaxrace.answers import NAMES, Answer, shown
 from jaxrace.commands.printing import name_column, plus_minus, print_table, say
-from jaxrace.tables import markdown_table
+from jaxrace.tables import markdown_table, markdown_text
 
 NOT_YET = 3  # the exit status where the best are not certified, or not likely enough
 MARKDOWN, HTML = (".md", ".markdown"), (".html", ".htm")
@@ -103,29 +103,23 @@ def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None
     vector = plots.save_twice(answer.plot(), figure).decode()
     if path.suffix.lower() in HTML:
         lines = (f"{answer.asked()}.", *doubts)
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in lines)
+        said = "".join(f"<p>{html.escape(shown(line))}</p>" for line in lines)
         text = (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            f"<title>{html.escape(answer.headline())}</title><style>body{{font-family:sans-serif;"
+            f"<title>{html.escape(shown(answer.headline()))}</title><style>body{{font-family:sans-serif;"
             "margin:2em}td,th{padding:.2em .8em;text-align:right}svg{max-width:100%}</style></head>"
             f"<body>{answer._repr_html_()}{said}{vector[vector.index('<svg') :]}</body></html>\n"
         )
     else:
         tables = []
         for heads, rows, hidden, below in answer.tables():
-            tables.append(markdown_table(heads, [[*map(_escaped, row)] for row in rows]))
+            tables.append(markdown_table(heads, [[*map(markdown_text, row)] for row in rows]))
             tables += [f"... and {hidden} more"] if hidden else []
-            tables += map(_escaped, below)
+            tables += map(markdown_text, below)
         texts = answer.headline(), answer.meaning(), answer.asked()
-        headline, meaning, asked = map(_escaped, texts)
-        notes = "\n".join(f"* {_escaped(note)}" for note in (*doubts, *answer.notes))
-        picture = f"![The answer as a figure]({figure.name.replace(' ', '%20')})"
+        headline, meaning, asked = map(markdown_text, texts)
+        notes = "\n".join(f"* {markdown_text(note)}" for note in (*doubts, *answer.notes))
+        picture = f"![The answer as a figure]({quote(figure.name)})"
         parts = f"## {headline}", f"{meaning}.", f"{asked}.", notes, *tables, picture
         text = "\n\n".join(part for part in parts if part) + "\n"
     files.write_file(path, text.encode())
-
-
-def _escaped(text: str) -> str:
-    """As Markdown shows it: no tags, formulas, code or new columns."""
-    text = html.escape(text, quote=False).replace("$", "&#36;")
-    return re.sub(r"([\\|*`])", r"\\\1", text)
