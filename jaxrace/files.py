@@ -54,7 +54,7 @@ def unfinished_in(folder: StrPath) -> list[Path]:
 
 
 def write_json(path: StrPath, content: Mapping[str, Any]) -> None:
-    """Write JSON with a checksum, so that ``read_json`` sees what has been changed or cut.
+    """Write JSON with a checksum, so that ``read_json`` sees what has been changed, cut or renamed.
 
     ``content`` is numbers, text, lists and mappings of them; ValueError for NaN and infinity.
 
@@ -62,7 +62,7 @@ def write_json(path: StrPath, content: Mapping[str, Any]) -> None:
     >>> read_json("note.json")
     {'seed': 3}
     """
-    write_file(path, to_json(content))
+    write_file(path, to_json(content, path))
 
 
 def read_json(path: StrPath) -> dict[str, Any]:
@@ -70,27 +70,31 @@ def read_json(path: StrPath) -> dict[str, Any]:
     return from_json(Path(path).read_bytes(), path)
 
 
-def to_json(content: Mapping[str, Any]) -> bytes:
-    """What ``write_json`` writes."""
+def to_json(content: Mapping[str, Any], path: StrPath) -> bytes:
+    """What ``write_json`` writes to a path."""
     # As it will be read: numbers as keys become text.
     content = json.loads(json.dumps(content, allow_nan=False))
-    text = json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=2)
+    text = json.dumps({**content, _CHECKSUM: _checksum(content, path)}, indent=2)
     return f"{text}\n".encode()
 
 
-def from_json(text: bytes, where: StrPath) -> dict[str, Any]:
-    """What ``to_json`` was given; ValueError, of a file at this place, if it is damaged."""
+def from_json(text: bytes, path: StrPath) -> dict[str, Any]:
+    """What ``to_json`` was given; ValueError if it is damaged, or of a file of another name."""
     with contextlib.suppress(ValueError, RecursionError):  # no UTF-8, no JSON, too deep
         content = json.loads(text.decode())
-        if isinstance(content, dict) and content.pop(_CHECKSUM, None) == _checksum(content):
+        # Folders that were left before there were names in checksums are read, too.
+        if isinstance(content, dict) and content.pop(_CHECKSUM, None) in (
+            _checksum(content, path),
+            _checksum(content, ""),
+        ):
             return content
     raise ValueError(
-        f"{where}: expected what was written there, got something else, or a part of it"
+        f"{path}: expected what was written there, got something else, or a part of it"
     )
 
 
-def _checksum(content: Mapping[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True, allow_nan=False)
+def _checksum(content: Mapping[str, Any], path: StrPath) -> str:
+    text = Path(path).name + json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -142,11 +142,11 @@ class Ray:
                 resources = ray, self.cpus_per_task, num_gpus
                 size = width * (self.lanes_per_shard or lanes_per_shard(*resources, jobs, width))
                 cut = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
-                folder.write(SHARDS, files.to_json(cut))
+                folder.write(SHARDS, files.to_json(cut, SHARDS))
             else:
                 require_same(cut["identity"], identity)
                 size = cut["size"]
-            sealed = hashlib.sha256(files.to_json(cut)).digest()
+            sealed = hashlib.sha256(files.to_json(cut, SHARDS)).digest()
             folder = SharedFolder(checkpoints.folder, sealed)
             plan = jobs.plan(width)
             task = _Task(work, jobs, width, plan, size, folder, checkpoints.every, here)
