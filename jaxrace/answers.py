@@ -249,11 +249,8 @@ def _aligned(table: Shown) -> list[str]:
 
 def _html_table(table: Shown) -> str:
     def line(tag: str, cells: list[str]) -> str:
-        return (
-            "<tr>"
-            + "".join(f"<{tag}>{html.escape(shown(cell))}</{tag}>" for cell in cells)
-            + "</tr>"
-        )
+        found = "".join(f"<{tag}>{html.escape(shown(cell))}</{tag}>" for cell in cells)
+        return f"<tr>{found}</tr>"
 
     rows = "".join(line("td", row) for row in table.rows)
     said = [f"... and {table.hidden} more"] if table.hidden else []

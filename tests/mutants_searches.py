@@ -4,6 +4,31 @@ Each is (file, what stands there exactly once, what stands there instead, tests 
 """
 
 MUTANTS = [
+    # Files of a sweep.
+    (
+        "jaxrace/sweep/shared_folder.py",
+        "if seal != self._seal(name, content):",
+        "if not seal:",
+        "tests/test_damaged_folders.py",
+    ),
+    (
+        "jaxrace/sweep/shared_folder.py",
+        'self._sweep + name.encode() + b"\\0"',
+        'self._sweep + b"\\0"',
+        "tests/test_damaged_folders.py",
+    ),
+    (
+        "jaxrace/sweep/engine.py",
+        "if hashlib.sha256(content).hexdigest() != self._digests[name]:",
+        "if not content:",
+        "tests/test_damaged_folders.py",
+    ),
+    (
+        "jaxrace/files.py",
+        "text = Path(path).name + json.dumps(content, sort_keys=True, allow_nan=False)",
+        "text = json.dumps(content, sort_keys=True, allow_nan=False)",
+        "tests/test_runs.py",
+    ),
     # Searches.
     (
         "jaxrace/search/policy_search.py",

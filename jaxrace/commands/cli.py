@@ -127,6 +127,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 arguments = _make_parser().parse_args(argv)
         except SystemExit:  # --help and --version end so
             return 0
+        verb = verb or _VERBS.get(arguments.verb)
         if verb is not None:
             return _do(verb, arguments[arguments.verb])
         _found(f"catalogue:print_{arguments.verb}")()
