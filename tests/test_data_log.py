@@ -139,7 +139,7 @@ def test_the_command_learns_from_words(tmp_path, capsys):
     found = runs.read_summary(tmp_path / "run")["estimates"]
     assert "doubly robust" in said
     assert abs(found["doubly_robust"] - found["self_normalised"]) < 0.1
-    assert found["doubly_robust_lower"] < found["doubly_robust"] - found["doubly_robust_stderr"]
+    assert found["doubly_robust_bound"] < found["doubly_robust"] - found["doubly_robust_stderr"]
     policy = load_policy(tmp_path / "run" / "policy.npz")
     assert policy.names == ("device=desk", "device=phone")
     assert policy.actions == ("a", "b")
