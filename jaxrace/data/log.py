@@ -11,6 +11,11 @@ from jaxrace.data.heads import names_steps, words
 from jaxrace.data.sources import read_table
 from jaxrace.data.table import Table, listed
 
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # The columns of a log, and what else they may be called.
 _ROLES: dict[str, tuple[str, ...]] = {
     "trajectory": ("trajectory_id", "episode", "episode_id"),
@@ -27,23 +32,21 @@ _ROLES: dict[str, tuple[str, ...]] = {
 _NEEDED = ("action", "probability", "reward")
 _TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
 # What is known after an action only: a policy that goes by it would see its own future.
-_AFTER = frozenset(
-    "click clicks clicked conversion conversions converted purchase purchases purchased bought "
-    "order_placed ordered revenue sale sales sold gmv profit dwell dwell_time watch_time watched "
-    "time_spent time_on_page liked churn churned survived signup signed_up installed label labels "
-    "target outcome outcomes response feedback rating result results success succeeded correct "
-    "score utility payoff return returns reward_next done terminal terminated truncated "
-    "optimal_action best_action".split()
+_AFTER = _set(
+    "click clicks clicked conversion conversions converted purchase purchases purchased "
+    "bought order_placed ordered revenue sale sales sold gmv profit dwell dwell_time "
+    "watch_time watched time_spent time_on_page liked churn churned survived signup "
+    "signed_up installed label labels target outcome outcomes response feedback rating "
+    "result results success succeeded correct score utility payoff return returns "
+    "reward_next done terminal terminated truncated optimal_action best_action"
 )
-_AFTER_ENDS = frozenset(
-    "reward rewards click clicks clicked conversion conversions revenue".split()
+_AFTER_ENDS = _set("reward rewards click clicks clicked conversion conversions revenue")
+_BEFORE = _set(
+    "past prior previous prev last history historical hist avg average mean lifetime recent "
+    "before ever since predicted"
 )
-_BEFORE = frozenset(
-    "past prior previous prev last history historical hist avg average mean lifetime recent before "
-    "ever since predicted".split()
-)
-_IDS = frozenset("id ids uid uuid guid key".split())
-_CLOCKS = frozenset("ts time times clock unix unixtime epoch timestamp date datetime".split())
+_IDS = _set("id ids uid uuid guid key")
+_CLOCKS = _set("ts time times clock unix unixtime epoch timestamp date datetime")
 _MOST_KINDS = 50  # of a column with words
 _USED = "--columns context=NAME,context=NAME names what is to be used"
 
@@ -250,9 +253,7 @@ def _is_after(head: str, roles: Mapping[str, str]) -> bool:
     return is_later or name in _AFTER or found[-1] in _AFTER_ENDS
 
 
-def _said_of_columns(
-    table: Table, roles: Mapping[str, str], context: Sequence[str]
-) -> list[str]:
+def _said_of_columns(table: Table, roles: Mapping[str, str], context: Sequence[str]) -> list[str]:
     """What is not observed, and what may not be meant to be."""
     left = [head for head in table.heads if head not in (*roles.values(), *context)]
     later = [head for head in left if _is_after(head, roles)]

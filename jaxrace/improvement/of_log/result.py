@@ -226,14 +226,15 @@ class ImprovementOfLog(Answer):
         if weights and not weights["is_refuted"]:
             found.append(_of_weights(weights))
         if summary["floor_is_estimate"]:
+            error = self._shown(summary["floor_stderr"])
             found.append(
                 f"floor {self._shown(self.floor)} = {self._noun} of the fifth that was searched +- "
-                f"{self._shown(summary['floor_stderr'])}: an estimate of the policy in use, or of all that "
-                "are in the log, and what is said is about that number; --floor sets another one"
+                f"{error}: an estimate of the policy in use, or of all that are in the log, and "
+                "what is said is about that number; --floor sets another one"
             )
         if self.rules:
             explained = f"{summary['policy']['explained']:.0%}"
-            found.append(f"rules below say what it does, {explained} of its differences")
+            found.append(f"the rules below explain {explained} of how its choices vary")
         if len(self.estimates) > 1:
             found.append(
                 "the verdict is that of importance sampling; self-normalised is biased, and no "
@@ -245,8 +246,7 @@ class ImprovementOfLog(Answer):
         """What the policy does, and what it is worth."""
         rules = [[one.where, one.does, f"{one.share:.0%}"] for one in self.rules]
         worths = [
-            [one.name, self._shown(one.estimate), self._shown(one.bound)]
-            for one in self.estimates
+            [one.name, self._shown(one.estimate), self._shown(one.bound)] for one in self.estimates
         ]
         level = f"{self._least}, {100 * (1 - self.summary['delta']):.4g} %"
         shown = [Shown(["where", "does", "decisions"], rules)] if rules else []
