@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jaxrace.answers import listed
 from jaxrace.data import Scores, read_scores
 from jaxrace.data.heads import names_option
+from jaxrace.judging.axes import axes_of
 from jaxrace.judging.levels import Gaps
 
 # Of a table; larger ones take minutes.
@@ -31,6 +32,7 @@ class Table:
     smaller: bool = False  # are small scores good, as the source says?
     have_tasks_in_common: bool = False  # that the source names
     said: tuple[str, ...] = ()  # by its reader
+    groups: tuple[str, ...] = ()  # of each of ``task_names``, as in ``Scores``
 
     def progress(self) -> NDArray[np.int64]:
         """Of each option the runs, or the different tasks that it has run: int [K]."""
@@ -83,7 +85,9 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         else:
             assert tasks is not None
             table = _without_gaps(names, values, tuple(map(np.asarray, tasks)), data.task_names)
-        table = dataclasses.replace(table, smaller=data.smaller, said=data.said)
+        table = dataclasses.replace(
+            table, smaller=data.smaller, said=data.said, groups=tuple(map(str, data.groups))
+        )
     else:
         names, columns = _columns(data, of_numbers)
         table = _of_tasks(names, columns) if shared else Table(names, tuple(columns))
@@ -213,7 +217,9 @@ def _of_tasks(names: tuple[str, ...], columns: list[np.ndarray]) -> Table:
         values.append(rows[there])
         tasks.append(np.nonzero(there)[0])
     most = max((len(column) for column in columns), default=0)
-    return Table(names, tuple(values), tuple(tasks), tuple(str(t + 1) for t in range(most)))
+    said = axes_of(names, columns)
+    places = tuple(str(t + 1) for t in range(most))
+    return Table(names, tuple(values), tuple(tasks), places, said=said)
 
 
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
