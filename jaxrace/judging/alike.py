@@ -19,9 +19,9 @@ import re
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jaxrace.answers import listed
+from jaxrace.judging.gamma import log_beta, log_choose, log_factorial
 from jaxrace.judging.independence import REFUSED, WARNED
 from jaxrace.judging.process import FloatArray, IntArray
 from jaxrace.judging.scores import Table
@@ -77,7 +77,7 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
     """Why tasks are hardly alike, or hardly in an order by lot.
 
     Tasks in an order by lot are refused with a probability of at most 1e-6, and doubted with one of
-    at most 1e-3, at each call.
+    at most .01, at each call.
 
     Raises:
         ValueError: They are certainly not; or groups of tasks that the table names come one after
@@ -157,7 +157,7 @@ def _chance_of_stretches(groups: tuple[str, ...], number: int) -> float:
     if len(counts) < 2:
         return 0.0
     r, rest = np.arange(len(counts), number + 1), len(counts) - 1
-    ways = _log_choose(len(groups) - 1, r - 1) + math.log(rest + 1) + (r - 1) * math.log(rest)
+    ways = log_choose(len(groups) - 1, r - 1) + math.log(rest + 1) + (r - 1) * math.log(rest)
     return float(np.logaddexp.reduce(ways) - _log_orders(counts))
 
 
@@ -229,8 +229,6 @@ def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
     Q is that of arrangements with m wins. So it is divided by what all of these have together, or
     by more: no number of wins of all is likelier than the likeliest one of the largest block.
     """
-    from scipy.special import betaln  # late: it is slow to import
-
     n, m = decided.sum(1), won.sum(1)
     share = ((m + 0.5) / (n + 1))[:, None]
     largest = decided.max(1)
@@ -240,16 +238,16 @@ def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
             mode = np.clip((largest + 1) * (a - 1)[:, 0] / (total - 2), 0, largest)
         mode = np.floor(np.nan_to_num(mode))
-        whole = betaln(a, b)[:, 0]
+        whole = log_beta(a, b)[:, 0]
         likeliest = np.max(
             [
-                _log_choose(largest, k) + betaln(a[:, 0] + k, b[:, 0] + largest - k) - whole
+                log_choose(largest, k) + log_beta(a[:, 0] + k, b[:, 0] + largest - k) - whole
                 for k in (0 * largest, mode, largest)
             ],
             axis=0,
         )
-        log_q = (betaln(a + won, b + decided - won) - betaln(a, b)).sum(1)
-        found.append(_log_choose(n, m) + log_q - np.minimum(likeliest, 0))
+        log_q = (log_beta(a + won, b + decided - won) - log_beta(a, b)).sum(1)
+        found.append(log_choose(n, m) + log_q - np.minimum(likeliest, 0))
     return np.logaddexp.reduce(found) - math.log(len(_SUMS))
 
 
@@ -294,16 +292,6 @@ def _block_words(
     return f"{which}: {name} {words} {' and '.join(texts)}, ties aside"
 
 
-def _log_choose(n: "int | NDArray[np.int64]", k: "int | FloatArray | IntArray") -> FloatArray:
-    return _log_factorial(n) - _log_factorial(k) - _log_factorial(np.asarray(n) - k)
-
-
 def _log_orders(counts: IntArray) -> float:
     """ln of the different orders of things of which so many are equal."""
-    return float(_log_factorial(counts.sum()) - _log_factorial(counts).sum())
-
-
-def _log_factorial(n: "int | FloatArray | IntArray | np.int64") -> FloatArray:
-    from scipy.special import gammaln  # late, as above
-
-    return gammaln(np.asarray(n, float) + 1)
+    return float(log_factorial(counts.sum()) - log_factorial(counts).sum())

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxrace.judging.gamma import log_choose, log_factorial
 from jaxrace.judging.permutations import pattern_of
 
 # What chance does less often than this is warned of, or refused, in one call.
@@ -148,7 +149,7 @@ def _sorted(options: Sequence[Runs]) -> list[_Finding]:
     findings = []
     for name, order, _ in options:
         if any((x[1:] >= x[:-1]).all() for x in (order, order[::-1])):
-            orders = _log_factorial(len(order)) - _log_factorial(_counts(order)).sum()
+            orders = log_factorial(len(order)) - log_factorial(_counts(order)).sum()
             log_p = math.log(2 * len(options) / _SORTED_SHARE) - orders
             findings.append(_Finding(log_p, f"sorted runs of {name}: a clock or a step?"))
     return findings
@@ -200,28 +201,12 @@ def _stretches(few: int, many: int) -> _Law:
     k = np.arange(1, few + 1)
     with np.errstate(divide="ignore"):
         # Ways to cut either kind into k parts, or k + 1.
-        cut = [_log_choose(n - 1, k - 1) for n in (few, many)]
-        cut_more = [_log_choose(n - 1, k) for n in (few, many)]
+        cut = [log_choose(n - 1, k - 1) for n in (few, many)]
+        cut_more = [log_choose(n - 1, k) for n in (few, many)]
     even = math.log(2) + cut[0] + cut[1]
     odd = np.logaddexp(cut_more[0] + cut[1], cut[0] + cut_more[1])
     logs = np.concatenate([[-np.inf], np.stack([even, odd], 1).ravel()])
-    return _trimmed(1, np.exp(logs - _log_choose(few + many, few)))
-
-
-def _log_choose(n: ArrayLike, k: ArrayLike) -> np.ndarray:
-    n, k = np.asarray(n), np.asarray(k)
-    return _log_factorial(n) - _log_factorial(k) - _log_factorial(n - k)
-
-
-def _log_factorial(n: ArrayLike) -> np.ndarray:
-    n = np.asarray(n)
-    least = _log_factorials(1 << int(n.max(initial=1)).bit_length())
-    return np.where(n < 0, np.inf, least[n.clip(0)])  # there is no way to choose from -1
-
-
-@functools.cache
-def _log_factorials(number: int) -> np.ndarray:
-    return np.r_[0.0, np.cumsum(np.log(np.arange(1, number)))]
+    return _trimmed(1, np.exp(logs - log_choose(few + many, few)))
 
 
 def _trimmed(start: int, probabilities: np.ndarray) -> _Law:
@@ -274,8 +259,8 @@ def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
             continue
         number, times = len(counts), int(counts[0])
         atoms = np.arange(number, 2 * number + 1)
-        log_p = (_log_choose(atoms, number) - total * np.log(atoms)).max()
-        log_p += float(_log_factorial(total) - number * _log_factorial(times))
+        log_p = (log_choose(atoms, number) - total * np.log(atoms)).max()
+        log_p += float(log_factorial(total) - number * log_factorial(times))
         divisors = sum(total % r == 0 for r in range(2, total + 1))
         log_ps.append(float(log_p) + math.log(divisors))
         whats.append(f"{number} different runs of {name}, each of them {times} times")
@@ -284,7 +269,7 @@ def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
         return []
     order = np.argsort(log_ps)
     sums = np.cumsum(np.array(log_ps)[order])
-    sums += _log_choose(len(options), np.arange(1, len(sums) + 1)) + math.log(len(options))
+    sums += log_choose(len(options), np.arange(1, len(sums) + 1)) + math.log(len(options))
     shared = math.log(2 / _OTHER_SHARE)  # with the rows of all options
     return [_Finding(float(x) + shared, whats[i]) for x, i in zip(sums, order, strict=True)]
 
