@@ -27,6 +27,21 @@ READ = {
         "1 2",
         "no head: read as numbers",
     ),
+    "three decimals": ("a\tb\n1.020\t0.850\n", {"a": [1.02], "b": [0.85]}, "1", ""),
+    "three decimals or none": (
+        "a,b\n1.125,2\n3,1.250\n",
+        {"a": [1.125, 3], "b": [2, 1.25]},
+        "1 2",
+        "",
+    ),
+    "NumPy's heads": ("# a b\n1 2\n0.5 3\n", AB, "1 2", ""),
+    "names with spaces": ("model a,score\nx 1,5\ny 2,6\n", {"x 1": [5], "y 2": [6]}, None, ""),
+    "spaces and commas without heads": (
+        "lr=0,1 lr=0,2\n0,5 1\n0,25 3\n",
+        {"lr=0,1": [0.5, 0.25], "lr=0,2": [1, 3]},
+        "1 2",
+        "spaces between",
+    ),
     "decimal commas": ("a;b\n1;2\n0,5;3\n", AB, "1 2", "semicolons between"),
     "heads with commas": (
         "lr=0,1;lr=0,2\n1;2\n0,5;3\n",
@@ -133,7 +148,11 @@ REFUSED = [
         {},
         "--task-column 'q w' says so",
     ),
+    ("x\na,1\nb,2\n", {}, "line 2, got 'a', '1' below 'x': a name above each column says which"),
     # Read in two ways.
+    ("a\tb\n1.020\t850\n990\t1.100\n", {}, "got '1.020': --decimal comma or --decimal point"),
+    ("a,b\n1.020,850\n990,1.100\n", {}, "got '1.020': --decimal comma or --decimal point"),
+    ("model,acc\na,1.020\nb,850\n", {}, "got '1.020': --decimal comma or --decimal point"),
     ('a,b\n"1,234",2\n', {}, "got '1,234': --decimal comma or --decimal point says"),
     ("a;b\n1.234,5;2\n", {}, "got '1.234,5': thousands are written without a sign"),
     ("a;b\n1,234;2\n", {"decimal": "point"}, "got '1,234': thousands are written without"),
