@@ -6,30 +6,33 @@ command (and of ``read_scores``) that settles it.
 
 import dataclasses
 from collections.abc import Sequence
-from shlex import quote
 
 import numpy as np
 
 from jaxrace.data.cells import counts, is_blank, kind_of, label_of, numbers_of
+from jaxrace.data.groups import are_groups, grouped
 from jaxrace.data.heads import (
-    are_numbered_runs,
     are_numbered_tasks,
+    names_group,
     names_option,
     names_score,
     names_steps,
     names_task,
     names_times,
 )
+from jaxrace.data.names import with_visible_names
+from jaxrace.data.option_columns import (
+    SUMMARIES,
+    numbers_of_options,
+    require_no_comparisons,
+    require_no_names_below,
+)
 from jaxrace.data.runs import Runs
-from jaxrace.data.sides import sides_of
 from jaxrace.data.table import Cell, Table, listed
 
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; a name that is a number needs a letter"
 )
-# Of rows and columns that are made of others; "All" is that of pandas.
-_SUMMARIES = frozenset(("all", "average", "avg", "mean", "median", "std", "sum", "total"))
-_LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,12 +44,20 @@ class Asked:
     tasks: tuple[str, ...] = ()
     decimal: str | None = None
     header: bool = True
+    group: str | None = None
+    options: tuple[str, ...] = ()  # columns of a table that has one for each
+
+    @property
+    def columns(self) -> set[str]:
+        """All that are named."""
+        return {*self.tasks, *self.options, *filter(None, (self.option, self.score, self.group))}
 
 
 def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     """The runs that a table lists, all of them of one ``option`` if that is given."""
-    for head in (asked.option, asked.score, *asked.tasks):
-        if head is not None and head not in table.heads:
+    table = with_visible_names(table)
+    for head in sorted(asked.columns):
+        if head not in table.heads:
             raise table.wrong(f"a column {head!r}", listed(table.heads))
     if table.heads[:3] == ("command", "mean", "stddev"):
         hint = "hyperfine --export-json has them"
@@ -58,6 +69,8 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
         got = listed(table.heads, 3)
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
     kinds = {head: kind_of(table.column(head)) for head in table.heads}
+    if asked.options:
+        return _wide(table, asked, kinds)
     named = [head for head in table.heads if names_option(head)]
     if not any(map(names_score, table.heads)):  # numbers below may be scores of an option
         named = [head for head in named if kinds[head] != "number"]
@@ -70,9 +83,11 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
             "one column of options", listed(named), hint="--option-column says which it is"
         )
     numeric = [head for head, kind in kinds.items() if kind in ("number", "flag")]
-    values = [head for head in numeric if head not in asked.tasks and not names_task(head)]
     texts = [head for head, kind in kinds.items() if kind == "text"]
-    free = [head for head in texts if head not in asked.tasks and not names_task(head)]
+    tasks = {*asked.tasks, asked.group, *filter(names_task, table.heads)}
+    values = [head for head in numeric if head not in tasks]
+    free = [head for head in texts if head not in tasks]
+    free = [h for h in free if not names_group(h)] or [h for h in free if h.lower() == "group"]
     if asked.score is not None or (asked.header and len(values) == 1 and len(free) == 1):
         if len(free) != 1:
             raise table.wrong(
@@ -87,14 +102,13 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
 
 def _without_row_numbers(table: Table, asked: Asked) -> Table:
     """The table without a first column of row numbers and without empty columns without names."""
-    kept = {asked.option, asked.score, *asked.tasks}
     blank = [h for h in table.heads if not h and kind_of(table.column(h)) == "blank"]
     table = table.without(blank)
     if len(table.heads) < 2:
         return table
     head = table.heads[0]
     is_unnamed = not head or head.lower().startswith("unnamed: 0")
-    if is_unnamed and head not in kept:
+    if is_unnamed and head not in asked.columns:
         if counts(table.columns[0]):
             return table.without([head], ["the first column numbers the rows"])
         heads = ("index", *table.heads[1:])
@@ -104,8 +118,7 @@ def _without_row_numbers(table: Table, asked: Asked) -> Table:
 
 
 def _without_times(table: Table, asked: Asked) -> Table:
-    asked_for = {asked.option, asked.score, *asked.tasks}
-    times = [head for head in table.heads if names_times(head) and head not in asked_for]
+    times = [head for head in table.heads if names_times(head) and head not in asked.columns]
     return table.without(times, [f"left out: {listed(times)}"]) if times else table
 
 
@@ -139,6 +152,8 @@ def _long(
         # One that is another in every row numbers the rows: no two options have it.
         and (option is None or len(set(map(label_of, table.column(head)))) < len(table.lines))
     ]
+    rest = [head for head in table.heads if head not in (option, score)]
+    tasks = tasks or [head for head in rest if head == asked.group or are_groups(table, head)][:1]
     if option is None:
         names = [str(called)] * len(table.lines)
     else:
@@ -153,7 +168,9 @@ def _long(
         _require_no_curves(table, names, tasks)
     told = [*table.said, *said, *more, *_said_of_columns(asked, option, score)]
     labels = _task_labels(table, tasks, told, bool(asked.tasks))
-    return Runs(table.where, names, found[score].tolist(), labels, tuple(told))
+    labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
+    values = found[score].tolist()
+    return Runs(table.where, names, values, labels, tuple(told), groups=groups, grouped_by=by)
 
 
 def _score_column(table: Table, asked: Asked, kinds: dict[str, str], option: str | None) -> str:
@@ -216,7 +233,7 @@ def _task_labels(
     for head, labels in columns.items():
         _require_names(table, head, labels, "the name of a task")
         table.require(head, [not is_blank(label) for label in labels], "the name of a task")
-        table.require(head, [one.lower() not in _SUMMARIES for one in labels], "a task", hint)
+        table.require(head, [one.lower() not in SUMMARIES for one in labels], "a task", hint)
     together = list(zip(*columns.values(), strict=True))
     count = len(set(together))
     alone = [head for head, labels in columns.items() if len(set(labels)) == count]
@@ -238,7 +255,7 @@ def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     is_new = [bool(name) and name not in names[:row] for row, name in enumerate(names)]
     table.require(option, is_new, "different names of options, one in each row")
     hint = "leave out rows that summarise others; an option needs another name"
-    table.require(option, [one.lower() not in _SUMMARIES for one in names], "an option", hint)
+    table.require(option, [one.lower() not in SUMMARIES for one in names], "an option", hint)
     heads = [head for head in table.heads if head != option]
     found, more = numbers_of(table, heads, asked.decimal)
     options, scores, tasks = [], [], []
@@ -257,25 +274,36 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     heads = [head for head in table.heads if kinds[head] != "blank"]
     tasks = list(asked.tasks)
     if not tasks and asked.header:
-        tasks = [head for head in heads if names_task(head)]
+        tasks = [head for head in heads if names_task(head) and head not in asked.columns]
+        # A benchmark of many rows is no task, if nothing else names one.
+        tasks = [] if all(are_groups(table, head) for head in tasks) else tasks
         _require_labels(table, asked, [head for head in tasks if kinds[head] == "number"])
-    rest = [head for head in heads if head not in tasks]
+    groups = {asked.group} if asked.group else {h for h in heads if are_groups(table, h)}
+    rest = [head for head in heads if head not in {*tasks, *groups}]
     texts = [head for head in rest if kinds[head] == "text"]
-    _require_no_comparisons(table, texts)
     said = list(table.said)
-    options = [head for head in rest if head not in texts]
-    _require_no_names_below(table, texts, options)
-    if not tasks and len(texts) == 1 and texts == heads[:1] and len(options) > 1:
+    options = list(asked.options) or [head for head in rest if head not in texts]
+    if asked.options:
+        left = [head for head in rest if head not in options]
+        said += [f"left out, as --options does not name them: {listed(left)}"] * bool(left)
+        texts = [head for head in texts if head == rest[0] and head not in options]
+    else:
+        require_no_comparisons(table, texts)
+        require_no_names_below(table, texts, options)
+    if not tasks and len(texts) == 1 and texts == rest[:1] and len(options) > 1:
         tasks = texts
-    elif texts and len(options) > 1:
+    elif texts and len(options) > 1 and not asked.options:
         said.append(f"left out, as nothing in them is a number: {listed(texts)}")
-    elif texts:
+        if any(len(set(table.column(head))) < len(table.lines) for head in texts):
+            said[-1] += "; --group-column says if one has groups of tasks"
+    elif texts and not asked.options:
         blank = [is_blank(cell) for cell in table.column(texts[0])]
         table.require(texts[0], blank, f"a number as score of {texts[0]}")
-    _require_options(table, asked, options)
-    found, more = numbers_of(table, options, asked.decimal)
-    _require_no_summaries(table, found)
+    found, more = numbers_of_options(
+        table, options, asked.decimal, asked.header, bool(asked.options)
+    )
     named = _task_labels(table, tasks, said, bool(asked.tasks))
+    named, of_rows, by = grouped(table, [*tasks, *groups], named, None, len(tasks) > 1, asked.group)
     labels = named or [str(row + 1) for row in range(len(table.lines))]
     made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in found.items()}
     gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values())
@@ -291,51 +319,9 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
         [labels[row] for rows in made.values() for row in rows],
         (*said, *more),
         numbered=named is None,
+        groups=of_rows and [of_rows[row] for rows in made.values() for row in rows],
+        grouped_by=by,
     )
-
-
-def _require_no_summaries(table: Table, found: dict[str, np.ndarray]) -> None:
-    for head, numbers in found.items():
-        if head.lower() in _SUMMARIES and len(found) > 2:
-            others = np.stack([found[other] for other in found if other != head])
-            if any(np.allclose(numbers, made(others, axis=0)) for made in (np.mean, np.sum)):
-                hint = "leave out what is made of the others"
-                raise table.wrong("a column for each option", repr(head), hint=hint)
-
-
-def _require_no_names_below(table: Table, texts: list[str], options: list[str]) -> None:
-    """Raise if words that repeat may name options, and columns of numbers be none.
-
-    So it may be with one or two columns of numbers, or where one of them counts the runs of each
-    word: read as options, a column of seeds or sizes would win.
-    """
-    for head in texts:
-        names = [*map(label_of, table.column(head))]
-        if 2 * len(set(names)) > len(names):
-            continue
-        seen = ({*zip(names, map(label_of, table.column(one)), strict=True)} for one in options)
-        counts = any(
-            len(pairs) == len(names) == len(set(names)) * len({label for _, label in pairs})
-            for pairs in seen
-        )
-        if counts or len(options) <= 2:
-            hint = (
-                f"if they name the options, --option-column {quote(head)} and --score-column NAME "
-                f"say so; if not, --task-column {quote(head)}"
-            )
-            got = f"words that repeat in column {head!r}"
-            raise table.wrong("scores below the names of options", got, hint=hint)
-
-
-def _require_no_comparisons(table: Table, texts: list[str]) -> None:
-    try:
-        sides = sides_of(table, None, None, None)
-    except ValueError:
-        return
-    if {sides.first, sides.second} <= {*texts}:
-        got = f"comparisons of {sides.first!r} and {sides.second!r}"
-        hint = "`jaxrace select` ranks by these"
-        raise table.wrong("scores of options", got, hint=hint)
 
 
 def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
@@ -344,25 +330,3 @@ def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
     hint = "--task-column says which column names the tasks; an option needs another name"
     for head, numbers in found.items():
         table.require(head, ~(numbers % 1 > 0), "the name of a task", hint)
-
-
-def _require_options(table: Table, asked: Asked, options: list[str]) -> None:
-    """Raise unless columns can only be options."""
-    settled = "--option-column and --score-column say so if there is a row for each run; else "
-    if len(options) < 2:
-        hint = "if there is a row for each run, --option-column says which column names the options"
-        raise table.wrong("two columns of scores or more", listed(options) or "none", hint=hint)
-    if are_numbered_runs(options) and asked.header:
-        got = f"{listed(options)}, which seem to be runs of options without names"
-        hint = "name the options in a first column, or in the columns"
-        raise table.wrong("a column for each option", got, hint=hint)
-    scores = [head for head in options if names_score(head)]
-    if scores and asked.header:
-        hint = settled + "a name that says which option it is settles it"
-        raise table.wrong("a column for each option", repr(scores[0]), hint=hint)
-    counted = [head for head in options if counts(table.column(head))]
-    if counted and len(table.lines) >= _LEAST_COUNTED:
-        said = f"--task-column {quote(counted[0])} says so"
-        hint = f"{said}; the scores of an option are in random order"
-        got = f"{counted[0]!r}, which seems to number the rows"
-        raise table.wrong("a column for each option", got, hint=hint)

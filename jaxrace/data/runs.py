@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxrace.data.groups import named_groups, said_of_groups
+from jaxrace.data.names import alike
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scores:
@@ -41,6 +44,8 @@ class Runs:
     said: tuple[str, ...] = ()
     smaller: bool = False  # this and the next as in ``Scores``
     numbered: bool = False
+    groups: Sequence[str] | None = None  # of the task of each run, the benchmark or subject
+    grouped_by: str = ""  # what says so
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
@@ -49,6 +54,8 @@ def joined(parts: Sequence[Runs]) -> Runs:
     for part in parts:
         tasks.extend(part.tasks or ())
     has_tasks = all(part.tasks is not None for part in parts)
+    has_groups = has_tasks and all(part.groups is not None for part in parts)
+    groups = [group for part in parts for group in part.groups or ()] if has_groups else None
     return Runs(
         parts[0].source + (", ..." if len(parts) > 1 else ""),
         [option for part in parts for option in part.options],
@@ -57,6 +64,8 @@ def joined(parts: Sequence[Runs]) -> Runs:
         tuple(dict.fromkeys(line for part in parts for line in part.said)),
         all(part.smaller for part in parts),
         any(part.numbered for part in parts),
+        groups,
+        parts[0].grouped_by if groups else "",
     )
 
 
@@ -72,11 +81,18 @@ def scores_of(argument: str, runs: Runs) -> Scores:
     counts: np.ndarray = np.bincount(option_of)
     ends = np.cumsum(counts)[:-1]
     values = tuple(np.split(np.asarray(runs.scores, np.float64)[order], ends))
+    said = (*runs.said, *alike("options", names))
     if runs.tasks is None:
-        return Scores(names, values, None, (), runs.said, runs.smaller)
+        return Scores(names, values, None, (), said, runs.smaller)
     task_names, task_of = _places(runs.tasks)
     tasks = tuple(np.split(task_of[order], ends))
-    return Scores(names, values, tasks, task_names, runs.said, runs.smaller, runs.numbered)
+    groups = dict(zip(runs.tasks, runs.groups, strict=True)) if runs.groups else {}
+    of_tasks = [*map(groups.get, task_names)] if groups else named_groups(task_names)
+    kept = tuple(map(str, of_tasks)) if len(set(of_tasks)) > 1 else ()
+    said += tuple(alike("tasks", task_names))
+    if kept:
+        said += (said_of_groups(kept, runs.grouped_by or "the names of tasks"),)
+    return Scores(names, values, tasks, task_names, said, runs.smaller, runs.numbered, kept)
 
 
 def _places(labels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:

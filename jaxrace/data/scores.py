@@ -14,7 +14,7 @@ from jaxrace.data.layout import Asked, runs_of
 from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
 from jaxrace.data.sources import LINES, json_lines, loads, read_table, table_in
-from jaxrace.data.table import Table, wrong
+from jaxrace.data.table import Table, listed, wrong
 
 
 def read_scores(
@@ -23,6 +23,8 @@ def read_scores(
     option_column: str | None = None,
     score_column: str | None = None,
     task_column: str | Sequence[str] | None = None,
+    group_column: str | None = None,
+    options: str | Sequence[str] = (),
     header: bool = True,
     decimal: str = "auto",
     delimiter: str = "auto",
@@ -42,6 +44,8 @@ def read_scores(
         option_column: Of a row for each run: the column that names the option.
         score_column: The column of its score, or of several scores in a log, the one to take.
         task_column: The column that names the task, or several that do so together.
+        group_column: The column that names the benchmark, subject or the like of each task.
+        options: Of a column for each option: these columns, by name or with commas between.
         header: Are there names of columns in the first row of a text?
         decimal: "comma" or "point", or "auto" for what the cells allow.
         delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",
@@ -61,9 +65,28 @@ def read_scores(
     >>> scores.said
     ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
     """
-    tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
-    asked = Asked(option_column, score_column, tasks, decimal_called(decimal), header)
+    asked = asked_for(option_column, score_column, task_column, group_column, options)
+    asked = dataclasses.replace(asked, decimal=decimal_called(decimal), header=header)
     return scores_of("scores", _runs(source, asked, delimiter))
+
+
+def asked_for(
+    option_column: str | None = None,
+    score_column: str | None = None,
+    task_column: str | Sequence[str] | None = None,
+    group_column: str | None = None,
+    options: str | Sequence[str] = (),
+) -> Asked:
+    """What the arguments of ``read_scores`` say of columns."""
+    tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
+    named = options.split(",") if isinstance(options, str) else options
+    kept = tuple(name.strip() for name in named)
+    if kept and (option_column or score_column):
+        got = "option_column or score_column (--option-column, --score-column), too"
+        raise ValueError(f"options: expected columns of scores, one for each option, got {got}")
+    if len(set(kept)) < len(kept) or "" in kept:
+        raise ValueError(f"options: expected different names of columns, got {listed(kept)}")
+    return Asked(option_column, score_column, tasks, group=group_column, options=kept)
 
 
 def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
@@ -103,7 +126,16 @@ def _files(paths: Sequence[Path], asked: Asked, delimiter: str) -> Runs:
                     f"scores: expected one evaluation of {option!r} on {task!r}, got two, in "
                     f"{other} and {part.source}: leave one out"
                 )
+    if not any(part.groups for part in parts) and _have_options_in_common(parts):
+        named = zip(parts, [path.stem for path in paths], strict=True)
+        grouped = [dataclasses.replace(p, groups=[n] * len(p.options)) for p, n in named]
+        parts = [dataclasses.replace(part, grouped_by="the names of files") for part in grouped]
     return joined(parts)
+
+
+def _have_options_in_common(parts: Sequence[Runs]) -> bool:
+    options = [name for part in parts for name in set(part.options)]
+    return len(set(options)) < len(options)
 
 
 def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -> Runs:

@@ -1,0 +1,69 @@
+"""Columns of whole numbers that are no scores: they name, count or place what was run."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from jaxrace.data.heads import names_quantity
+
+_FEWEST = 6  # scores, below which numbers alone say nothing
+_CHANCE = 1e-4  # of whole scores alone, from which on they are no chance
+_FAR, _FARTHEST = 10, 10_000  # times the largest of the others
+_EXACT = 2**53  # larger floats are all whole
+
+
+def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
+    """The first column that can hardly be one of scores, and why; None if all are alike.
+
+    Whole numbers whose head names a count, a size or a time; others by what they are: every one of
+    n numbers in a row once, whole ones beside fractions, all different where others repeat or far
+    beyond them. Integers of one kind and range are scores, whatever they are called.
+
+    Args:
+        columns: Scores by name, float64 [n_i], NaN where there is none.
+
+    >>> scores = np.array([0.5, 0.25, 0.75, 0.5, 0.125, 0.5])
+    >>> identifier({"a": scores, "size": np.array([7.0, 2, 9, 2, 2, 7])})
+    ('size', 'whole numbers below such a name')
+    >>> identifier({"a": scores, "q": np.array([13.0, 11, 16, 12, 15, 14])})
+    ('q', 'each whole number from 11 to 16 once')
+    >>> identifier({"a": np.array([1.0, 0, 1, 1, 0, 1]), "b": np.array([2.0, 0, 1, 1, 0, 2])})
+    """
+    kept = {head: x[~np.isnan(x)] for head, x in columns.items()}
+    kept = {head: x for head, x in kept.items() if x.size}
+    named = [head for head in kept if names_quantity(head)]
+    for head, x in kept.items():
+        others = [other for name, other in kept.items() if name != head]
+        if not others or not np.all((np.abs(x) < _EXACT) & (x % 1 == 0)):
+            continue
+        why = _unlike(x, others)
+        # One letter may be the name of an option.
+        if not why and head in named and len(head) > 1 and len(named) < len(kept):
+            why = "whole numbers below such a name"
+        if why:
+            return head, why
+    return None
+
+
+def _unlike(x: np.ndarray, others: list[np.ndarray]) -> str:
+    """Why whole numbers are no scores beside the others, "" if they may be."""
+    different, pooled = len(np.unique(x)), np.concatenate(others)
+    if len(x) < _FEWEST or different < 3:
+        return ""
+    low, high = x.min(), x.max()
+    is_once = different == len(x)
+    if is_once and high - low == len(x) - 1 and not all(map(_counts, others)):
+        return f"each whole number from {low:.0f} to {high:.0f} once"
+    most = max(np.abs(pooled).max(), 1)
+    is_out = not pooled.min() <= np.median(x) <= pooled.max()
+    share = float(np.mean(pooled % 1 == 0))  # of whole ones
+    if share ** len(x) < _CHANCE and (is_out or 10 * different >= 9 * len(x)):
+        return "whole numbers beside fractions"
+    repeat = all(2 * len(np.unique(other)) <= len(other) for other in others)
+    if is_once and repeat and low > _FAR * most:
+        return "whole numbers, all different and far beyond others that repeat"
+    return "whole numbers far beyond all others" if low > _FARTHEST * most else ""
+
+
+def _counts(x: np.ndarray) -> bool:
+    return len(np.unique(x)) == len(x) == np.ptp(x) + 1

@@ -1,0 +1,99 @@
+"""Which columns of numbers can be those of options, and which cannot."""
+
+from shlex import quote
+
+import numpy as np
+
+from jaxrace.data.cells import counts, label_of, numbers_of
+from jaxrace.data.heads import are_numbered_runs, names_score
+from jaxrace.data.identifiers import identifier
+from jaxrace.data.sides import sides_of
+from jaxrace.data.table import Table, listed
+
+# Of rows and columns that are made of others; "All" is that of pandas.
+SUMMARIES = frozenset(("all", "average", "avg", "mean", "median", "std", "sum", "total"))
+_LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
+
+
+def numbers_of_options(
+    table: Table, options: list[str], decimal: str | None, has_header: bool, is_chosen: bool
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Their scores, and what was guessed; ValueError if they may be other than options."""
+    if is_chosen:
+        return numbers_of(table, options, decimal)
+    _require_options(table, options, has_header)
+    found, more = numbers_of(table, options, decimal)
+    _require_no_summaries(table, found)
+    if other := identifier(found):
+        head, why = other
+        kept = ",".join(quote(one) for one in options if one != head)
+        hint = f"--task-column {quote(head)} if it names the tasks; --options {kept} if it does not"
+        raise table.wrong("a column for each option", f"{head!r}, {why}", hint=hint)
+    return found, more
+
+
+def _require_no_summaries(table: Table, found: dict[str, np.ndarray]) -> None:
+    for head, numbers in found.items():
+        if head.lower() in SUMMARIES and len(found) > 2:
+            others = np.stack([found[other] for other in found if other != head])
+            if any(np.allclose(numbers, made(others, axis=0)) for made in (np.mean, np.sum)):
+                hint = "leave out what is made of the others"
+                raise table.wrong("a column for each option", repr(head), hint=hint)
+
+
+def require_no_names_below(table: Table, texts: list[str], options: list[str]) -> None:
+    """Raise if words that repeat may name options, and columns of numbers be none.
+
+    So it may be with one or two columns of numbers, or where one of them counts the runs of each
+    word: read as options, a column of seeds or sizes would win.
+    """
+    for head in texts:
+        names = [*map(label_of, table.column(head))]
+        if 2 * len(set(names)) > len(names):
+            continue
+        seen = ({*zip(names, map(label_of, table.column(one)), strict=True)} for one in options)
+        counts = any(
+            len(pairs) == len(names) == len(set(names)) * len({label for _, label in pairs})
+            for pairs in seen
+        )
+        if counts or len(options) <= 2:
+            hint = (
+                f"if they name the options, --option-column {quote(head)} and --score-column NAME "
+                f"say so; if not, --task-column or --group-column {quote(head)}"
+            )
+            got = f"words that repeat in column {head!r}"
+            raise table.wrong("scores below the names of options", got, hint=hint)
+
+
+def require_no_comparisons(table: Table, texts: list[str]) -> None:
+    """Raise if two columns of words are those of comparisons."""
+    try:
+        sides = sides_of(table, None, None, None)
+    except ValueError:
+        return
+    if {sides.first, sides.second} <= {*texts}:
+        got = f"comparisons of {sides.first!r} and {sides.second!r}"
+        hint = "`jaxrace select` ranks by these"
+        raise table.wrong("scores of options", got, hint=hint)
+
+
+def _require_options(table: Table, options: list[str], has_header: bool) -> None:
+    """Raise unless columns can only be options."""
+    settled = "--option-column and --score-column say so if there is a row for each run; else "
+    if len(options) < 2:
+        hint = "if there is a row for each run, --option-column says which column names the options"
+        raise table.wrong("two columns of scores or more", listed(options) or "none", hint=hint)
+    if are_numbered_runs(options) and has_header:
+        got = f"{listed(options)}, which seem to be runs of options without names"
+        hint = "name the options in a first column, or in the columns"
+        raise table.wrong("a column for each option", got, hint=hint)
+    scores = [head for head in options if names_score(head)]
+    if scores and has_header:
+        hint = settled + "a name that says which option it is settles it"
+        raise table.wrong("a column for each option", repr(scores[0]), hint=hint)
+    counted = [head for head in options if counts(table.column(head))]
+    if counted and len(table.lines) >= _LEAST_COUNTED:
+        said = f"--task-column {quote(counted[0])} says so"
+        hint = f"{said}; the scores of an option are in random order"
+        got = f"{counted[0]!r}, which seems to number the rows"
+        raise table.wrong("a column for each option", got, hint=hint)
