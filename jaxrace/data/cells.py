@@ -46,8 +46,8 @@ def counts(cells: Sequence[Cell]) -> bool:
     >>> counts(["0", "1"]), counts([1, 2]), counts([1, 3])
     (True, True, False)
     """
-    texts = [str(cell) for cell in cells]
-    return any(texts == [str(row + begin) for row in range(len(texts))] for begin in (0, 1))
+    rows = range(len(cells))
+    return any(all(str(cells[row]) == str(row + begin) for row in rows) for begin in (0, 1))
 
 
 def label_of(cell: Cell) -> str:

@@ -14,10 +14,11 @@ _FEWEST = 5  # tasks of a group, on average, if names alone say that there are g
 
 def are_groups(table: Table, head: str, is_one_of_several: bool = False) -> bool:
     """Does a column of words, which repeat, put tasks into groups, as its head says?"""
+    if not (names_group(head) or (is_one_of_several and names_place(head))):
+        return False
     cells = table.column(head)
     is_full = kind_of(cells) == "text" and not any(map(is_blank, cells))
-    is_named = names_group(head) or (is_one_of_several and names_place(head))
-    return is_named and is_full and 1 < len(set(cells)) < len(cells)
+    return is_full and 1 < len(set(cells)) < len(cells)
 
 
 def grouped(

@@ -7,6 +7,7 @@ import numpy as np
 from jaxrace.data.heads import names_quantity
 
 _FEWEST = 6  # scores, below which numbers alone say nothing
+_FEWEST_IN_A_ROW = 10  # of an example by hand there are fewer
 _CHANCE = 1e-4  # of whole scores alone, from which on they are no chance
 _FAR, _FARTHEST = 10, 10_000  # times the largest of the others
 _EXACT = 2**53  # larger floats are all whole
@@ -25,8 +26,8 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
     >>> scores = np.array([0.5, 0.25, 0.75, 0.5, 0.125, 0.5])
     >>> identifier({"a": scores, "size": np.array([7.0, 2, 9, 2, 2, 7])})
     ('size', 'whole numbers below such a name')
-    >>> identifier({"a": scores, "q": np.array([13.0, 11, 16, 12, 15, 14])})
-    ('q', 'each whole number from 11 to 16 once')
+    >>> identifier({"a": scores, "q": np.array([13.0, 11, 19, 12, 15, 14])})
+    ('q', 'whole numbers beside fractions')
     >>> identifier({"a": np.array([1.0, 0, 1, 1, 0, 1]), "b": np.array([2.0, 0, 1, 1, 0, 2])})
     """
     kept = {head: x[~np.isnan(x)] for head, x in columns.items()}
@@ -52,7 +53,7 @@ def _unlike(x: np.ndarray, others: list[np.ndarray]) -> str:
         return ""
     low, high = x.min(), x.max()
     is_once = different == len(x)
-    if is_once and high - low == len(x) - 1 and not all(map(_counts, others)):
+    if _count_on(x) and len(x) >= _FEWEST_IN_A_ROW and not all(map(_count_on, others)):
         return f"each whole number from {low:.0f} to {high:.0f} once"
     most = max(np.abs(pooled).max(), 1)
     is_out = not pooled.min() <= np.median(x) <= pooled.max()
@@ -65,5 +66,5 @@ def _unlike(x: np.ndarray, others: list[np.ndarray]) -> str:
     return "whole numbers far beyond all others" if low > _FARTHEST * most else ""
 
 
-def _counts(x: np.ndarray) -> bool:
+def _count_on(x: np.ndarray) -> bool:
     return len(np.unique(x)) == len(x) == np.ptp(x) + 1

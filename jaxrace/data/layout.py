@@ -5,7 +5,7 @@ command (and of ``read_scores``) that settles it.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -23,9 +23,9 @@ from jaxrace.data.heads import (
 from jaxrace.data.names import with_visible_names
 from jaxrace.data.option_columns import (
     SUMMARIES,
-    numbers_of_options,
     require_no_comparisons,
     require_no_names_below,
+    require_options,
 )
 from jaxrace.data.runs import Runs
 from jaxrace.data.table import Cell, Table, listed
@@ -53,8 +53,56 @@ class Asked:
         return {*self.tasks, *self.options, *filter(None, (self.option, self.score, self.group))}
 
 
+@dataclasses.dataclass(frozen=True)
+class Wide:
+    """A table with a column for each option."""
+
+    found: dict[str, np.ndarray]  # of each option its scores, NaN where there is none
+    tasks: list[str] | None  # of each row; None if nothing names them
+    groups: list[str] | None  # of each row
+    grouped_by: str  # what says so
+    said: tuple[str, ...]
+
+    def runs(self, table: Table) -> Runs:
+        """Its runs, option by option."""
+        labels = self.tasks or [str(row + 1) for row in range(len(table.lines))]
+        made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in self.found.items()}
+        gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values())
+        said = [f"blank cells between others, no runs: {gaps:,}"] if gaps else []
+        empty = [head for head in table.heads if kind_of(table.column(head)) == "blank"]
+        said += [f"left out, as they are empty: {listed(empty)}"] if empty else []
+        return Runs(
+            table.where,
+            [head for head, rows in made.items() for _ in rows],
+            [score for head, rows in made.items() for score in self.found[head][rows].tolist()],
+            [labels[row] for rows in made.values() for row in rows],
+            (*self.said, *said),
+            numbered=self.tasks is None,
+            groups=self.groups and [self.groups[row] for rows in made.values() for row in rows],
+            grouped_by=self.grouped_by,
+        )
+
+
 def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     """The runs that a table lists, all of them of one ``option`` if that is given."""
+    found = layout_of(table, asked, option)
+    return found.runs(table) if isinstance(found, Wide) else found
+
+
+def layout_of(
+    table: Table,
+    asked: Asked,
+    option: str | None = None,
+    numbers: Mapping[str, np.ndarray] | None = None,
+) -> Runs | Wide:
+    """What a table lists: runs row by row, or a column for each option.
+
+    Args:
+        table: The table.
+        asked: What is known of its columns.
+        option: The option of all runs, if it is one.
+        numbers: The numbers of all columns that are in memory, whose names may be numbers.
+    """
     table = with_visible_names(table)
     for head in sorted(asked.columns):
         if head not in table.heads:
@@ -65,12 +113,16 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     table = _without_times(_without_row_numbers(table, asked), asked)
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
-    if asked.header and all(kind_of([head]) in ("number", "blank") for head in table.heads):
+    if (
+        asked.header
+        and not numbers
+        and all(kind_of([head]) in ("number", "blank") for head in table.heads)
+    ):
         got = listed(table.heads, 3)
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
-    kinds = {head: kind_of(table.column(head)) for head in table.heads}
+    kinds = {h: "number" if numbers else kind_of(table.column(h)) for h in table.heads}
     if asked.options:
-        return _wide(table, asked, kinds)
+        return _wide(table, asked, kinds, numbers)
     named = [head for head in table.heads if names_option(head)]
     if not any(map(names_score, table.heads)):  # numbers below may be scores of an option
         named = [head for head in named if kinds[head] != "number"]
@@ -97,7 +149,7 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
         return _by_option(table, asked, kinds, free[0], (said,))
     if texts[:1] == list(table.heads[:1]) and are_numbered_tasks(table.heads[1:]):
         return _pivoted(table, asked, table.heads[0])
-    return _wide(table, asked, kinds)
+    return _wide(table, asked, kinds, numbers)
 
 
 def _without_row_numbers(table: Table, asked: Asked) -> Table:
@@ -123,7 +175,7 @@ def _without_times(table: Table, asked: Asked) -> Table:
 
 
 def _by_option(
-    table: Table, asked: Asked, kinds: dict[str, str], option: str, said: Sequence[str] = ()
+    table: Table, asked: Asked, kinds: Mapping[str, str], option: str, said: Sequence[str] = ()
 ) -> Runs:
     rest = [head for head in table.heads if head != option and head not in asked.tasks]
     numbers = [head for head in rest if kinds[head] in ("number", "flag", "mixed")]
@@ -136,7 +188,7 @@ def _by_option(
 def _long(
     table: Table,
     asked: Asked,
-    kinds: dict[str, str],
+    kinds: Mapping[str, str],
     option: str | None,
     called: str | None,
     said: Sequence[str] = (),
@@ -173,7 +225,7 @@ def _long(
     return Runs(table.where, names, values, labels, tuple(told), groups=groups, grouped_by=by)
 
 
-def _score_column(table: Table, asked: Asked, kinds: dict[str, str], option: str | None) -> str:
+def _score_column(table: Table, asked: Asked, kinds: Mapping[str, str], option: str | None) -> str:
     numbers = [
         head
         for head, kind in kinds.items()
@@ -269,7 +321,12 @@ def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     return Runs(table.where, options, scores, tasks, (*table.said, said, *more))
 
 
-def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
+def _wide(
+    table: Table,
+    asked: Asked,
+    kinds: Mapping[str, str],
+    numbers: Mapping[str, np.ndarray] | None,
+) -> Wide:
     """A column for each option, a row for each run or task."""
     heads = [head for head in table.heads if kinds[head] != "blank"]
     tasks = list(asked.tasks)
@@ -299,29 +356,13 @@ def _wide(table: Table, asked: Asked, kinds: dict[str, str]) -> Runs:
     elif texts and not asked.options:
         blank = [is_blank(cell) for cell in table.column(texts[0])]
         table.require(texts[0], blank, f"a number as score of {texts[0]}")
-    found, more = numbers_of_options(
-        table, options, asked.decimal, asked.header, bool(asked.options)
-    )
+    found, more = numbers_of(table, options, asked.decimal) if numbers is None else (numbers, [])
+    found = {head: found[head] for head in options}
+    if not asked.options:
+        require_options(table, found, asked.header)
     named = _task_labels(table, tasks, said, bool(asked.tasks))
     named, of_rows, by = grouped(table, [*tasks, *groups], named, None, len(tasks) > 1, asked.group)
-    labels = named or [str(row + 1) for row in range(len(table.lines))]
-    made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in found.items()}
-    gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values())
-    if gaps:
-        said.append(f"blank cells between others, no runs: {gaps:,}")
-    empty = [head for head in table.heads if kinds[head] == "blank"]
-    if empty:
-        said.append(f"left out, as they are empty: {listed(empty)}")
-    return Runs(
-        table.where,
-        [head for head, rows in made.items() for _ in rows],
-        [score for head, rows in made.items() for score in found[head][rows].tolist()],
-        [labels[row] for rows in made.values() for row in rows],
-        (*said, *more),
-        numbered=named is None,
-        groups=of_rows and [of_rows[row] for rows in made.values() for row in rows],
-        grouped_by=by,
-    )
+    return Wide(found, named, of_rows, by, (*said, *more))
 
 
 def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:

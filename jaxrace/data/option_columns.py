@@ -1,10 +1,11 @@
 """Which columns of numbers can be those of options, and which cannot."""
 
+from collections.abc import Mapping
 from shlex import quote
 
 import numpy as np
 
-from jaxrace.data.cells import counts, label_of, numbers_of
+from jaxrace.data.cells import counts, label_of
 from jaxrace.data.heads import are_numbered_runs, names_score
 from jaxrace.data.identifiers import identifier
 from jaxrace.data.sides import sides_of
@@ -12,31 +13,31 @@ from jaxrace.data.table import Table, listed
 
 # Of rows and columns that are made of others; "All" is that of pandas.
 SUMMARIES = frozenset(("all", "average", "avg", "mean", "median", "std", "sum", "total"))
+_MOST_NAMED = 8  # in a hint
 _LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
 
 
-def numbers_of_options(
-    table: Table, options: list[str], decimal: str | None, has_header: bool, is_chosen: bool
-) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Their scores, and what was guessed; ValueError if they may be other than options."""
-    if is_chosen:
-        return numbers_of(table, options, decimal)
-    _require_options(table, options, has_header)
-    found, more = numbers_of(table, options, decimal)
+def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: bool = True) -> None:
+    """Raise unless columns can only be options, whose scores were found, float64 [n_i]."""
+    _require_names_of_options(table, [*found], has_header)
     _require_no_summaries(table, found)
     if other := identifier(found):
         head, why = other
-        kept = ",".join(quote(one) for one in options if one != head)
-        hint = f"--task-column {quote(head)} if it names the tasks; --options {kept} if it does not"
+        kept = quote(",".join([one for one in found if one != head][:_MOST_NAMED]))
+        hint = (
+            f"--task-column {quote(head)} if it names the tasks; else --options names the columns "
+            f"of options, such as {kept}"
+        )
         raise table.wrong("a column for each option", f"{head!r}, {why}", hint=hint)
-    return found, more
 
 
-def _require_no_summaries(table: Table, found: dict[str, np.ndarray]) -> None:
+def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None:
     for head, numbers in found.items():
-        if head.lower() in SUMMARIES and len(found) > 2:
-            others = np.stack([found[other] for other in found if other != head])
-            if any(np.allclose(numbers, made(others, axis=0)) for made in (np.mean, np.sum)):
+        others = [found[other] for other in found if other != head]
+        is_even = all(other.shape == numbers.shape for other in others)
+        if head.lower() in SUMMARIES and len(found) > 2 and is_even:
+            made = np.nanmean(others, axis=0), np.nansum(others, axis=0)
+            if any(np.allclose(numbers, one, equal_nan=True) for one in made):
                 hint = "leave out what is made of the others"
                 raise table.wrong("a column for each option", repr(head), hint=hint)
 
@@ -77,7 +78,7 @@ def require_no_comparisons(table: Table, texts: list[str]) -> None:
         raise table.wrong("scores of options", got, hint=hint)
 
 
-def _require_options(table: Table, options: list[str], has_header: bool) -> None:
+def _require_names_of_options(table: Table, options: list[str], has_header: bool) -> None:
     """Raise unless columns can only be options."""
     settled = "--option-column and --score-column say so if there is a row for each run; else "
     if len(options) < 2:

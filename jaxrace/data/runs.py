@@ -81,18 +81,38 @@ def scores_of(argument: str, runs: Runs) -> Scores:
     counts: np.ndarray = np.bincount(option_of)
     ends = np.cumsum(counts)[:-1]
     values = tuple(np.split(np.asarray(runs.scores, np.float64)[order], ends))
-    said = (*runs.said, *alike("options", names))
     if runs.tasks is None:
+        said = (*runs.said, *alike("options", names))
         return Scores(names, values, None, (), said, runs.smaller)
     task_names, task_of = _places(runs.tasks)
     tasks = tuple(np.split(task_of[order], ends))
-    groups = dict(zip(runs.tasks, runs.groups, strict=True)) if runs.groups else {}
-    of_tasks = [*map(groups.get, task_names)] if groups else named_groups(task_names)
-    kept = tuple(map(str, of_tasks)) if len(set(of_tasks)) > 1 else ()
-    said += tuple(alike("tasks", task_names))
-    if kept:
-        said += (said_of_groups(kept, runs.grouped_by or "the names of tasks"),)
-    return Scores(names, values, tasks, task_names, said, runs.smaller, runs.numbered, kept)
+    groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
+    said = (*runs.said, *said)
+    return Scores(names, values, tasks, task_names, said, runs.smaller, runs.numbered, groups)
+
+
+def groups_of(
+    names: Sequence[str],
+    task_names: Sequence[str],
+    tasks: Sequence[str],
+    groups: Sequence[str] | None,
+    source: str,
+) -> tuple[tuple[str, ...], list[str]]:
+    """The group of each different task, () if all are of one; what to say of them, and of names.
+
+    Args:
+        names: Those of the options.
+        task_names: The different tasks.
+        tasks: That of each run, or of each row.
+        groups: Of each of these the group, if that is known.
+        source: What says so; without groups the names of tasks may.
+    """
+    known = dict(zip(tasks, groups, strict=True)) if groups else {}
+    found = tuple(known[task] for task in task_names) if known else named_groups(task_names)
+    said = [*alike("options", names), *alike("tasks", task_names)]
+    if len(set(found)) < 2:
+        return (), said
+    return tuple(found), [*said, said_of_groups(found, source or "the names of tasks")]
 
 
 def _places(labels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:

@@ -6,15 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jaxrace.data.cells import decimal_called
 from jaxrace.data.delimited import read_text
 from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
 from jaxrace.data.frames import of_records, table_of
-from jaxrace.data.layout import Asked, runs_of
+from jaxrace.data.layout import Asked, Wide, layout_of, runs_of
+from jaxrace.data.names import visible
 from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
 from jaxrace.data.sources import LINES, json_lines, loads, read_table, table_in
 from jaxrace.data.table import Table, listed, wrong
+
+_GUESSED = Asked()
 
 
 def read_scores(
@@ -70,6 +75,31 @@ def read_scores(
     return scores_of("scores", _runs(source, asked, delimiter))
 
 
+def columns_of(
+    argument: str, columns: Mapping[str, np.ndarray], asked: Asked = _GUESSED
+) -> Runs | Wide:
+    """What columns of numbers in memory are, as those of a file: options, or tasks, or runs.
+
+    Args:
+        argument: What messages begin with.
+        columns: By name, real numbers [n_i] or [n_i, R].
+        asked: What is known of them.
+    """
+    columns = {visible(name): column for name, column in columns.items()}
+    height = max(map(len, columns.values()), default=0)
+    cells = tuple(
+        [*_first(column), *[None] * (height - len(column))] for column in columns.values()
+    )
+    table = Table(argument, "a mapping", tuple(columns), cells, range(height), "row")
+    numbers = {name: column.astype(float).ravel() for name, column in columns.items()}
+    return layout_of(table, asked, numbers=numbers)
+
+
+def _first(column: np.ndarray) -> list[Any]:
+    cells = (column if column.ndim == 1 else column[:, 0]).tolist()
+    return [None if cell != cell else cell for cell in cells]
+
+
 def asked_for(
     option_column: str | None = None,
     score_column: str | None = None,
@@ -80,7 +110,7 @@ def asked_for(
     """What the arguments of ``read_scores`` say of columns."""
     tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
     named = options.split(",") if isinstance(options, str) else options
-    kept = tuple(name.strip() for name in named)
+    kept = tuple(name.strip() for name in named) if options else ()
     if kept and (option_column or score_column):
         got = "option_column or score_column (--option-column, --score-column), too"
         raise ValueError(f"options: expected columns of scores, one for each option, got {got}")

@@ -4,20 +4,25 @@ import dataclasses
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.answers import listed
 from jaxrace.data import Scores, read_scores
-from jaxrace.data.heads import names_option
+from jaxrace.data.frames import paired
+from jaxrace.data.names import alike, visible
+from jaxrace.data.runs import Runs, groups_of, scores_of
+from jaxrace.data.scores import asked_for, columns_of
 from jaxrace.judging.levels import Gaps
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
 
 _FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
+
+NOTHING: Mapping[str, Any] = {}  # said of columns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Table:
     task_names: tuple[str, ...] = ()
     smaller: bool = False  # are small scores good, as the source says?
     have_tasks_in_common: bool = False  # that the source names
+    groups: tuple[str, ...] = ()  # of each task its benchmark, subject or file; () if not known
     said: tuple[str, ...] = ()  # by its reader
 
     def progress(self) -> NDArray[np.int64]:
@@ -50,9 +56,13 @@ class Table:
         return f"{self.names[option]} on task {self.task_names[self.tasks[option][run]]}"
 
 
-def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
+def as_table(
+    data: Any, *, shared: bool, of_numbers: bool = True, columns: Mapping[str, Any] = NOTHING
+) -> Table:
     """The table of a mapping, a list, an array with a column for each option, or ``Scores``.
 
+    What columns of numbers are, options or tasks, is judged as for a file; ``columns`` are the
+    arguments of ``read_scores`` that say so. Shared tasks of series are paired by their index.
     Anything else, such as a path, a data frame, rows, columns of names and scores, or a path by the
     name of its option, is read by ``jaxrace.data.read_scores``.
 
@@ -63,30 +73,13 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
             independent runs; or it is too large.
     """
-    if (
-        isinstance(data, str)
-        or not isinstance(data, Scores | Mapping | np.ndarray | Sequence)
-        or (of_numbers and not isinstance(data, Scores | np.ndarray) and _is_read(data))
-    ):
-        data = read_scores(data)
-    if isinstance(data, Scores):
-        tasks = data.tasks
-        if shared and tasks is None:
-            raise _wrong(
-                "the task of each score, for shared tasks, got none: task_column (--task-column) "
-                "names its column, where it is not called task, seed, fold, question or the like"
-            )
-        values = tuple(map(np.asarray, data.values))
-        names = tuple(map(str, data.names))
-        if not shared:
-            table = Table(names, values, have_tasks_in_common=_have_tasks_in_common(data))
-        else:
-            assert tasks is not None
-            table = _without_gaps(names, values, tuple(map(np.asarray, tasks)), data.task_names)
-        table = dataclasses.replace(table, smaller=data.smaller, said=data.said)
-    else:
-        names, columns = _columns(data, of_numbers)
-        table = _of_tasks(names, columns) if shared else Table(names, tuple(columns))
+    if shared and isinstance(data, Mapping):
+        data = paired("data", data)
+    is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
+    if not isinstance(data, Scores):
+        is_read = not is_raw or (of_numbers and _is_read(data))
+        data = read_scores(data, **columns) if is_read else _in_memory(data, of_numbers, columns)
+    table = _of_scores(data, shared) if isinstance(data, Scores) else data.table(shared)
     if len(table.names) < 2:
         raise _wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
     if len(table.names) > MOST_OPTIONS:
@@ -100,19 +93,111 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
     return table
 
 
-def _is_read(data: Mapping[Any, Any] | Sequence[Any]) -> bool:
+def _of_scores(data: Scores, shared: bool) -> Table:
+    tasks, names = data.tasks, tuple(map(str, data.names))
+    values = tuple(map(np.asarray, data.values))
+    about: Any = {"smaller": data.smaller, "said": data.said}
+    if not shared:
+        return Table(names, values, have_tasks_in_common=_have_tasks_in_common(data), **about)
+    if tasks is None:
+        raise _wrong(
+            "the task of each score, for shared tasks, got none: task_column (--task-column) "
+            "names its column, where it is not called task, seed, fold, question or the like"
+        )
+    made = [task for task in map(np.unique, tasks) if task.size]
+    if len(made) > 1 and len(np.unique(np.concatenate(made))) == sum(map(len, made)):
+        raise _wrong(
+            "tasks that options have in common, got others for each: task_column (--task-column) "
+            "names the column of what is the same; reset_index(drop=True) drops that of a series"
+        )
+    places = tuple(map(np.asarray, tasks))
+    table = _without_gaps(names, values, places, data.task_names)
+    return dataclasses.replace(table, groups=data.groups, **about)
+
+
+class _Columns(NamedTuple):
+    """Scores in memory, of each option [n_i] or [n_i, R]."""
+
+    names: tuple[str, ...]
+    values: list[np.ndarray]
+    rows: list[str] | None = None  # the task of each row, if it has a name
+    groups: list[str] | None = None  # the group of each row
+    grouped_by: str = ""
+    said: tuple[str, ...] = ()
+
+    def table(self, shared: bool) -> Table:
+        """Of shared tasks, or of independent runs."""
+        if not shared:
+            have = self.rows is not None
+            said = (*self.said, *alike("options", self.names))
+            return Table(self.names, tuple(self.values), have_tasks_in_common=have, said=said)
+        most = max(map(len, self.values), default=0)
+        rows = self.rows or [str(row + 1) for row in range(most)]
+        places: dict[str, int] = {}
+        place = np.array([places.setdefault(row, len(places)) for row in rows], np.int64)
+        values, tasks = [], []
+        for name, column in zip(self.names, self.values, strict=True):
+            if column.ndim not in (1, 2):
+                raise _wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
+            found = column if column.ndim == 2 else column[:, None]
+            there = _are_there(found)
+            values.append(found[there])
+            tasks.append(place[np.nonzero(there)[0]])
+        groups, said = groups_of(self.names, [*places], rows, self.groups, self.grouped_by)
+        return Table(
+            self.names,
+            tuple(values),
+            tuple(tasks),
+            tuple(places),
+            groups=groups,
+            said=(*self.said, *said),
+        )
+
+
+def _in_memory(data: Any, of_numbers: bool, asked: Mapping[str, Any]) -> Scores | _Columns:
+    """Columns by name, each an option or what a reader of files takes it for."""
+    if isinstance(data, Mapping) and data and all(map(_is_mapping, data.values())):
+        rows = list(dict.fromkeys(task for column in data.values() for task in column))
+        data = {name: [column.get(task) for task in rows] for name, column in data.items()}
+        return _Columns(*_columns(data, of_numbers), [*map(str, rows)])
+    names, found = _columns(data, of_numbers)
+    is_plain = of_numbers and len(set(names)) == len(names) and any(map(np.size, found))
+    if not is_plain or not all(map(_are_numbers, found)):
+        return _Columns(names, found)
+    by_name = dict(zip(names, found, strict=True))
+    wide = columns_of("data", by_name, asked_for(**asked))
+    if isinstance(wide, Runs):
+        return scores_of("data", wide)
+    seen = dict(zip(map(visible, names), found, strict=True))
+    kept = [seen[name] for name in wide.found]
+    return _Columns(tuple(wide.found), kept, wide.tasks, wide.groups, wide.grouped_by, wide.said)
+
+
+def _is_mapping(column: Any) -> bool:  # those of numbers are read
+    return isinstance(column, Mapping)
+
+
+def _are_numbers(column: np.ndarray) -> bool:
+    """Are they real numbers [n] or [n, R], or None where there is none?"""
+    if column.ndim not in (1, 2):
+        return False
+    is_plain = column.dtype.kind in "biuf" or not column.size
+    return is_plain or all(one is None or isinstance(one, int | float) for one in column.flat)
+
+
+def _is_read(data: Mapping[Any, Any] | Sequence[Any] | np.ndarray) -> bool:
     """Are these paths, rows, scores by task, or columns with words, instead of lists of scores?"""
+    if isinstance(data, np.ndarray):
+        return False
     found = list(data.values()) if isinstance(data, Mapping) else list(data)
     if found and all(isinstance(one, str | os.PathLike | Mapping) for one in found):
         return True
-    if not isinstance(data, Mapping):
-        return False
-    words = [column for head, column in data.items() if names_option(str(head))]
-    return any(isinstance(one, Sequence | np.ndarray) and _are_words(one) for one in words)
+    return isinstance(data, Mapping) and any(map(_are_words, found))
 
 
-def _are_words(column: Sequence[Any] | np.ndarray) -> bool:
-    return np.ndim(column) == 1 and len(column) > 0 and isinstance(column[0], str)
+def _are_words(column: Any) -> bool:
+    cells = column if isinstance(column, list | tuple) else np.atleast_1d(np.asarray(column))
+    return len(cells) > 0 and isinstance(cells[0], str)
 
 
 def _have_tasks_in_common(data: Scores) -> bool:
@@ -200,20 +285,6 @@ def _without_end(column: np.ndarray) -> np.ndarray:
         return column
     there = np.flatnonzero(~np.isnan(column))
     return column[: there[-1] + 1] if there.size else column[:0]
-
-
-def _of_tasks(names: tuple[str, ...], columns: list[np.ndarray]) -> Table:
-    """Of each option [T_i] or [T_i, R]."""
-    values, tasks = [], []
-    for name, column in zip(names, columns, strict=True):
-        if column.ndim not in (1, 2):
-            raise _wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
-        rows = column if column.ndim == 2 else column[:, None]
-        there = _are_there(rows)
-        values.append(rows[there])
-        tasks.append(np.nonzero(there)[0])
-    most = max((len(column) for column in columns), default=0)
-    return Table(names, tuple(values), tuple(tasks), tuple(str(t + 1) for t in range(most)))
 
 
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
