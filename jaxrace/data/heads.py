@@ -26,7 +26,7 @@ _TASK = _set(
     "instances problem problems doc dataset datasets example examples env envs environment game "
     "case cases sample samples subject row input query judge scenario topic patient patients "
     "participant participants respondent proband user users image images session "
-    "student sentence document"
+    "student sentence document rater annotator nummer kennung matricule"
 )
 # Of the benchmark or subject of a task.
 _GROUP = _set(
@@ -48,7 +48,7 @@ STEPS = _set("step steps timestep timesteps global_step epoch iteration iter fra
 # Of when a row was made, which is neither a score nor a task.
 _TIMES = _set("date datetime timestamp year month week day created created_at tstamp")
 _RUNS = _set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
-_IDS = re.compile(r"(q|u|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
+_IDS = re.compile(r"(q|u|p|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
 # Words that end the name of a column of ids, as in prompt_id.
 _ENDS = _set("id ids idx index no nr number key uid uuid")
 
@@ -109,7 +109,7 @@ def names_quantity(head: str) -> bool:
     return (
         1 < len(found) <= 3
         and all(map(str.isalpha, found))
-        and (found[0] in _COUNTED or found[-1] in {"count", "size", "length", "hours", "seconds"})
+        and (found[0] in _COUNTED or (found[-1] in _QUANTITY and len(found[-1]) > 1))
     )
 
 

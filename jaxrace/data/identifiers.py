@@ -16,9 +16,9 @@ _EXACT = 2**53  # larger floats are all whole
 def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
     """The first column that can hardly be one of scores, and why; None if all are alike.
 
-    Whole numbers whose head names a count, a size or a time; others by what they are: every one of
-    n numbers in a row once, whole ones beside fractions, all different where others repeat or far
-    beyond them. Integers of one kind and range are scores, whatever they are called.
+    Whole numbers whose head names a count, a size or a time; others by what they are: numbers in
+    equal steps, each once, whole ones beside fractions, those far beyond all others. Integers of
+    one kind and range are scores, whatever they are called.
 
     Args:
         columns: Scores by name, float64 [n_i], NaN where there is none.
@@ -38,8 +38,9 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
         if not others or not np.all((np.abs(x) < _EXACT) & (x % 1 == 0)):
             continue
         why = _unlike(x, others)
-        # One letter may be the name of an option.
-        if not why and head in named and len(head) > 1 and len(named) < len(kept):
+        # One letter of several may be the name of an option.
+        is_name = head in named and (len(head) > 1 or sum(len(name) == 1 for name in kept) == 1)
+        if not why and is_name and len(named) < len(kept):
             why = "whole numbers below such a name"
         if why:
             return head, why
@@ -53,18 +54,17 @@ def _unlike(x: np.ndarray, others: list[np.ndarray]) -> str:
         return ""
     low, high = x.min(), x.max()
     is_once = different == len(x)
-    if _count_on(x) and len(x) >= _FEWEST_IN_A_ROW and not all(map(_count_on, others)):
-        return f"each whole number from {low:.0f} to {high:.0f} once"
+    if _are_steps(x) and len(x) >= _FEWEST_IN_A_ROW and not all(map(_are_steps, others)):
+        return f"{low:.0f} to {high:.0f} in equal steps, each once"
     most = max(np.abs(pooled).max(), 1)
-    is_out = not pooled.min() <= np.median(x) <= pooled.max()
-    share = float(np.mean(pooled % 1 == 0))  # of whole ones
-    if share ** len(x) < _CHANCE and (is_out or 10 * different >= 9 * len(x)):
+    if float(np.mean(pooled % 1 == 0)) ** len(x) < _CHANCE:
         return "whole numbers beside fractions"
-    repeat = all(2 * len(np.unique(other)) <= len(other) for other in others)
+    repeat = all(2 <= 2 * len(np.unique(other)) - 2 <= len(other) for other in others)
     if is_once and repeat and low > _FAR * most:
         return "whole numbers, all different and far beyond others that repeat"
     return "whole numbers far beyond all others" if low > _FARTHEST * most else ""
 
 
-def _count_on(x: np.ndarray) -> bool:
-    return len(np.unique(x)) == len(x) == np.ptp(x) + 1
+def _are_steps(x: np.ndarray) -> bool:
+    """Is it, in any order, every number once from the least to the largest, in equal steps?"""
+    return len(np.unique(np.diff(np.sort(x)))) == 1 and np.ptp(x) > 0

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from jaxrace.answers import listed
 from jaxrace.data import Scores, read_scores
 from jaxrace.data.frames import paired
+from jaxrace.data.heads import names_task, names_times
+from jaxrace.data.identifiers import identifier
 from jaxrace.data.names import alike, visible
 from jaxrace.data.runs import Runs, groups_of, scores_of
 from jaxrace.data.scores import asked_for, columns_of
@@ -205,6 +207,19 @@ def _have_tasks_in_common(data: Scores) -> bool:
         return False
     different = list(map(np.unique, data.tasks))
     return len(np.unique(np.concatenate(different))) < sum(map(len, different))
+
+
+def require_options(argument: str, columns: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError if one of some samples by name is called or looks like anything else."""
+    others = [(head, "which names tasks") for head in columns if names_task(head)]
+    others += [(head, "which says when") for head in columns if names_times(head)]
+    numbers = {head: column.astype(float) for head, column in columns.items()}
+    found = others[0] if others else identifier(numbers)
+    if found is not None:
+        raise ValueError(
+            f"{argument}: expected those of an option below each name, got {found[0]!r}, "
+            f"{found[1]}: a list, without names, is taken as it is"
+        )
 
 
 def notes_of(table: Table, gaps: Gaps) -> list[str]:
