@@ -8,6 +8,7 @@ from jaxrace.data.heads import names_quantity
 
 _FEWEST = 6  # scores, below which numbers alone say nothing
 _FEWEST_IN_A_ROW = 10  # of an example by hand there are fewer
+_FEW = 3  # different ones are grades
 _CHANCE = 1e-4  # of whole scores alone, from which on they are no chance
 _FAR, _FARTHEST = 10, 10_000  # times the largest of the others
 _EXACT = 2**53  # larger floats are all whole
@@ -50,7 +51,7 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
 def _unlike(x: np.ndarray, others: list[np.ndarray]) -> str:
     """Why whole numbers are no scores beside the others, "" if they may be."""
     different, pooled = len(np.unique(x)), np.concatenate(others)
-    if len(x) < _FEWEST or different < 3:
+    if len(x) < _FEWEST or different <= _FEW:
         return ""
     low, high = x.min(), x.max()
     is_once = different == len(x)

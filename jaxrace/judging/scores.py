@@ -1,10 +1,9 @@
 """Scores by name, as people have them. Axes: K options, n_i runs of option i, T tasks, R values."""
 
 import dataclasses
-import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,9 @@ from jaxrace.data import Scores, read_scores
 from jaxrace.data.frames import paired
 from jaxrace.data.heads import names_task, names_times
 from jaxrace.data.identifiers import identifier
-from jaxrace.data.names import alike, visible
-from jaxrace.data.runs import Runs, groups_of, scores_of
-from jaxrace.data.scores import asked_for, columns_of
+from jaxrace.data.names import alike
+from jaxrace.data.runs import groups_of
+from jaxrace.judging.in_memory import Columns, in_memory, is_read, wrong
 from jaxrace.judging.levels import Gaps
 
 # Of a table; larger ones take minutes.
@@ -79,17 +78,17 @@ def as_table(
         data = paired("data", data)
     is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
     if not isinstance(data, Scores):
-        is_read = not is_raw or (of_numbers and _is_read(data))
-        data = read_scores(data, **columns) if is_read else _in_memory(data, of_numbers, columns)
-    table = _of_scores(data, shared) if isinstance(data, Scores) else data.table(shared)
+        as_file = not is_raw or (of_numbers and is_read(data))
+        data = read_scores(data, **columns) if as_file else in_memory(data, of_numbers, columns)
+    table = _of_scores(data, shared) if isinstance(data, Scores) else _of_columns(data, shared)
     if len(table.names) < 2:
-        raise _wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
+        raise wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
     if len(table.names) > MOST_OPTIONS:
-        raise _wrong(f"at most {MOST_OPTIONS:,} options, got {len(table.names):,}")
+        raise wrong(f"at most {MOST_OPTIONS:,} options, got {len(table.names):,}")
     if (number := sum(map(np.size, table.values))) > MOST_SCORES:
-        raise _wrong(f"at most {MOST_SCORES:,} scores, got {number:,}")
+        raise wrong(f"at most {MOST_SCORES:,} scores, got {number:,}")
     if len(set(table.names)) < len(table.names):
-        raise _wrong(f"different names, got {', '.join(table.names)}")
+        raise wrong(f"different names, got {', '.join(table.names)}")
     if of_numbers:
         _require_numbers(table)
     return table
@@ -102,13 +101,13 @@ def _of_scores(data: Scores, shared: bool) -> Table:
     if not shared:
         return Table(names, values, have_tasks_in_common=_have_tasks_in_common(data), **about)
     if tasks is None:
-        raise _wrong(
+        raise wrong(
             "the task of each score, for shared tasks, got none: task_column (--task-column) "
             "names its column, where it is not called task, seed, fold, question or the like"
         )
     made = [task for task in map(np.unique, tasks) if task.size]
     if len(made) > 1 and len(np.unique(np.concatenate(made))) == sum(map(len, made)):
-        raise _wrong(
+        raise wrong(
             "tasks that options have in common, got others for each: task_column (--task-column) "
             "names the column of what is the same; reset_index(drop=True) drops that of a series"
         )
@@ -117,89 +116,33 @@ def _of_scores(data: Scores, shared: bool) -> Table:
     return dataclasses.replace(table, groups=data.groups, **about)
 
 
-class _Columns(NamedTuple):
-    """Scores in memory, of each option [n_i] or [n_i, R]."""
-
-    names: tuple[str, ...]
-    values: list[np.ndarray]
-    rows: list[str] | None = None  # the task of each row, if it has a name
-    groups: list[str] | None = None  # the group of each row
-    grouped_by: str = ""
-    said: tuple[str, ...] = ()
-
-    def table(self, shared: bool) -> Table:
-        """Of shared tasks, or of independent runs."""
-        if not shared:
-            have = self.rows is not None
-            said = (*self.said, *alike("options", self.names))
-            return Table(self.names, tuple(self.values), have_tasks_in_common=have, said=said)
-        most = max(map(len, self.values), default=0)
-        rows = self.rows or [str(row + 1) for row in range(most)]
-        places: dict[str, int] = {}
-        place = np.array([places.setdefault(row, len(places)) for row in rows], np.int64)
-        values, tasks = [], []
-        for name, column in zip(self.names, self.values, strict=True):
-            if column.ndim not in (1, 2):
-                raise _wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
-            found = column if column.ndim == 2 else column[:, None]
-            there = _are_there(found)
-            values.append(found[there])
-            tasks.append(place[np.nonzero(there)[0]])
-        groups, said = groups_of(self.names, [*places], rows, self.groups, self.grouped_by)
-        return Table(
-            self.names,
-            tuple(values),
-            tuple(tasks),
-            tuple(places),
-            groups=groups,
-            said=(*self.said, *said),
-        )
-
-
-def _in_memory(data: Any, of_numbers: bool, asked: Mapping[str, Any]) -> Scores | _Columns:
-    """Columns by name, each an option or what a reader of files takes it for."""
-    if isinstance(data, Mapping) and data and all(map(_is_mapping, data.values())):
-        rows = list(dict.fromkeys(task for column in data.values() for task in column))
-        data = {name: [column.get(task) for task in rows] for name, column in data.items()}
-        return _Columns(*_columns(data, of_numbers), [*map(str, rows)])
-    names, found = _columns(data, of_numbers)
-    is_plain = of_numbers and len(set(names)) == len(names) and any(map(np.size, found))
-    if not is_plain or not all(map(_are_numbers, found)):
-        return _Columns(names, found)
-    by_name = dict(zip(names, found, strict=True))
-    wide = columns_of("data", by_name, asked_for(**asked))
-    if isinstance(wide, Runs):
-        return scores_of("data", wide)
-    seen = dict(zip(map(visible, names), found, strict=True))
-    kept = [seen[name] for name in wide.found]
-    return _Columns(tuple(wide.found), kept, wide.tasks, wide.groups, wide.grouped_by, wide.said)
-
-
-def _is_mapping(column: Any) -> bool:  # those of numbers are read
-    return isinstance(column, Mapping)
-
-
-def _are_numbers(column: np.ndarray) -> bool:
-    """Are they real numbers [n] or [n, R], or None where there is none?"""
-    if column.ndim not in (1, 2):
-        return False
-    is_plain = column.dtype.kind in "biuf" or not column.size
-    return is_plain or all(one is None or isinstance(one, int | float) for one in column.flat)
-
-
-def _is_read(data: Mapping[Any, Any] | Sequence[Any] | np.ndarray) -> bool:
-    """Are these paths, rows, scores by task, or columns with words, instead of lists of scores?"""
-    if isinstance(data, np.ndarray):
-        return False
-    found = list(data.values()) if isinstance(data, Mapping) else list(data)
-    if found and all(isinstance(one, str | os.PathLike | Mapping) for one in found):
-        return True
-    return isinstance(data, Mapping) and any(map(_are_words, found))
-
-
-def _are_words(column: Any) -> bool:
-    cells = column if isinstance(column, list | tuple) else np.atleast_1d(np.asarray(column))
-    return len(cells) > 0 and isinstance(cells[0], str)
+def _of_columns(data: Columns, shared: bool) -> Table:
+    """Of shared tasks, or of independent runs."""
+    if not shared:
+        have = data.rows is not None
+        said = (*data.said, *alike("options", data.names))
+        return Table(data.names, tuple(data.values), have_tasks_in_common=have, said=said)
+    most = max(map(len, data.values), default=0)
+    rows = data.rows or [str(row + 1) for row in range(most)]
+    places: dict[str, int] = {}
+    place = np.array([places.setdefault(row, len(places)) for row in rows], np.int64)
+    values, tasks = [], []
+    for name, column in zip(data.names, data.values, strict=True):
+        if column.ndim not in (1, 2):
+            raise wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
+        found = column if column.ndim == 2 else column[:, None]
+        there = _are_there(found)
+        values.append(found[there])
+        tasks.append(place[np.nonzero(there)[0]])
+    groups, said = groups_of(data.names, [*places], rows, data.groups, data.grouped_by)
+    return Table(
+        data.names,
+        tuple(values),
+        tuple(tasks),
+        tuple(places),
+        groups=groups,
+        said=(*data.said, *said),
+    )
 
 
 def _have_tasks_in_common(data: Scores) -> bool:
@@ -252,56 +195,6 @@ def overlap_of(table: Table) -> str | None:
     )
 
 
-def _wrong(expected: str) -> ValueError:
-    return ValueError(f"data: expected {expected}")
-
-
-def _columns(data: Any, of_numbers: bool) -> tuple[tuple[str, ...], list[np.ndarray]]:
-    if isinstance(data, Mapping):
-        names, found = tuple(map(str, data)), list(data.values())
-    elif isinstance(data, np.ndarray):
-        if data.ndim != 2:
-            raise _wrong(f"a table with a column for each option, got an array {list(data.shape)}")
-        found = [_without_end(column) for column in data.T]
-        names = tuple(f"option {i}" for i in range(len(found)))
-    elif isinstance(data, Sequence) and not isinstance(data, str):
-        found, names = list(data), tuple(f"option {i}" for i in range(len(data)))
-    else:
-        raise _wrong(f"scores by name, or an array [n, K], got {type(data).__name__}")
-    if not of_numbers:
-        return names, [_objects(runs) for runs in found]
-    return names, [_numbers(name, runs) for name, runs in zip(names, found, strict=True)]
-
-
-def _numbers(name: str, runs: Any) -> np.ndarray:
-    if np.ma.is_masked(runs):
-        raise _wrong(
-            f"numbers as scores of {name}, got a masked array: NaN is what has not been run"
-        )
-    try:
-        return np.asarray(runs)
-    except ValueError as error:  # rows of many lengths
-        raise _wrong(
-            f"as many values on each task as scores of {name}, NaN where there is none, got {error}"
-        ) from error
-
-
-def _objects(runs: Any) -> np.ndarray:
-    """Outcomes of any kind, object [n]."""
-    found = np.empty(len(runs), object)
-    for place, one in enumerate(runs):
-        found[place] = one
-    return found
-
-
-def _without_end(column: np.ndarray) -> np.ndarray:
-    """A column without the NaN that fill it up."""
-    if column.dtype.kind != "f":
-        return column
-    there = np.flatnonzero(~np.isnan(column))
-    return column[: there[-1] + 1] if there.size else column[:0]
-
-
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
     """Where scores, or outcomes of any kind, are neither None nor NaN."""
     if rows.dtype.kind == "f":
@@ -325,13 +218,13 @@ def _require_numbers(table: Table) -> None:
         name = table.names[option]
         is_exact = column.dtype.kind == "O" and all(isinstance(x, int | float) for x in column)
         if column.dtype.kind not in "biuf" and column.size and not is_exact:
-            raise _wrong(f"numbers as scores of {name}, got {column[:1].tolist()[0]!r}")
+            raise wrong(f"numbers as scores of {name}, got {column[:1].tolist()[0]!r}")
         if column.ndim != 1:
-            raise _wrong(f"scores [n] of {name}, got an array {list(column.shape)}")
+            raise wrong(f"scores [n] of {name}, got an array {list(column.shape)}")
         if column.size and column.dtype.kind != "b":
             bad = np.flatnonzero(column != column)  # of NaN
             if bad.size:
-                raise _wrong(f"a number as score, got NaN for {table.where(option, int(bad[0]))}")
+                raise wrong(f"a number as score, got NaN for {table.where(option, int(bad[0]))}")
 
 
 def ranks(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -351,7 +244,7 @@ def scaled(table: Table, low: float, high: float) -> list[np.ndarray]:
         numbers = column.astype(float)
         out = np.flatnonzero((numbers < low) | (numbers > high))
         if out.size:
-            raise _wrong(
+            raise wrong(
                 f"scores from low {low:g} to high {high:g}, got {numbers[out[0]]:g} for "
                 f"{table.where(option, int(out[0]))}"
             )

@@ -91,9 +91,7 @@ def judge(
     names, of_options = _by_options(race, samples)
     options = [_host_arrays(of_option) for of_option in of_options]
     if names is not None and all(isinstance(x, np.ndarray) and x.ndim == 1 for x in options):
-        require_options(
-            "samples", {n: x.astype(float) for n, x in zip(names, options, strict=True)}
-        )
+        scores.require_options("samples", dict(zip(names, options, strict=True)))
     counts = np.array([_count(race, *option) for option in enumerate(options)], np.int32)
     first_bad = np.array([_first_bad(race, of_option) for of_option in options], np.int32)
     try:
