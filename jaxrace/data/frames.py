@@ -84,14 +84,14 @@ def paired(argument: str, source: Mapping[Any, Any]) -> Mapping[Any, Any]:
     series = {name: column.index for name, column in columns.items() if _is_series(column)}
     if all(list(index) == list(range(len(index))) for index in series.values()):
         return source
-    hint = "reset_index(drop=True) takes scores by their places, dict(series) by its labels"
+    hint = "reset_index(drop=True) takes scores by their places"
     for name, column in columns.items():
         place = f"the series {name!r}"
         if name not in series:
             got = f"a {type(column).__name__} as {name!r}"
             raise wrong(argument, "an index of tasks in all columns", "a mapping", got, hint)
         if series[name].has_duplicates:
-            again = series[name][series[name].duplicated()][0]
+            again = str(series[name][series[name].duplicated()][0])
             raise wrong(argument, "different labels in the index", place, f"{again!r} twice", hint)
     return {
         name: {label: None if one != one else one for label, one in column.items()}

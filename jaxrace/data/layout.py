@@ -22,6 +22,7 @@ from jaxrace.data.heads import (
 )
 from jaxrace.data.names import with_visible_names
 from jaxrace.data.option_columns import (
+    NAMED,
     SUMMARIES,
     require_no_comparisons,
     require_no_names_below,
@@ -368,6 +369,6 @@ def _wide(
 def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
     """Raise if a column that is called like one of tasks has fractions: it may be an option."""
     found, _ = numbers_of(table, tasks, asked.decimal)
-    hint = "--task-column says which column names the tasks; an option needs another name"
+    hint = f"--task-column says which column names the tasks; {NAMED}"
     for head, numbers in found.items():
         table.require(head, ~(numbers % 1 > 0), "the name of a task", hint)

@@ -13,6 +13,7 @@ from jaxrace.data.table import Table, listed
 
 # Of rows and columns that are made of others; "All" is that of pandas.
 SUMMARIES = frozenset(("all", "average", "avg", "mean", "median", "std", "sum", "total"))
+NAMED = "--options names the columns of options"
 _MOST_NAMED = 8  # in a hint
 _LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
 
@@ -24,10 +25,7 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
     if other := identifier(found):
         head, why = other
         kept = quote(",".join([one for one in found if one != head][:_MOST_NAMED]))
-        hint = (
-            f"--task-column {quote(head)} if it names the tasks; else --options names the columns "
-            f"of options, such as {kept}"
-        )
+        hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as {kept}"
         raise table.wrong("a column for each option", f"{head!r}, {why}", hint=hint)
 
 
@@ -38,7 +36,7 @@ def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None
         if head.lower() in SUMMARIES and len(found) > 2 and is_even:
             made = np.nanmean(others, axis=0), np.nansum(others, axis=0)
             if any(np.allclose(numbers, one, equal_nan=True) for one in made):
-                hint = "leave out what is made of the others"
+                hint = f"leave out what is made of the others; {NAMED}"
                 raise table.wrong("a column for each option", repr(head), hint=hint)
 
 
@@ -86,15 +84,15 @@ def _require_names_of_options(table: Table, options: list[str], has_header: bool
         raise table.wrong("two columns of scores or more", listed(options) or "none", hint=hint)
     if are_numbered_runs(options) and has_header:
         got = f"{listed(options)}, which seem to be runs of options without names"
-        hint = "name the options in a first column, or in the columns"
+        hint = f"name the options in a first column, or in the columns; {NAMED}"
         raise table.wrong("a column for each option", got, hint=hint)
     scores = [head for head in options if names_score(head)]
     if scores and has_header:
-        hint = settled + "a name that says which option it is settles it"
+        hint = settled + NAMED
         raise table.wrong("a column for each option", repr(scores[0]), hint=hint)
     counted = [head for head in options if counts(table.column(head))]
     if counted and len(table.lines) >= _LEAST_COUNTED:
         said = f"--task-column {quote(counted[0])} says so"
-        hint = f"{said}; the scores of an option are in random order"
+        hint = f"{said}; the scores of an option are in random order; {NAMED}"
         got = f"{counted[0]!r}, which seems to number the rows"
         raise table.wrong("a column for each option", got, hint=hint)

@@ -13,7 +13,7 @@ from jaxrace.data.delimited import read_text
 from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
 from jaxrace.data.frames import of_records, table_of
 from jaxrace.data.layout import Asked, Wide, layout_of, runs_of
-from jaxrace.data.names import visible
+from jaxrace.data.names import with_visible_names
 from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
 from jaxrace.data.sources import LINES, json_lines, loads, read_table, table_in
@@ -85,13 +85,18 @@ def columns_of(
         columns: By name, real numbers [n_i] or [n_i, R].
         asked: What is known of them.
     """
-    columns = {visible(name): column for name, column in columns.items()}
     height = max(map(len, columns.values()), default=0)
     cells = tuple(
         [*_first(column), *[None] * (height - len(column))] for column in columns.values()
     )
-    table = Table(argument, "a mapping", tuple(columns), cells, range(height), "row")
-    numbers = {name: column.astype(float).ravel() for name, column in columns.items()}
+    heads = tuple(columns)
+    table = with_visible_names(
+        Table(argument, "a table in memory", heads, cells, range(height), "row")
+    )
+    numbers = {
+        head: columns[name].astype(float).ravel()
+        for head, name in zip(table.heads, heads, strict=True)
+    }
     return layout_of(table, asked, numbers=numbers)
 
 
