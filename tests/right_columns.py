@@ -458,9 +458,7 @@ CASES = [
         lambda: said_of("model,acc\nGPT-4,1\ngpt-4,2\n"),
         (
             ("GPT-4", "gpt-4"),
-            [
-                "options that differ by case, spaces or forms of letters: 'GPT-4', 'gpt-4'; are they one?"
-            ],
+            [f"options {DIFFER}: 'GPT-4', 'gpt-4'; are they one?"],
         ),
     ),
     (

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jaxrace.data.cells import counts, kind_of
-from jaxrace.data.heads import names_option, names_score, names_task
+from jaxrace.data.heads import are_numbered_tasks, names_option, names_score, names_task
 from jaxrace.data.table import Table, listed, named, require_different, wrong
 from jaxrace.validation import require_choice
 
@@ -24,6 +24,7 @@ _LOOKED_AT = 100  # rows that tell the delimiter
 _DECIMAL = re.compile(r"\d,\d")
 # What is on the two sides of a decimal comma, and what only stands where decimals have points.
 _WHOLE, _BEHIND = re.compile(r"[+-]?\d+"), re.compile(r"\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
+_CUT = re.compile(r"[+-]?0\d+|-0")
 _WITH_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
 
@@ -101,10 +102,15 @@ def parse(
         width -= 1
     heads = named(heads[:width])
     require_different(argument, f"{where}, line {number}", heads)
-    if titles and len(heads) == 2 and kind_of(heads[1:]) == "number":  # R's heads of one column
+    is_among = any(kind_of([head]) == "number" for head in heads[1:])
+    if titles and is_among and not are_numbered_tasks(heads[1:]):
         got = f"{listed(heads)} below {titles[-1]!r}"
-        hint = "a name above each column says which is which"
+        hint = "a name above each column says which is which; --delimiter what is between them"
         raise wrong(argument, "names of columns", f"{where}, line {number}", got, hint)
+    beyond = [cell for _, row in rows for cell in row if _CUT.fullmatch(cell)]
+    if beyond and chosen == "," and not header:
+        hint = "semicolons between columns let commas be decimal ones"
+        raise wrong(argument, "numbers", where, f"{beyond[0]!r}, behind a comma", hint)
     for number, row in rows:
         if len(row) < width or any(row[width:]):
             place = f"{where}, line {number}"
