@@ -149,6 +149,16 @@ REFUSED = [
         "--task-column 'q w' says so",
     ),
     ("x\na,1\nb,2\n", {}, "line 2, got 'a', '1' below 'x': a name above each column says which"),
+    (
+        "Results\nm 1 m 2\n-0,1 -1,7\n0,4 -0,8\n",
+        {},
+        "line 3, got '-0', '1 -1', '7' below 'm 1 m 2'",
+    ),
+    (
+        '"r1",4,48,2,98\n"r2",3,52,0,016\n',
+        {"header": False},
+        "got '016', behind a comma: semicolons",
+    ),
     # Read in two ways.
     ("a\tb\n1.020\t850\n990\t1.100\n", {}, "got '1.020': --decimal comma or --decimal point"),
     ("a,b\n1.020,850\n990,1.100\n", {}, "got '1.020': --decimal comma or --decimal point"),
