@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 
 import jaxrace
-from jaxrace.data import read_scores
+from jaxrace.data import read_scores, read_votes
 from jaxrace.judging.scores import as_table
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, judge
@@ -159,6 +159,25 @@ def series(shuffle, drop=0):
 def by_index(**settings):
     """One is better on each task by a hundredth: seen only if they are paired by their labels."""
     return [raced(series(shuffle), shared=True, **settings)[0] for shuffle in (False, True)]
+
+
+class DataArray:
+    """As xarray has it."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def to_series(self):
+        return self.values
+
+
+def of_frame():
+    """Columns of one frame whose rows were chosen, or whose labels repeat, are its rows."""
+    frame = pandas.DataFrame({"who": ["x", "y", "z"] * 2, "points": range(6)}, [3, 3, 5, 6, 7, 8])
+    kept = [frame, frame[frame.who != "z"]]
+    found = [read_scores({name: one[name] for name in one}) for one in kept]
+    games = {"white": kept[1].who[:2], "black": ["z", "z"], "result": ["1-0"] * 2}
+    return [one.names for one in found], read_votes(games).names
 
 
 def of_disjoint(**settings):
@@ -323,6 +342,24 @@ CASES = [
         "outcomes by their index",
         lambda: by_index(compare=lambda x, y: int(x > y) - int(x < y)),
         [["a"], ["a"]],
+    ),
+    (
+        "a list of series by their index",
+        lambda: raced([*series(True).values()], shared=True)[0],
+        ["option 0"],
+    ),
+    (
+        "arrays with labels",
+        lambda: raced({k: DataArray(x) for k, x in series(True).items()}, shared=True)[0],
+        ["a"],
+    ),
+    ("columns of one frame", of_frame, ([("x", "y", "z"), ("x", "y")], ("x", "z", "y"))),
+    (
+        "votes of other rows",
+        lambda: read_votes(
+            {"white": pandas.Series(["x"]), "black": pandas.Series(["y"], [5]), "result": ["1-0"]}
+        ),
+        ValueError("one index of all columns in a dict, got series of other labels"),
     ),
     ("series as runs", of_disjoint, (["a"], {"a": 40, "b": 40})),
     (

@@ -11,7 +11,7 @@ import numpy as np
 from jaxrace.data.cells import decimal_called
 from jaxrace.data.delimited import read_text
 from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
-from jaxrace.data.frames import of_records, table_of
+from jaxrace.data.frames import of_records, paired, table_of
 from jaxrace.data.layout import Asked, Wide, layout_of, runs_of
 from jaxrace.data.names import with_visible_names
 from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
@@ -133,6 +133,8 @@ def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
         return joined([_file(Path(path), asked, delimiter, str(name)) for name, path in parts])
     if isinstance(source, Sequence) and source and all(map(_is_path, source)):
         return _files([Path(path) for path in source], asked, delimiter)
+    if isinstance(source, Mapping):
+        source = paired("scores", source)
     return _of_table(table_of("scores", source), asked)
 
 

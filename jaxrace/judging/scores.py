@@ -74,9 +74,9 @@ def as_table(
         ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
             independent runs; or it is too large.
     """
-    if shared and isinstance(data, Mapping):
-        data = paired("data", data)
     is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
+    if shared and is_raw and not isinstance(data, np.ndarray):
+        data = paired("data", data)
     if not isinstance(data, Scores):
         as_file = not is_raw or (of_numbers and is_read(data))
         data = read_scores(data, **columns) if as_file else in_memory(data, of_numbers, columns)
