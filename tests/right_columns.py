@@ -336,6 +336,23 @@ CASES = [
         lambda: judged(SIZED),
         ValueError("samples: .* got 'size', whole numbers beside fractions: a list"),
     ),
+    (
+        "an option that may name tasks",
+        lambda: raced({"image": [0, 1] * 20, "text": [1, 0] * 20, "both": [1, 1] * 20}),
+        ValueError("got 'image', which may name tasks or be one: --task-column says .* --options"),
+    ),
+    (
+        "the same where it is named",
+        lambda: raced(
+            {"image": [0, 1] * 20, "text": [1, 0] * 20}, options="image,text", dependent=True
+        )[1],
+        {"image": 40, "text": 40},
+    ),
+    (
+        "ids that float64 does not hold",
+        lambda: read("user_id,a,b\n9007199254740993,1,2\n9007199254740992,3,1\n").task_names,
+        ("9007199254740993", "9007199254740992"),
+    ),
     # Series are paired by their index.
     ("series by their index", by_index, [["a"], ["a"]]),
     (

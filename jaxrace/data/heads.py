@@ -28,6 +28,10 @@ _TASK = _set(
     "participant participants respondent proband user users image images session "
     "student sentence document rater annotator nummer kennung matricule"
 )
+# Of these, what may be an option as well, such as one of image, text and sound.
+_EITHER = _set(
+    "image images user users session document sentence student judge query input prompt game"
+)
 # Of the benchmark or subject of a task.
 _GROUP = _set(
     "benchmark benchmarks dataset datasets subject category categories suite group groups domain "
@@ -87,6 +91,11 @@ def names_task(head: str) -> bool:
     is_named = found[0] in _TASK | STEPS and (len(found) == 1 or found[1:] == ["name"])
     is_id = found[-1] in _ENDS or _IDS.fullmatch(found[-1]) is not None
     return is_named or is_id or "_".join(found) in STEPS
+
+
+def may_name_option(head: str) -> bool:
+    """May a head that names tasks be an option, as "image" or "user"?"""
+    return "_".join(words(head)) in _EITHER
 
 
 def names_group(head: str) -> bool:

@@ -22,11 +22,11 @@ from jaxrace.data.heads import (
 )
 from jaxrace.data.names import with_visible_names
 from jaxrace.data.option_columns import (
-    NAMED,
     SUMMARIES,
     require_no_comparisons,
     require_no_names_below,
     require_options,
+    require_tasks,
 )
 from jaxrace.data.runs import Runs
 from jaxrace.data.table import Cell, Table, listed
@@ -335,7 +335,6 @@ def _wide(
         tasks = [head for head in heads if names_task(head) and head not in asked.columns]
         # A benchmark of many rows is no task, if nothing else names one.
         tasks = [] if all(are_groups(table, head) for head in tasks) else tasks
-        _require_labels(table, asked, [head for head in tasks if kinds[head] == "number"])
     groups = {asked.group} if asked.group else {h for h in heads if are_groups(table, h)}
     rest = [head for head in heads if head not in {*tasks, *groups}]
     texts = [head for head in rest if kinds[head] == "text"]
@@ -361,14 +360,16 @@ def _wide(
     found = {head: found[head] for head in options}
     if not asked.options:
         require_options(table, found, asked.header)
+        guessed = [head for head in tasks if not asked.tasks and kinds[head] == "number"]
+        require_tasks(table, {head: _numbers(table, head, asked) for head in guessed}, found)
     named = _task_labels(table, tasks, said, bool(asked.tasks))
     named, of_rows, by = grouped(table, [*tasks, *groups], named, None, len(tasks) > 1, asked.group)
     return Wide(found, named, of_rows, by, (*said, *more))
 
 
-def _require_labels(table: Table, asked: Asked, tasks: list[str]) -> None:
-    """Raise if a column that is called like one of tasks has fractions: it may be an option."""
-    found, _ = numbers_of(table, tasks, asked.decimal)
-    hint = f"--task-column says which column names the tasks; {NAMED}"
-    for head, numbers in found.items():
-        table.require(head, ~(numbers % 1 > 0), "the name of a task", hint)
+def _numbers(table: Table, head: str, asked: Asked) -> np.ndarray:
+    """Labels as numbers; NaN if they are none that float64 holds, such as long ids."""
+    try:
+        return numbers_of(table, [head], asked.decimal)[0][head]
+    except ValueError:
+        return np.full(len(table.lines), np.nan)

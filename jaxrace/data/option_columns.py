@@ -6,7 +6,7 @@ from shlex import quote
 import numpy as np
 
 from jaxrace.data.cells import counts, label_of
-from jaxrace.data.heads import are_numbered_runs, names_score
+from jaxrace.data.heads import are_numbered_runs, may_name_option, names_score
 from jaxrace.data.identifiers import identifier
 from jaxrace.data.sides import sides_of
 from jaxrace.data.table import Table, listed
@@ -27,6 +27,21 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         kept = quote(",".join([one for one in found if one != head][:_MOST_NAMED]))
         hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as {kept}"
         raise table.wrong("a column for each option", f"{head!r}, {why}", hint=hint)
+
+
+def require_tasks(
+    table: Table, tasks: Mapping[str, np.ndarray], found: Mapping[str, np.ndarray]
+) -> None:
+    """Raise if a column that is called like one of tasks has fractions, or is as the others are."""
+    hint = f"--task-column says which column names the tasks; {NAMED}"
+    pooled = np.concatenate([*found.values(), []])
+    low, high = np.nanmin(pooled, initial=np.inf), np.nanmax(pooled, initial=-np.inf)
+    for head, x in tasks.items():
+        table.require(head, ~(x % 1 > 0), "the name of a task", hint)
+        is_within = bool(np.all((x >= low) & (x <= high)))
+        if may_name_option(head) and is_within and len(np.unique(x)) < len(x):
+            got = f"{head!r}, which may name tasks or be one"
+            raise table.wrong("a column for each option", got, hint=hint)
 
 
 def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None:
