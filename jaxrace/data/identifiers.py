@@ -34,14 +34,13 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
     kept = {head: x[~np.isnan(x)] for head, x in columns.items()}
     kept = {head: x for head, x in kept.items() if x.size}
     named = [head for head in kept if names_quantity(head)]
+    letters = sum(len(name) == 1 for name in kept)
     for head, x in kept.items():
-        others = [other for name, other in kept.items() if name != head]
-        if not others or not np.all((np.abs(x) < _EXACT) & (x % 1 == 0)):
+        if len(kept) < 2 or not np.all((np.abs(x) < _EXACT) & (x % 1 == 0)):
             continue
-        why = _unlike(x, others)
+        why = _unlike(x, [other for name, other in kept.items() if name != head])
         # One letter of several may be the name of an option.
-        is_name = head in named and (len(head) > 1 or sum(len(name) == 1 for name in kept) == 1)
-        if not why and is_name and len(named) < len(kept):
+        if not why and head in named and len(named) < len(kept) and (len(head) > 1 or letters == 1):
             why = "whole numbers below such a name"
         if why:
             return head, why
@@ -50,15 +49,16 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
 
 def _unlike(x: np.ndarray, others: list[np.ndarray]) -> str:
     """Why whole numbers are no scores beside the others, "" if they may be."""
-    different, pooled = len(np.unique(x)), np.concatenate(others)
+    different = len(np.unique(x))
     if len(x) < _FEWEST or different <= _FEW:
         return ""
+    pooled = np.concatenate(others)
     low, high = x.min(), x.max()
     is_once = different == len(x)
     if _are_steps(x) and len(x) >= _FEWEST_IN_A_ROW and not all(map(_are_steps, others)):
         return f"{low:.0f} to {high:.0f} in equal steps, each once"
     most = max(np.abs(pooled).max(), 1)
-    if float(np.mean(pooled % 1 == 0)) ** len(x) < _CHANCE:
+    if (len(others) + 1) * float(np.mean(pooled % 1 == 0)) ** len(x) < _CHANCE:
         return "whole numbers beside fractions"
     repeat = all(2 <= 2 * len(np.unique(other)) - 2 <= len(other) for other in others)
     if is_once and repeat and low > _FAR * most:
