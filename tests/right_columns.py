@@ -265,6 +265,16 @@ CASES = [
         ValueError("got 'mean': leave out what is made of the others; --options names"),
     ),
     (
+        "a total beside gaps",
+        lambda: read("a,b,total\n1,2,3\n,,\n,4,4\n5,1,6\n"),
+        ValueError("got 'total': leave out"),
+    ),
+    (
+        "a total of other things",
+        lambda: read("a,b,total\n1,2,3\n,4,4\n5,1,7\n").names,
+        ("a", "b", "total"),
+    ),
+    (
         "sizes in a mapping",
         lambda: raced(SIZED),
         ValueError("'size', .* --task-column size .* --options .* such as ppo,sac"),

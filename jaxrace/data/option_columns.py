@@ -48,8 +48,10 @@ def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None
     for head in [head for head in found if head.lower() in SUMMARIES and len(found) > 2]:
         numbers, others = found[head], [found[other] for other in found if other != head]
         if all(other.shape == numbers.shape for other in others):
-            made = np.nanmean(others, axis=0), np.nansum(others, axis=0)
-            if any(np.allclose(numbers, one, equal_nan=True) for one in made):
+            every = np.stack([*others, numbers])
+            *rest, last = every[:, ~np.isnan(every).any(0)]
+            made = [how(rest, axis=0) for how in (np.mean, np.sum, np.median)]
+            if last.size and any(np.allclose(last, one) for one in made):
                 hint = f"leave out what is made of the others; {NAMED}"
                 raise table.wrong("a column for each option", repr(head), hint=hint)
 
