@@ -1,5 +1,6 @@
 """Right answers about columns: which are options, tasks and groups, and how names are read."""
 
+import functools
 import json
 import tempfile
 from pathlib import Path
@@ -205,6 +206,7 @@ PREFIXED = [f"{name}/{i},1,2" for name in ("gsm8k", "mmlu_law") for i in range(5
 PAIRS = [(name, i) for name, number in (("mmlu", 4), ("arc", 3)) for i in range(number)]
 WIDE = [f"{name},{i},{i % 2},{i % 3}" for name, i in PAIRS]
 LONG = [f"{m},{name},{i},{i % 3}" for name, i in PAIRS for m in "xy"]
+BY_FILE = ("law", "art"), "2 groups of tasks from the names of files: law 4, art 4"
 SAID = "2 groups of tasks from column {!r}: mmlu 4, arc 3"
 
 
@@ -217,15 +219,15 @@ def without_id(rows, place):
     return [",".join([*row[:place], *row[place + 1 :]]) for row in cells]
 
 
-def two_files():
+def two_files(head, row):
+    """The first and last task, the groups, and the last note."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{name}.csv" for name in ("law", "art")]
         for path in paths:
-            path.write_text(
-                lines("item,a,b", [f"{path.stem[0]}{i},{i % 2},{i % 3}" for i in range(4)])
-            )
+            rows = [row.format(i=f"{path.stem[0]}{i}", a=i % 2, b=i % 3) for i in range(4)]
+            path.write_text(lines(head, rows))
         found = read_scores(paths)
-        return found.groups, found.said[-1]
+        return found.task_names[:1], found.groups[3:5], found.said[-1]
 
 
 def harness():
@@ -471,10 +473,13 @@ CASES = [
         lambda: grouped(lines("item,a,b", [f"q-{i},1,2" for i in range(9)])),
         ("q-8", [], []),
     ),
-    (
-        "a group for each file",
-        two_files,
-        (("law",) * 4 + ("art",) * 4, "2 groups of tasks from the names of files: law 4, art 4"),
+    *(
+        (f"a group for each file, {head}", functools.partial(two_files, head, row), (first, *right))
+        for head, row, first, right in (
+            ("item,a,b", "{i},{a},{b}", ("l0",), BY_FILE),
+            ("a,b", "{a},{b}", ("law 1",), BY_FILE),
+            ("model,acc", "x,{a}\ny,{b}", (), ((), "runs of 2 files together: 'law', 'art'")),
+        )
     ),
     (
         "a group for each task of the harness",

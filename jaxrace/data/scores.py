@@ -154,6 +154,8 @@ def _folder(folder: Path, asked: Asked, delimiter: str) -> Runs:
 def _files(paths: Sequence[Path], asked: Asked, delimiter: str) -> Runs:
     """Several files; those of the same model must be of different tasks."""
     parts = [_file(path, asked, delimiter) for path in paths]
+    if len({path.stem for path in paths}) == len(paths) > 1:
+        parts = [_with_rows_of(path.stem, part) for path, part in zip(paths, parts, strict=True)]
     seen: dict[tuple[str, str], str] = {}
     for part in parts:
         for option, task in dict.fromkeys(zip(part.options, part.tasks or (), strict=False)):
@@ -163,11 +165,27 @@ def _files(paths: Sequence[Path], asked: Asked, delimiter: str) -> Runs:
                     f"scores: expected one evaluation of {option!r} on {task!r}, got two, in "
                     f"{other} and {part.source}: leave one out"
                 )
-    if not any(part.groups for part in parts) and _have_options_in_common(parts):
-        named = zip(parts, [path.stem for path in paths], strict=True)
-        grouped = [dataclasses.replace(p, groups=[n] * len(p.options)) for p, n in named]
-        parts = [dataclasses.replace(part, grouped_by="the names of files") for part in grouped]
-    return joined(parts)
+    if any(part.groups for part in parts) or not _have_options_in_common(parts):
+        return joined(parts)
+    stems = [path.stem for path in paths]
+    grouped = [
+        dataclasses.replace(
+            part, groups=[stem] * len(part.options), grouped_by="the names of files"
+        )
+        for part, stem in zip(parts, stems, strict=True)
+    ]
+    found = joined(grouped)
+    if found.tasks is not None:
+        return found
+    said = f"runs of {len(stems)} files together: {listed(stems)}"
+    return dataclasses.replace(found, said=(*found.said, said))
+
+
+def _with_rows_of(name: str, runs: Runs) -> Runs:
+    """The same, the numbers of its rows beside its name: rows of other files are others."""
+    if not runs.numbered or runs.tasks is None:
+        return runs
+    return dataclasses.replace(runs, tasks=[f"{name} {task}" for task in runs.tasks])
 
 
 def _have_options_in_common(parts: Sequence[Runs]) -> bool:
