@@ -365,6 +365,29 @@ CASES = [
         lambda: read("user_id,a,b\n9007199254740993,1,2\n9007199254740992,3,1\n").task_names,
         ("9007199254740993", "9007199254740992"),
     ),
+    *(
+        (
+            f"odd columns, {name}",
+            lambda column=column, more=more: raced({"a": column, "b": [1, 2], "c": [2, 3]}, **more),
+            ValueError(message),
+        )
+        for name, column, more, message in (
+            (
+                "nothing",
+                None,
+                {"shared": True},
+                r"scores \[T\] or \[T, R\] of a, got an array \[\]",
+            ),
+            ("a number", 3, {}, r"scores \[n\] of a, got an array \[\]"),
+            (
+                "beyond floats",
+                [10**400, 1],
+                {"by": "mean", "low": 0, "high": 9},
+                "got int too large",
+            ),
+            ("none of its own", [None, None], {"options": ["a", "b"]}, "expected scores of 'a'"),
+        )
+    ),
     # Series are paired by their index.
     ("series by their index", by_index, [["a"], ["a"]]),
     (

@@ -31,7 +31,7 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
     ('q', 'whole numbers beside fractions')
     >>> identifier({"a": np.array([1.0, 0, 1, 1, 0, 1]), "b": np.array([2.0, 0, 1, 1, 0, 2])})
     """
-    kept = {head: x[~np.isnan(x)] for head, x in columns.items()}
+    kept = {head: x[np.isfinite(x)] for head, x in columns.items()}
     kept = {head: x for head, x in kept.items() if x.size}
     named = [head for head in kept if names_quantity(head)]
     letters = sum(len(name) == 1 for name in kept)

@@ -51,7 +51,7 @@ class Asked:
     @property
     def columns(self) -> set[str]:
         """All that are named."""
-        return {*self.tasks, *self.options, *filter(None, (self.option, self.score, self.group))}
+        return {*self.tasks, *self.options, self.option, self.score, self.group} - {None}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Wide:
         """Its runs, option by option."""
         labels = self.tasks or [str(row + 1) for row in range(len(table.lines))]
         made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in self.found.items()}
-        gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values())
+        gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values() if rows.size)
         said = [f"blank cells between others, no runs: {gaps:,}"] if gaps else []
         empty = [head for head in table.heads if kind_of(table.column(head)) == "blank"]
         said += [f"left out, as they are empty: {listed(empty)}"] if empty else []
@@ -130,7 +130,8 @@ def layout_of(
     if option is not None:
         return _long(table, asked, kinds, None, option)
     if asked.option is not None or (asked.header and len(named) == 1):
-        return _by_option(table, asked, kinds, asked.option or named[0])
+        column = named[0] if asked.option is None else asked.option
+        return _by_option(table, asked, kinds, column)
     if len(named) > 1:
         raise table.wrong(
             "one column of options", listed(named), hint="--option-column says which it is"
@@ -358,6 +359,9 @@ def _wide(
         table.require(texts[0], blank, f"a number as score of {texts[0]}")
     found, more = numbers_of(table, options, asked.decimal) if numbers is None else (numbers, [])
     found = {head: found[head] for head in options}
+    for head in asked.options:
+        if not np.any(~np.isnan(found[head])):
+            raise table.wrong(f"scores of {head!r}", "none")
     if not asked.options:
         require_options(table, found, asked.header)
         guessed = [head for head in tasks if not asked.tasks and kinds[head] == "number"]

@@ -37,7 +37,7 @@ def require_tasks(
     pooled = np.concatenate([*found.values(), []])
     low, high = np.nanmin(pooled, initial=np.inf), np.nanmax(pooled, initial=-np.inf)
     for head, x in tasks.items():
-        table.require(head, ~(x % 1 > 0), "the name of a task", hint)
+        table.require(head, np.isnan(x) | (x == np.floor(x)), "the name of a task", hint)
         is_within = bool(np.all((x >= low) & (x <= high)))
         if may_name_option(head) and is_within and len(np.unique(x)) < len(x):
             got = f"{head!r}, which may name tasks or be one"

@@ -1,6 +1,7 @@
 """Scores in memory by name: mappings, lists and arrays. Axes: n_i runs of option i, R values."""
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -56,7 +57,13 @@ def _are_numbers(column: np.ndarray) -> bool:
     if column.ndim not in (1, 2):
         return False
     is_plain = column.dtype.kind in "biuf" or not column.size
-    return is_plain or all(one is None or isinstance(one, int | float) for one in column.flat)
+    return is_plain or all(one is None or _is_number(one) for one in column.flat)
+
+
+def _is_number(one: Any) -> bool:
+    """Is it a float, or an integer in the range of floats?"""
+    is_small = isinstance(one, int) and abs(one) <= sys.float_info.max
+    return is_small or isinstance(one, float)
 
 
 def is_read(data: Mapping[Any, Any] | Sequence[Any] | np.ndarray) -> bool:

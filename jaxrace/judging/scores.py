@@ -122,7 +122,7 @@ def _of_columns(data: Columns, shared: bool) -> Table:
         have = data.rows is not None
         said = (*data.said, *alike("options", data.names))
         return Table(data.names, tuple(data.values), have_tasks_in_common=have, said=said)
-    most = max(map(len, data.values), default=0)
+    most = max((len(column) for column in data.values if column.ndim), default=0)
     rows = data.rows or [str(row + 1) for row in range(most)]
     places: dict[str, int] = {}
     place = np.array([places.setdefault(row, len(places)) for row in rows], np.int64)
@@ -216,11 +216,11 @@ def _without_gaps(
 def _require_numbers(table: Table) -> None:
     for option, column in enumerate(table.values):
         name = table.names[option]
+        if column.ndim != 1:
+            raise wrong(f"scores [n] of {name}, got an array {list(column.shape)}")
         is_exact = column.dtype.kind == "O" and all(isinstance(x, int | float) for x in column)
         if column.dtype.kind not in "biuf" and column.size and not is_exact:
             raise wrong(f"numbers as scores of {name}, got {column[:1].tolist()[0]!r}")
-        if column.ndim != 1:
-            raise wrong(f"scores [n] of {name}, got an array {list(column.shape)}")
         if column.size and column.dtype.kind != "b":
             bad = np.flatnonzero(column != column)  # of NaN
             if bad.size:
@@ -241,7 +241,10 @@ def scaled(table: Table, low: float, high: float) -> list[np.ndarray]:
     """Scores on the scale of 0 to 1; ValueError if one is out of the range [low, high]."""
     found = []
     for option, column in enumerate(table.values):
-        numbers = column.astype(float)
+        try:
+            numbers = column.astype(float)
+        except OverflowError as error:
+            raise wrong(f"scores from low {low:g} to high {high:g}, got {error}") from error
         out = np.flatnonzero((numbers < low) | (numbers > high))
         if out.size:
             raise wrong(
