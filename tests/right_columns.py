@@ -10,6 +10,7 @@ import pandas
 
 import jaxrace
 from jaxrace.data import read_scores, read_votes
+from jaxrace.judging import DependentRunsWarning
 from jaxrace.judging.scores import as_table
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, judge
@@ -138,6 +139,7 @@ def refused_scores():
 
 
 A, B = rng.normal(1, 0.3, ROWS), rng.normal(0, 0.3, ROWS)
+MIXED = {"dataset": ["law"] * 30 + ["art"] * 10, "a": A, "b": B}
 SEEDED = {"seed": rng.permutation(ROWS), "ppo": A, "sac": B}
 SIZED = {"size": rng.integers(5, 99, ROWS), "ppo": A, "sac": B}
 GAPS = {**SIZED, "ppo": np.where(np.arange(ROWS) == 3, np.nan, A)}
@@ -515,8 +517,16 @@ CASES = [
     ),
     (
         "groups of a mapping",
-        lambda: raced({"dataset": ["law"] * 30 + ["art"] * 10, "a": A, "b": B}, shared=True)[2],
+        lambda: raced(MIXED, shared=True)[2],
         "2 groups of tasks from column 'dataset': law 30, art 10",
+    ),
+    *(
+        (
+            f"rows of benchmarks are no independent runs, {name}",
+            lambda source=source: jaxrace.race(source),
+            DependentRunsWarning("options have tasks in common"),
+        )
+        for name, source in {"a mapping": MIXED, "a frame": pandas.DataFrame(MIXED)}.items()
     ),
     # Names.
     (

@@ -119,7 +119,7 @@ def _of_scores(data: Scores, shared: bool) -> Table:
 def _of_columns(data: Columns, shared: bool) -> Table:
     """Of shared tasks, or of independent runs."""
     if not shared:
-        have = data.rows is not None
+        have = data.rows is not None or data.groups is not None
         said = (*data.said, *alike("options", data.names))
         return Table(data.names, tuple(data.values), have_tasks_in_common=have, said=said)
     most = max((len(column) for column in data.values if column.ndim), default=0)
@@ -146,7 +146,7 @@ def _of_columns(data: Columns, shared: bool) -> Table:
 
 
 def _have_tasks_in_common(data: Scores) -> bool:
-    if data.tasks is None or data.numbered:
+    if data.tasks is None or (data.numbered and not data.groups):
         return False
     different = list(map(np.unique, data.tasks))
     return len(np.unique(np.concatenate(different))) < sum(map(len, different))
