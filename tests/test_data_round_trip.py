@@ -74,3 +74,23 @@ def test_a_file_is_read_as_it_was_written_or_refused(delimiter, decimal, tmp_pat
         if got != dict(zip("ab", np.transpose(VALUES[kind]).tolist(), strict=True)):
             wrong.append((text, got))
     assert (wrong, refused) == ([], [])
+
+
+@pytest.mark.parametrize("delimiter", DELIMITERS)
+@pytest.mark.parametrize("decimal", [",", "."])
+def test_a_file_without_heads_is_read_as_it_was_written(delimiter, decimal, tmp_path):
+    sign = DELIMITERS[delimiter]
+    for kind, values in VALUES.items():
+        text = text_of(values, sign, decimal, "none", False, "", "wide").split("\n", 1)[1]
+        (tmp_path / "s.csv").write_text(text)
+        if sign == decimal == "," and kind != "whole ones":
+            continue  # whether a comma is decimal is seen in some of these only
+        if is_clear(sign, decimal, "none", "wide", "", kind):
+            found = read_scores(tmp_path / "s.csv", header=False)
+            assert [x.tolist() for x in found.values] == np.transpose(values).tolist(), text
+
+
+def test_commas_between_whole_numbers_without_heads_are_said(tmp_path):
+    (tmp_path / "s.csv").write_text("0,5,0,7\n0,6,0,8\n")
+    said = read_scores(tmp_path / "s.csv", header=False).said
+    assert said == ("commas are between whole numbers, and none is decimal",)

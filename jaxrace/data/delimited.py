@@ -107,10 +107,10 @@ def parse(
         got = f"{listed(heads)} below {titles[-1]!r}"
         hint = "a name above each column says which is which; --delimiter what is between them"
         raise wrong(argument, "names of columns", f"{where}, line {number}", got, hint)
-    beyond = [cell for _, row in rows for cell in row if _CUT.fullmatch(cell)]
-    if beyond and chosen == "," and not header:
+    cells = [cell for _, row in rows for cell in row]
+    if chosen == "," and not header and (cut := [*filter(_CUT.fullmatch, cells)]):
         hint = "semicolons between columns let commas be decimal ones"
-        raise wrong(argument, "numbers", where, f"{beyond[0]!r}, behind a comma", hint)
+        raise wrong(argument, "numbers", where, f"{cut[0]!r}, behind a comma", hint)
     for number, row in rows:
         if len(row) < width or any(row[width:]):
             place = f"{where}, line {number}"
@@ -122,6 +122,8 @@ def parse(
     said = () if is_usual else (f"{_NAMES[chosen]}s between the columns",)
     said += tuple(f"left out, as a title: {title!r}" for title in titles)
     said += (f"the first column has no head: read as {names} of the rows",) if names else ()
+    if chosen == "," and not header and width % 2 == 0 and all(map(_WHOLE.fullmatch, cells)):
+        said += ("commas are between whole numbers, and none is decimal",)
     return Table(argument, where, tuple(heads), columns, lines, said=said, separator=chosen)
 
 

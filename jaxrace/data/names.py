@@ -38,16 +38,20 @@ def with_visible_names(table: Table) -> Table:
         changed[cell] = found
         return found
 
-    columns = tuple(
-        [*map(seen, cells)] if any(isinstance(cell, str) for cell in cells) else cells
-        for cells in table.columns
-    )
+    columns = tuple(c if _are_plain(c) else [*map(seen, c)] for c in table.columns)
     heads = tuple(map(seen, table.heads))
     if not changed:
         return table
     shown = ", ".join(f"{name!a} is {found!r}" for name, found in [*changed.items()][:3])
     said = f"names with characters that cannot be seen, {len(changed):,}: {shown}"
     return dataclasses.replace(table, heads=heads, columns=columns, said=(*table.said, said))
+
+
+def _are_plain(cells: Sequence[Any]) -> bool:
+    try:
+        return "".join(cells).isascii()  # of texts, and quick
+    except TypeError:
+        return all(not isinstance(cell, str) or cell.isascii() for cell in cells)
 
 
 def alike(what: str, names: Iterable[str]) -> list[str]:
