@@ -14,7 +14,9 @@ _FAR, _FARTHEST = 10, 10_000  # times the largest of the others
 _EXACT = 2**53  # larger floats are all whole
 
 
-def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
+def identifier(
+    columns: Mapping[str, np.ndarray], *, by_name: bool = False
+) -> tuple[str, str] | None:
     """The first column that can hardly be one of scores, and why; None if all are alike.
 
     Whole numbers whose head names a count, a size or a time; others by what they are: numbers in
@@ -23,6 +25,7 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
 
     Args:
         columns: Scores by name, float64 [n_i], NaN where there is none.
+        by_name: Only those whose head names a count, a size or a time.
 
     >>> scores = np.array([0.5, 0.25, 0.75, 0.5, 0.125, 0.5])
     >>> identifier({"a": scores, "size": np.array([7.0, 2, 9, 2, 2, 7])})
@@ -36,6 +39,8 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
     named = [head for head in kept if names_quantity(head)]
     letters = sum(len(name) == 1 for name in kept)
     for head, x in kept.items():
+        if by_name and head not in named:
+            continue
         if len(kept) < 2 or not np.all((np.abs(x) < _EXACT) & (x % 1 == 0)):
             continue
         why = _unlike(x, [other for name, other in kept.items() if name != head])

@@ -153,11 +153,11 @@ def _have_tasks_in_common(data: Scores) -> bool:
 
 
 def require_options(argument: str, columns: Mapping[str, np.ndarray]) -> None:
-    """Raise ValueError if one of some samples by name is called or looks like anything else."""
+    """Raise ValueError if one of some samples by name is called like anything else."""
     others = [(head, "which names tasks") for head in columns if names_task(head)]
     others += [(head, "which says when") for head in columns if names_times(head)]
     numbers = {head: column.astype(float) for head, column in columns.items()}
-    found = others[0] if others else identifier(numbers)
+    found = others[0] if others else identifier(numbers, by_name=True)
     if found is not None:
         raise ValueError(
             f"{argument}: expected those of an option below each name, got {found[0]!r}, "
