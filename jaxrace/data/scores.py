@@ -50,7 +50,8 @@ def read_scores(
         score_column: The column of its score, or of several scores in a log, the one to take.
         task_column: The column that names the task, or several that do so together.
         group_column: The column that names the benchmark, subject or the like of each task.
-        options: Of a column for each option: these columns, by name or with commas between.
+        options: Of a column for each option: these, in a list or with commas between; others are
+            left out.
         header: Are there names of columns in the first row of a text?
         decimal: "comma" or "point", or "auto" for what the cells allow.
         delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",

@@ -90,7 +90,7 @@ def race(
         score_column: Of the same: that of the scores.
         task_column: Of the same: that of the tasks.
         group_column: Of the same: that of the benchmark or subject of each task.
-        options: Of a column for each option: these, where others are none.
+        options: Of a column for each option: these; others are left out.
         dependent: Do not look whether independent runs are independent. Nothing is certified then.
 
     Returns:

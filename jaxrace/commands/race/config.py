@@ -60,7 +60,7 @@ class ScoresConfig:
         score_column: The column of the scores.
         task_column: The column of the tasks.
         group_column: The column of the benchmark, subject or the like of each task.
-        options: The columns of the options, with commas between, where others are none.
+        options: Of a column for each option: these, with commas between; others are left out.
         decimal: Decimal commas or points; auto takes what all cells allow.
         delimiter: What is between the columns; auto takes what all lines allow.
         no_header: The first row is a run, and options are called option 1, option 2, ...
