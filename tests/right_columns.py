@@ -259,7 +259,7 @@ CASES = [
     ("tables of scores are read, whatever they are", refused_scores, []),
     (
         "seeds in a mapping",
-        lambda: raced(SEEDED, dependent=True)[:2],
+        lambda: raced(SEEDED, shared=True)[:2],
         (["ppo"], {"ppo": 40, "sac": 40}),
     ),
     ("seeds of shared tasks", lambda: raced(SEEDED, shared=True)[2], "tasks from column 'seed'"),
