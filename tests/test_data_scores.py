@@ -159,6 +159,7 @@ REFUSED = [
         {"header": False},
         "got '016', behind a comma: semicolons",
     ),
+    ("May\nm 1;m 2\nr1;1,0;\nr2;2,0;0,5\nr3;1,0;2,0\n", {}, "expected 2 cells in 's.csv', line"),
     # Read in two ways.
     ("a\tb\n1.020\t850\n990\t1.100\n", {}, "got '1.020': --decimal comma or --decimal point"),
     ("a,b\n1.020,850\n990,1.100\n", {}, "got '1.020': --decimal comma or --decimal point"),

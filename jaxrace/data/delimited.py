@@ -24,6 +24,7 @@ _LOOKED_AT = 100  # rows that tell the delimiter
 _DECIMAL = re.compile(r"\d,\d")
 # What is on the two sides of a decimal comma, and what only stands where decimals have points.
 _WHOLE, _BEHIND = re.compile(r"[+-]?\d+"), re.compile(r"\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
+_BETWEEN = re.compile(r"[;\t|]|,(?=\S)")
 _CUT = re.compile(r"[+-]?0\d+|-0")
 _WITH_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
@@ -177,6 +178,7 @@ def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
     lines = text.split("\n", _MOST_TITLES)
     for number, line in enumerate(lines):
         others = "".join(line.split(delimiter)[1:]).strip(' "\r')
+        others += "".join(_BETWEEN.findall(line.replace(delimiter, "")))  # as if it had columns
         if not line.startswith("#{") and (others or delimiter == _SPACE):
             titles = [title.strip(f' "\r{delimiter}') for title in lines[:number]]
             heads = re.sub(r"\A# +", "", line)
