@@ -248,8 +248,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/racing/shared/race.py",
-        "perhaps_best(highest[-1] >= params.possible_level, self.top)",
-        "perhaps_best(highest[0] >= params.level, self.top)",
+        "seen_of(highest[-1], seen.mean, params.possible_level, jnp.inf)",
+        "seen_of(highest[0], seen.mean, params.level, jnp.inf)",
         "tests/test_racing_shared.py",
     ),
     # Judged tables, drivers, races by value

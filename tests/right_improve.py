@@ -79,7 +79,11 @@ CASES = [
         lambda: log("0.1,0,1,1", "0.2,1,1,0", "0.3,2,1,1"),
         ValueError("probabilities: expected some below 1, as 3 different actions were taken"),
     ),
-    ("one action, with certainty", lambda: log("0.1,0,1,1", "0.2,0,1,0"), True),
+    (
+        "one action, with certainty",
+        lambda: log("0.1,0,1,1", "0.2,0,1,0"),
+        ValueError("expected two actions or more, got 0 alone"),
+    ),
     ("a certain policy among others", lambda: log("0.1,0,1,1", "0.2,1,.5,0"), True),
     (
         "three halves",
@@ -108,7 +112,7 @@ CASES = [
         False,
     ),
     ("weights of 1.5", lambda: check_weights(1.5 * rng.exponential(size=400)).is_refuted, True),
-    ("cells with spaces", lambda: log("1, 0, .5 ,1", head=HEAD.replace(",", " , ")), True),
+    ("cells with spaces", lambda: log("1, 0, .5 ,1", "1, 1, .5 ,1", head=HEAD.replace(",", " , ")), True),
     (
         "a ragged log",
         lambda: log("1,0,.5,1", "1,0,.5"),

@@ -53,20 +53,24 @@ def plain_race(race, params, differences):
     while True:
         highest = np.full((2, num_options, num_options), -np.inf)
         mean = np.zeros((num_options, num_options))
-        tied = np.zeros((num_options, num_options), bool)
         for i, j in pairs:
             shared = min(told[i], told[j])
             highest[:, i, j] = log_e[i, j][0][shared - 1], log_e[i, j][-1][shared - 1]
             mean[i, j] = differences[i, j, :shared].mean()
-            tied[i, j] = i < j and shared == whole and abs(mean[i, j]) <= TIE
-        over = (highest[0] >= level) | tied
+
+        def stand(highest, line, null, mean=mean):
+            """Pairs that have reached it, unless their mean or the reverse contradicts that."""
+            reached = (highest >= line) & ~((null == 0) & (highest >= line).T)
+            return reached & (mean >= null)
+
+        over = stand(highest[0], level, nulls[0])
         wins = (over | (~over.T & (mean > 0))).sum(1)
         order = np.lexsort((-mean.sum(1).round(6), -wins))
         leads = np.isin(np.arange(num_options), order[: race.top])
-        beats = highest[1] >= possible_level
+        beats = stand(highest[1], possible_level, 0)
         possible = beats.sum(0) < race.top
         cross = leads[:, None] & ~leads[None, :]
-        strong = highest[0] >= strong_level
+        strong = stand(highest[0], strong_level, nulls[0])
         counts = strong.sum(1)[:, None] + strong.sum(0)[None, :]
         lacking = cross & (counts < num_options - 1)
         if not (cross & ~over).any():

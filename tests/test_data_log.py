@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from refusals import assert_refused
 
+import jaxrace
 from jaxrace import runs
 from jaxrace.commands.cli import main
 from jaxrace.data import read_log
@@ -139,10 +140,76 @@ def test_the_command_learns_from_words(tmp_path, capsys):
     found = runs.read_summary(tmp_path / "run")["estimates"]
     assert "doubly robust" in said
     assert abs(found["doubly_robust"] - found["self_normalised"]) < 0.1
-    assert found["doubly_robust_lower"] < found["doubly_robust"] - found["doubly_robust_stderr"]
+    assert found["doubly_robust_bound"] < found["doubly_robust"] - found["doubly_robust_stderr"]
     policy = load_policy(tmp_path / "run" / "policy.npz")
     assert policy.names == ("device=desk", "device=phone")
     assert policy.actions == ("a", "b")
     chances = policy.probabilities(np.eye(2))
     assert chances[0, 0] > 0.6
     assert chances[1, 1] > 0.6
+
+
+def test_what_comes_after_the_action_is_not_observed():
+    """A policy that goes by it would see its own future."""
+    log = {
+        "age": [30, 40],
+        "past_clicks": [1, 0],
+        "user_id": [7, 8],
+        "action": ["a", "b"],
+        "pscore": [0.5, 0.5],
+        "propensity_score": [0.1, 0.1],
+        "reward": [1, 0],
+        "click": [1, 0],
+        "dwell_time": [3.0, 4.0],
+        "next_page": ["x", "y"],
+    }
+    with pytest.raises(ValueError, match="one column of probability"):
+        read_log(log)
+    columns = {"probability": "pscore"}
+    found = read_log(log, columns=columns)
+    assert found.names == ("age", "past_clicks", "user_id")
+    assert "'propensity_score', 'click', 'dwell_time', 'next_page'" in "; ".join(found.said)
+    assert "observed, though called like an id or a time: 'user_id'" in found.said
+    named = read_log(log, columns={**columns, "context": ["age", "click"]})
+    assert named.names == ("age", "click")
+
+
+def costs(rewards="cost", flip=False):
+    """Twenty decisions in each of two contexts; the action that equals it costs 2, the other 12."""
+    rng = np.random.default_rng(0)
+    rows = [
+        [context, action, 12 - 10 * (context == action)] for context in (0, 1) for action in (0, 1)
+    ]
+    rows = [row for row in rows for _ in range(100)]
+    rng.shuffle(rows)
+    x, action, cost = np.array(rows, float).T
+    numbers = 20 - cost if flip else cost
+    return {"x": x, "action": action, "probability": np.full(len(x), 0.5), rewards: numbers}
+
+
+def test_costs_are_costs_in_their_own_units():
+    with pytest.raises(ValueError, match="got column 'cost': --smaller"):
+        jaxrace.improve(costs(), 0, 20)
+    found = jaxrace.improve(costs(), 0, 20, smaller=True, bound="t")
+    assert found.found
+    assert found.lower_bound is None
+    assert found.upper_bound is not None
+    assert 2 <= found.estimate < 2.5 < found.upper_bound < found.floor
+    assert found.floor == pytest.approx(7, abs=1.5)
+    assert "its mean cost is at most" in found.headline()
+    # The same as returns.
+    mirrored = jaxrace.improve(costs("reward", flip=True), 0, 20, bound="t")
+    assert mirrored.estimate == pytest.approx(20 - found.estimate, abs=1e-3)
+    assert mirrored.lower_bound == pytest.approx(20 - found.upper_bound, abs=1e-3)
+    assert mirrored.upper_bound is None
+    # Whoever says so may have returns that are called so.
+    assert jaxrace.improve(costs(), 0, 20, larger=True, bound="t").estimate > 11
+    with pytest.raises(ValueError, match="smaller"):
+        jaxrace.improve(costs(), 0, 20, smaller=True, larger=True)
+
+
+@pytest.mark.parametrize("action", ["a", "3"])
+def test_one_action_is_no_choice(action):
+    rows = [{"x": x, "action": action, "probability": 1.0, "reward": x % 3} for x in range(40)]
+    with pytest.raises(ValueError, match="expected two actions or more, got"):
+        jaxrace.improve(rows, 0, 2)

@@ -104,11 +104,11 @@ def test_a_file(tmp_path, capsys):
     assert main([*command, "--out", str(out)]) == 0
     said = capsys.readouterr().out
     text = report.read_text("utf-8")
-    assert text.startswith(f"## FOUND: with {found} its performance is at least 0.8")
+    assert text.startswith(f"## FOUND: with {found} its mean return is at least 0.8")
     assert "| importance sampling, " in text
     assert "| 1 100% | " in text
     assert report.with_suffix(".png").exists()
-    assert f"\nFOUND: with {found} its performance is at least 0.8" in said
+    assert f"\nFOUND: with {found} its mean return is at least 0.8" in said
     assert "mean return of the fifth that was searched +- " in said
     assert "not a strict guarantee: bound t is semi-safe" in said
     summary = runs.read_summary(out)
@@ -207,7 +207,7 @@ def report_of(tmp_path, **changes):
     """What is said of a summary."""
     share = {"mean": 1.0, "stderr": None, "count": 1}
     numbers = {"floor": 0.5, "floor_stderr": 0.01, "lower_bound": 0.61, "estimate": 0.7}
-    numbers["floor_is_estimate"] = False
+    numbers |= {"floor_is_estimate": False, "low": 0, "high": 1, "smaller": False}
     kind = {"method": "batch", "bound": "ci", "is_safe": True, "bound_is_safe": True, "delta": 0.05}
     counts = {"delta_holds_for": "the whole run", "tests": 1, "repeats": 1, "passed": share}
     runs.write_summary(tmp_path, {**kind, **counts, **numbers, "alpha": 1.0, **changes})
@@ -227,9 +227,9 @@ EQUAL = {"floor": 1.0, "floor_stderr": 0.0, "lower_bound": 1.0, "estimate": 1.0}
 SAID = [
     ({"alpha": 0.6}, "a mixture: the new policy with probability 0.6, the policy in use otherwise"),
     # A mixture without any of the candidate is nothing new, wherever the floor is.
-    ({"alpha": 0.0}, f"{NOTHING_NEW} the policy in use performs at least 0.610"),
-    ({"bound": "bca", **SEMI_SAFE}, "FOUND: with approximate confidence 95% its performance is at"),
-    (EQUAL, f"{NOTHING_NEW} its performance is at least "),
+    ({"alpha": 0.0}, f"{NOTHING_NEW} the mean return of the policy in use is at least 0.610"),
+    ({"bound": "bca", **SEMI_SAFE}, "FOUND: with approximate confidence 95% its mean return is at"),
+    (EQUAL, f"{NOTHING_NEW} its mean return is at least "),
     (EQUAL, "keep the policy in use"),
     # An estimate without any spread is one, too.
     (

@@ -120,13 +120,15 @@ def test_equal_options_end_within_a_tolerance():
     assert jaxrace.race(same, shared=True, tolerance=0.2).certified
 
 
-def test_ties_on_a_whole_list_go_to_the_first():
-    """Everything is known: both may be called the best, and the first is."""
+def test_ties_on_a_whole_list_are_said():
+    """Everything is known, and nothing is left to run; with more tasks it is open."""
     table = {"a": [1.0, 0, 1], "b": [1.0, 1, 0], "c": [0.0, 0, 0]}
     for by in ({"by": "mean", "low": 0, "high": 1}, {}):
         result = jaxrace.race(table, shared=True, of=3, **by)
-        assert (result.best, result.certified) == (["a"], True)
-        assert not jaxrace.race(table, shared=True, of=4, **by).certified
+        assert (result.tied, result.certified, result.next_runs) == (["a", "b"], False, {})
+        assert [option.verdict for option in result.options] == ["tied", "tied", "out"]
+        open_yet = jaxrace.race(table, shared=True, of=4, **by)
+        assert (open_yet.tied, open_yet.certified) == ([], False)
 
 
 def test_losers_are_out_before_anything_is_decided():

@@ -64,8 +64,8 @@ def test_a_horizon_that_cuts_a_block():
     assert np.asarray(results.samples).max() == 11 + (max_rounds - 11) // 5 * 5
 
 
-def test_a_verdict_outlives_the_margin_that_it_came_from():
-    """Options that change for the worse: a verdict stays, though the race draws on and S turns."""
+def test_a_verdict_waits_while_the_margin_is_against_it():
+    """Options that change for the worse: what was certain counts no more once S turns."""
     race = cases.make_race("ties", 4, 2, 100)
     rng = np.random.default_rng(12)
     outcomes = cases.draw("numbers", 12, 40, 4, 100)

@@ -157,12 +157,17 @@ def test_a_list_takes_back_what_its_whole_refutes():
     assert result.possible.tolist() == [False, True]
 
 
-def test_options_that_tie_on_a_list_are_ranked_by_their_number():
+def test_options_that_tie_on_a_list_are_both_possible():
+    """As for ``jaxrace.race``: a tie is no certificate, and nothing could settle it."""
     race = racing.SharedRace(num_options=3, top=1, capacity=40, finite=True, **MEAN)
     first = np.arange(40) % 2 == 0
     table = np.stack([np.zeros(40), first, ~first]).astype(np.float32)
     result = play(race, table, race.params())
-    assert (result.best.tolist(), result.certificate) == ([1], "dominance")
+    assert (result.certificate, result.possible.tolist()) == ("exhausted", [False, True, True])
+    assert "TIED on the whole list: 1, 2" in str(result)
+    columns = dict(zip("abc", table, strict=True))
+    found = jaxrace.race(columns, shared=True, of=40, by="mean", low=0, high=1)
+    assert (found.certified, found.tied) == (False, ["b", "c"])
 
 
 def test_a_loser_is_out_before_anything_is_certified():

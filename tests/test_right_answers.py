@@ -20,6 +20,7 @@ MODULES = (
     "right_params",
     "right_racing",
     "right_select",
+    "right_tasks",
     "right_words",
 )
 CASES = [

@@ -7,24 +7,48 @@ from typing import Any
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
-from jaxrace.data.heads import names_steps
+from jaxrace.data.heads import names_steps, words
 from jaxrace.data.sources import read_table
 from jaxrace.data.table import Table, listed
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
 
 # The columns of a log, and what else they may be called.
 _ROLES: dict[str, tuple[str, ...]] = {
     "trajectory": ("trajectory_id", "episode", "episode_id"),
-    "action": ("actions", "arm", "item", "item_id", "treatment"),
+    "action": (
+        *("actions", "action_taken", "arm", "item", "item_id", "treatment", "choice", "chosen"),
+    ),
     "probability": (
         *("propensity", "pscore", "propensity_score", "prob", "action_prob"),
         *("action_probability", "p"),
     ),
-    "reward": ("rewards", "click", "clicked", "conversion"),
+    "reward": ("rewards", "click", "clicked", "conversion", "cost", "costs", "loss", "regret"),
     "behaviour": ("behavior",),
 }
 _NEEDED = ("action", "probability", "reward")
 _TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
+# What is known after an action only: a policy that goes by it would see its own future.
+_AFTER = _set(
+    "click clicks clicked conversion conversions converted purchase purchases purchased "
+    "bought order_placed ordered revenue sale sales sold gmv profit dwell dwell_time "
+    "watch_time watched time_spent time_on_page liked churn churned survived signup "
+    "signed_up installed label labels target outcome outcomes response feedback rating "
+    "result results success succeeded correct score utility payoff return returns "
+    "reward_next done terminal terminated truncated optimal_action best_action"
+)
+_AFTER_ENDS = _set("reward rewards click clicks clicked conversion conversions revenue")
+_BEFORE = _set(
+    "past prior previous prev last history historical hist avg average mean lifetime recent "
+    "before ever since predicted"
+)
+_IDS = _set("id ids uid uuid guid key")
+_CLOCKS = _set("ts time times clock unix unixtime epoch timestamp date datetime")
 _MOST_KINDS = 50  # of a column with words
+_USED = "--columns context=NAME,context=NAME names what is to be used"
 
 _INTEGERS = 2**31 - 1  # actions are kept as int32, all else as float32
 _LARGEST, _SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
@@ -46,6 +70,7 @@ class Log:
     labels: tuple[str, ...]  # of the n trajectories
     behaviour: np.ndarray | None  # int64 [n], which policy made each; None: nothing says so
     lines: np.ndarray  # int64 [s], of the source
+    reward: str  # the column of them
     where: str  # the source, for messages
     said: tuple[str, ...] = ()  # what was guessed, in words
 
@@ -107,14 +132,16 @@ def read_log(
         table.require(head, np.abs(found[head]) <= _LARGEST, "a finite number")
     chances = found[roles["probability"]]
     is_chance = (chances >= _SMALLEST) & (chances <= 1)
-    table.require(roles["probability"], is_chance, "a number in (0, 1]")
+    hint = "percents have a sign, as in 50%" if (chances > 1).any() else ""
+    table.require(roles["probability"], is_chance, "a number in (0, 1]", hint)
     names, observations, kinds = _observed(table, context, found)
     labels, starts = _trajectories(table, roles.get("trajectory"), said)
     behaviour = _behaviour(table, roles.get("behaviour"), labels, starts, sign)
     said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
     said += more
-    times = [h for h in table.heads if h.lower() in _TIMES and h not in (*roles.values(), *context)]
-    said += [f"left out: {listed(times)}"] if times else []
+    said.append(f"observed: {listed(context, 30)}; {_USED}")
+    if "context" not in (columns or {}):
+        said += _said_of_columns(table, roles, context)
     return Log(
         names,
         observations,
@@ -127,6 +154,7 @@ def read_log(
         labels,
         behaviour,
         np.array(table.lines, np.int64),
+        roles["reward"],
         table.where,
         tuple(said),
     )
@@ -202,9 +230,41 @@ def _roles(
     context = [head for head in context if not _is_row_number(table, head)]
     # A policy cannot depend on when a row was made: the next ones are made later.
     context = [head for head in context if head.lower() not in _TIMES]
+    context = [head for head in context if not _is_after(head, roles)]
     if not context:
-        raise table.wrong("at least one column with what was observed", listed(table.heads))
+        got = listed(table.heads)
+        raise table.wrong("at least one column with what was observed", got, hint=_USED)
     return roles, context
+
+
+def _is_after(head: str, roles: Mapping[str, str]) -> bool:
+    """Does a head say that what is below it was not known when the action was chosen?
+
+    >>> [head for head in ("past_clicks", "ad_clicks", "nextState") if _is_after(head, {})]
+    ['ad_clicks', 'nextState']
+    """
+    found = words(head)
+    name = "_".join(found)
+    if any(name in (role, *_ROLES[role]) for role in roles):  # there is another column of that
+        return True
+    if not found or _BEFORE & {*found}:
+        return False
+    is_later = found[0] in ("next", "future", "after") or found[-1] == "next"
+    return is_later or name in _AFTER or found[-1] in _AFTER_ENDS
+
+
+def _said_of_columns(table: Table, roles: Mapping[str, str], context: Sequence[str]) -> list[str]:
+    """What is not observed, and what may not be meant to be."""
+    left = [head for head in table.heads if head not in (*roles.values(), *context)]
+    later = [head for head in left if _is_after(head, roles)]
+    times = [head for head in left if head not in later]
+    odd = [head for head in context if {*words(head)[-1:]} & (_IDS | _CLOCKS)]
+    found = {
+        "left out": times,
+        "left out, as these may be known only after the action": later,
+        "observed, though called like an id or a time": odd,
+    }
+    return [f"{what}: {listed(heads, 30)}" for what, heads in found.items() if heads]
 
 
 def _several(heads: str | Sequence[str]) -> list[str]:
@@ -256,15 +316,14 @@ def _observed(
             continue
         cells = [label_of(cell) for cell in table.column(head)]
         table.require(head, np.array([not is_blank(cell) for cell in cells]), "a word")
-        words = sorted(set(cells))
-        if len(words) > _MOST_KINDS:
-            hint = "--columns context=NAME,context=NAME names what is to be used"
-            got = f"{len(words):,}"
-            raise table.wrong(f"at most {_MOST_KINDS} words", got, head=head, hint=hint)
+        different = sorted(set(cells))
+        if len(different) > _MOST_KINDS:
+            got = f"{len(different):,}"
+            raise table.wrong(f"at most {_MOST_KINDS} words", got, head=head, hint=_USED)
         numbers = np.array(cells)
-        names += [f"{head}={word}" for word in words]
-        columns += [(numbers == word).astype(np.float64) for word in words]
-        kinds += [True] * len(words)
+        names += [f"{head}={word}" for word in different]
+        columns += [(numbers == word).astype(np.float64) for word in different]
+        kinds += [True] * len(different)
     return tuple(names), np.stack(columns, 1), np.array(kinds)
 
 

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from jaxrace import data
+from jaxrace.data.directions import names_smaller
 from jaxrace.improvement.trajectories import ReturnRange, Trajectories, as_numbers, trajectories
 
 _BEHAVIOUR = "behaviour"
@@ -51,17 +52,18 @@ class Parts(NamedTuple):
     action_names: tuple[str, ...] | None  # what the numbers of actions stand for
 
 
-def load(source: Any, returns: ReturnRange, **given: Any) -> Loaded:
+def load(source: Any, returns: ReturnRange, larger: bool = False, **given: Any) -> Loaded:
     """Read logged decisions.
 
     An NPZ file has the arrays ``observations`` [n, T, d], ``actions``, ``probabilities`` and
     ``rewards`` [n, T], and perhaps ``lengths`` and ``behaviour`` [n]. All else is read by
     ``jaxrace.data.read_log``, of which ``given`` are more arguments. ValueError names the first row
-    that is not as it should be or has a return out of its range.
+    that is not as it should be or has a return out of its range, and rewards that are called like
+    costs, unless they are (``returns.smaller``) or are said not to be (``larger``).
     """
     if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".npz":
         return _load_npz(Path(source), returns)
-    return _load_table(source, returns, **given)
+    return _load_table(source, returns, larger, **given)
 
 
 def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
@@ -160,8 +162,15 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     return found
 
 
-def _load_table(source: Any, returns: ReturnRange, **given: Any) -> Loaded:
+def _load_table(source: Any, returns: ReturnRange, larger: bool, **given: Any) -> Loaded:
     log = data.read_log(source, **given)
+    if names_smaller(log.reward) and not (larger or returns.smaller):
+        argument = given.get("argument", "log")
+        raise ValueError(
+            f"{argument}: expected rewards, of which larger is better, in {log.where}, got column "
+            f"{log.reward!r}: --smaller (smaller=True) says that these are costs, --larger "
+            "(larger=True) that they are not"
+        )
     count, lengths = len(log.starts), np.diff([*log.starts.tolist(), len(log.lines)])
     horizon = int(lengths.max())
     _require_size(log.where, count, horizon, len(log.names))

@@ -55,14 +55,18 @@ class ReturnRange:
         low: R_-, the least discounted sum of rewards.
         high: R_+, the largest; not so close to ``low`` that float32 cannot tell returns apart.
         discount: gamma, in (0, 1].
+        smaller: Are small returns better, as of costs? Then R_+ becomes 0, and R_- 1.
 
-    >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-8)))
-    0.5
+    >>> float(ReturnRange(-10, -6).normalised(jnp.float32(-9)))
+    0.25
+    >>> ReturnRange(0, 20, smaller=True).original(0.25)
+    15.0
     """
 
     low: float
     high: float
     discount: float = 1.0
+    smaller: bool = False
 
     def __post_init__(self) -> None:
         require_number("low", self.low, least=-_HUGE)
@@ -84,8 +88,16 @@ class ReturnRange:
         return np.float32(self.discount) ** np.arange(horizon, dtype=np.float32)
 
     def normalised(self, returns: Any) -> Any:
-        """(R - R_-) / (R_+ - R_-)."""
+        """(R - R_-) / (R_+ - R_-): larger is better; of costs, 1 less that."""
+        if self.smaller:
+            return (self.high - returns) / (self.high - self.low)
         return (returns - self.low) / (self.high - self.low)
+
+    def original(self, shares: Any) -> Any:
+        """The returns or costs that became these numbers in [0, 1]."""
+        if self.smaller:
+            return self.high - shares * (self.high - self.low)
+        return self.low + shares * (self.high - self.low)
 
     def includes(self, shares: Any) -> Any:
         """Are normalised returns in [0, 1], but for rounding?"""
@@ -201,7 +213,7 @@ def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None
     outside = np.asarray(data.present) & ~returns.includes(shares)
     if outside.any():
         row = int(np.argmax(outside))
-        total = returns.low + shares[row] * (returns.high - returns.low)
+        total = returns.original(shares[row])
         raise ValueError(
             f"{name}[{row}]: expected a return from {returns.low:g} to {returns.high:g}, "
             f"got {total:.6g}"

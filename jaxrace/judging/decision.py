@@ -34,6 +34,23 @@ class Seen(NamedTuple):
     mean: Any  # float [K, K], of the differences; positive where i looks better
 
 
+def seen_of(highest: Any, mean: Any, level: Any, strong_level: Any, null: Any = 0.0) -> Seen:
+    """The verdicts that evidence [K, K] has reached, and that nothing contradicts.
+
+    Evidence is a running maximum. What it has reached early does not stand while the mean of all
+    differences is below the ``null``, or, without a tolerance, while the reverse has been reached
+    as well. A verdict that waits certifies nothing wrong, so that every theorem stays true.
+    """
+    agrees = mean >= null
+    over, strong = (_one_way(highest >= x, null) & agrees for x in (level, strong_level))
+    return Seen(highest, over, strong, mean)
+
+
+def _one_way(reached: Any, null: Any) -> Any:
+    # Within a tolerance each of two may be over the other.
+    return reached & ~(reached.T & (null >= 0))
+
+
 class Doubt(NamedTuple):
     """What is certain of kappa options that lead, and what is not."""
 

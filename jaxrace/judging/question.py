@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jaxrace.judging import scores
+from jaxrace.judging.alike import in_order_by_lot
 from jaxrace.judging.blocks import BlockPairs, block_values
 from jaxrace.judging.levels import (
     By,
@@ -54,6 +55,7 @@ class Question:
     compare: Compare | None
     horizon: int
     gaps: Gaps
+    order_by_lot: int | None
 
     def __post_init__(self) -> None:
         require_integer("top", self.top, 1)
@@ -66,6 +68,13 @@ class Question:
         require_number("tolerance", self.tolerance, least=0, below=most)
         if self.of is not None and not self.shared:
             raise ValueError("of: expected shared tasks, of which there are so many, got others")
+        if self.order_by_lot is not None:
+            require_integer("order_by_lot", self.order_by_lot, 0)
+            if not self.shared or self.of is not None:
+                raise ValueError(
+                    "order_by_lot: expected shared tasks without of=N, got others: which tasks of "
+                    "a list are run must be by lot, and if all are, their order does not matter"
+                )
         if self.compare is not None and (self.by == "mean" or self.smaller):
             raise ValueError("compare: expected a race by wins, and not the smaller ones")
 
@@ -107,6 +116,8 @@ def compared(
     table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, columns=said_of)
     if looks is not None:
         table = looks.continued(table)
+    if question.order_by_lot is not None:
+        table = in_order_by_lot(table, question.order_by_lot)
     num_options = len(table.names)
     require_top(question.top, num_options)
     compare = None

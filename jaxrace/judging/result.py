@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 NextRuns = dict[str, int] | dict[str, list[str]]
 
-_COLOURS = {"in": "C0", "good enough": "C0", "out": "0.65", "?": "C1"}
+_COLOURS = {"in": "C0", "good enough": "C0", "tied": "C2", "out": "0.65", "?": "C1"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Option:
     runs: int  # that it has
     score: float | None  # its mean, or by wins its mean win probability; None if not known yet
     beats: int  # others that it is better than, tolerance or not, with enough evidence for each
-    verdict: str  # "in" the best, or "good enough" within the tolerance; "out", or "?"
+    verdict: str  # "in" the best, or "good enough" within the tolerance; "tied", "out", or "?"
     next: int  # runs that would help next
 
 
@@ -75,6 +75,10 @@ class RaceOfTable(Ranking):
     in_doubt: int  # pairs that need more evidence
     notes: tuple[str, ...] = ()
     is_dependent: bool = False  # runs may depend on each other: nothing is certified
+    one_look: bool = False  # does the error hold for this look alone?
+    whole: bool = False  # is the question about a list of tasks, all of which have been run?
+    tied: list[str] = dataclasses.field(default_factory=list)  # for the last places, if it is
+    refuted: str = ""  # what contradicts itself in the table, if anything
 
     @property
     def certified(self) -> bool:
@@ -166,15 +170,31 @@ class RaceOfTable(Ranking):
         """The answer in a line."""
         names = listed(self.best)
         within = f" within {self.tolerance:g}" if self.tolerance else ""
+        if self.refuted:
+            return f"REFUTED, nothing is certified; a guess: {names}"
+        if self.tied:
+            sure = [option.name for option in self.options if option.verdict == "in"]
+            places = f"for the last {self.top - len(sure)} of {self.top} places"
+            more = f", {places}; among the best: {listed(sure)}" if sure else ""
+            return f"TIED: {listed(self.tied)}{more}"
         if self.certified:
             return f"CERTIFIED{within}: {names}"
         return f"NOT CERTIFIED, a guess: {names}"
 
     def meaning(self) -> str:
         """What the headline says, and how sure it is."""
+        looks = "in this one look" if self.one_look else "at all looks together"
+        told = f"wrong with a probability of at most {self.delta:g}, {looks}"
+        if self.refuted:
+            return self.refuted
         if self.is_dependent:
             return f"{self._unit} may depend on each other, and nothing is guaranteed"
-        told = f"wrong with a probability of at most {self.delta:g}, at all looks together"
+        if self.tied:
+            equal = "their means are equal" if self.by == "mean" else "as many won as lost"
+            sure = "" if self.whole else f"; others are out, wrong with probability {self.delta:g}"
+            return (
+                f"on the whole list of tasks, {equal}: nothing is left that could settle it{sure}"
+            )
         if not self.certified:
             sure = [option.name for option in self.options if option.verdict == "in"]
             claim = who_may(self.by, self.top, self.possible, sure, len(self.options))
@@ -193,9 +213,12 @@ class RaceOfTable(Ranking):
             claim = f"nobody else is better by {self.tolerance:g} or more {unit}"
         elif self.by == "mean":
             whose = "its mean is" if self.top == 1 else "their means are"
-            claim = f"{whose} at least that of {others}"
+            least = "higher than" if self.whole else "at least"
+            claim = f"{whose} {least} that of {others}"
         else:
             claim = f"{each} more often better than worse than {others}"
+        if self.whole:
+            told = "all tasks of the list were run: of these it is certain, of no others"
         return f"{claim}; {told}"
 
     def asked(self) -> str:
@@ -270,7 +293,8 @@ class RaceOfTable(Ranking):
         """What is said of options by their verdicts."""
         out = "others are at least as good" if self.by == "mean" else "not one of the best"
         near = f"good enough, within {self.tolerance:g}"
-        return {"in": "one of the best", "good enough": near, "out": out, "?": "not known"}
+        found = {"in": "one of the best", "good enough": near, "tied": "tied for the last places"}
+        return found | {"out": out, "?": "not known"}
 
 
 def who_may(by: str, top: int, possible: list[str], sure: list[str], count: int) -> str:

@@ -15,6 +15,7 @@ from jaxrace.data.heads import names_task, names_times
 from jaxrace.data.identifiers import identifier
 from jaxrace.data.names import alike
 from jaxrace.data.runs import groups_of
+from jaxrace.judging.axes import axes_of
 from jaxrace.judging.in_memory import Columns, in_memory, is_read, wrong
 from jaxrace.judging.levels import Gaps
 
@@ -141,7 +142,7 @@ def _of_columns(data: Columns, shared: bool) -> Table:
         tuple(tasks),
         tuple(places),
         groups=groups,
-        said=(*data.said, *said),
+        said=(*data.said, *axes_of(data.names, data.values), *said),
     )
 
 

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxrace.judging import decision, scores
+from jaxrace.judging.alike import doubt_about_order, pooled
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
+from jaxrace.judging.ends import with_end
 from jaxrace.judging.independence import (
     IN_COMMON,
     DependentRunsWarning,
@@ -24,6 +26,7 @@ from jaxrace.judging.process import Pairs, Process, evidence_of, intervals, want
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
 from jaxrace.judging.runs import least_further, next_runs
+from jaxrace.judging.shared import SharedPairs
 
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
@@ -45,6 +48,7 @@ def race(
     horizon: int = HORIZON,
     gaps: Gaps = "lost",
     looks: str | os.PathLike[str] | None = None,
+    order_by_lot: int | None = None,
     dependent: bool = False,
     option_column: str | None = None,
     score_column: str | None = None,
@@ -86,6 +90,8 @@ def race(
         looks: A file that remembers what was looked at, made by the first look. Each later one is
             refused if settings, options or scores of before have changed; shared tasks are taken in
             the order in which they came, however the table is sorted now.
+        order_by_lot: A seed: put the shared tasks of a complete table, which is looked at once, in
+            a random order, which depends on the seed and the tasks' names alone.
         option_column: Of a frame or file: the column that names the option, if that is not clear.
         score_column: Of the same: that of the scores.
         task_column: Of the same: that of the tasks.
@@ -102,7 +108,8 @@ def race(
 
     Warns:
         DependentRunsWarning: Independent runs hardly are independent, or have tasks in common;
-            shared tasks are folds of one data set. Nothing is certified then.
+            shared tasks are folds of one data set, hardly alike, or hardly in an order by lot.
+            Nothing is certified then.
 
     >>> a, b, c = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
     >>> result = race({"a": a, "b": b, "c": c})
@@ -112,7 +119,9 @@ def race(
     [('c', 'b', 0.8), ('c', 'a', 0.82)]
     """
     about = top, delta, by, low, high, shared, of, tolerance, smaller, compare, horizon, gaps
-    question = Question(*about)
+    question = Question(*about, order_by_lot)
+    if order_by_lot is not None and looks is not None:
+        raise ValueError("order_by_lot: expected no file of looks: it is for a table of one look")
     given = {
         "option_column": option_column,
         "score_column": score_column,
@@ -125,22 +134,44 @@ def race(
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
     if shared and of is None and (overlap := scores.overlap_of(table)) is not None:
         doubts = [overlap]
+    doubts += _doubts_about_order(question, table, pairs)
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
     notes = [*table.said, *scores.notes_of(table, gaps)]
+    if len(set(table.groups)) > 1:
+        number, sizes = len(set(table.groups)), pooled(table.groups)
+        notes.append(f"{number:,} groups of tasks, pooled, each task counts the same: {sizes}")
     if of is not None and min(table.progress()) < of:
         notes.append(
             "holds if the order of the tasks was drawn by lot, before any result was known"
+        )
+    if order_by_lot is not None:
+        notes.append(
+            f"tasks in a random order, by seed {order_by_lot}: the guarantee is about tasks drawn "
+            "from the same mixture, for one look at this table with one seed, chosen before"
         )
     if dependent and not shared:
         clocks = sorted_options(dict(zip(table.names, columns, strict=True)))
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
     elif not (shared or doubts) and is_too_few([*map(len, columns)]):
         notes.append("whether runs depend on each other can hardly be seen with so few of them")
-    found = _answer(question, table, _look(question, table, columns, pairs), pairs, tuple(notes))
+    look = _look(question, table, columns, pairs)
+    found = _answer(question, table, look, pairs, tuple(notes))
+    of_look = look.decided.leads, look.seen, look.plain
+    found = with_end(found, question, table.names, *of_look)
     if past is not None:
         past.remember(table)
     return found.without_guarantee() if doubts or (dependent and not shared) else found
+
+
+def _doubts_about_order(question: Question, table: scores.Table, pairs: Pairs) -> list[str]:
+    """Why tasks are hardly alike, or not in an order by lot; ValueError if they cannot be."""
+    if not isinstance(pairs, SharedPairs) or question.order_by_lot is not None:
+        return []
+    if min(table.progress()) == question.of:
+        return []  # all were run, in whatever order
+    doubt = doubt_about_order(table, pairs)
+    return [] if doubt is None else [doubt]
 
 
 def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
@@ -201,10 +232,9 @@ def _look(
         plain = evidence = evidence_of(pairs, wanted, 0.0)
         if question.tolerance:
             evidence = evidence_of(pairs, wanted, question.null)
-        # Of two that are equal on the whole list of tasks, the first stands before the second.
-        over = (evidence.highest >= level.verdict) | np.triu(plain.tied, 1)
         mean = np.where(plain.common > 0, plain.mean, guess)
-        seen = Seen(evidence.highest, over, evidence.highest >= level.strong, mean)
+        of_evidence = evidence.highest, mean, level.verdict, level.strong
+        seen = decision.seen_of(*of_evidence, question.null)
         decided = decision.decide(seen, top, level.verdict, slack, is_tolerant=is_tolerant)
         missing = (decided.leads[:, None] != decided.leads[None, :]) & ~wanted
         if not missing.any():
@@ -213,7 +243,8 @@ def _look(
     is_lost = question.shared and question.gaps == "lost"
     has_some = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress()
     progress = table.in_order() if is_lost else has_some
-    perhaps = decision.perhaps_best(plain.highest >= level.possible, top)
+    beats = decision.seen_of(plain.highest, mean, level.possible, level.strong)
+    perhaps = decision.perhaps_best(beats.over, top)
     served = decided.served
     if decided.certificate is not None or not has_some.all():
         served = np.zeros_like(served)  # nothing is in doubt before all have something

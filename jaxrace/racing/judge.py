@@ -135,16 +135,17 @@ def _judged(
     evidence = evidence_of(pairs, ~np.eye(len(counts), dtype=bool), null)
     # In 32 bits, as a race that draws its samples has them.
     highest = evidence.highest.astype(np.float32).astype(float)
-    over, strong = (highest >= np.float32(x) for x in (params.level, params.strong_level))
-    seen = decision.Seen(highest, over, strong, evidence.mean)
+    level, strong_level = np.float32(params.level), np.float32(params.strong_level)
+    seen = decision.seen_of(highest, evidence.mean, level, strong_level, null)
     complete = pairs.complete()
     shared = np.minimum(complete[:, None], complete[None, :])
     used_up = shared >= most
     asked = within < min(blocks.first, limit)
     certificate = RUNNING if limit > 0 else EXHAUSTED
     if certificate == RUNNING and not asked.any():
-        level = float(np.float32(params.level))
-        found = decision.decide(seen, top, level, float(params.slack), is_tolerant=is_tolerant)
+        found = decision.decide(
+            seen, top, float(level), float(params.slack), is_tolerant=is_tolerant
+        )
         served = found.served
         # Infinite without a limit to give up at; not a number where nothing is left to play.
         with np.errstate(divide="ignore", invalid="ignore"):

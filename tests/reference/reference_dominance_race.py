@@ -164,8 +164,15 @@ def dominance_race(
                 evidence[j, i].add(-signs[i, j, rows, rows].T, lambdas, weights)
 
         highest = {pair: evidence[pair].highest for pair in pairs}
-        over = {pair: highest[pair] >= level for pair in pairs}
-        strong = {pair: highest[pair] >= strong_level for pair in pairs}
+
+        def stand(line, highest=highest):
+            """Pairs that have reached it, unless their margin or the reverse contradicts that."""
+            return {
+                (i, j): highest[i, j] >= line > highest[j, i] and evidence[i, j].margin >= 0
+                for i, j in pairs
+            }
+
+        over, strong = stand(level), stand(strong_level)
         near = [abs(highest[pair] - line) for pair in pairs for line in (level, strong_level)]
 
         ahead = {

@@ -41,7 +41,7 @@ IMPROVEMENTS: dict[str, str] = {
 }
 
 _OF_A_TABLE = ("columns", "decimal", "delimiter")
-_OF_A_FILE = ("low", "high", "discount", "order", *_OF_A_TABLE)
+_OF_A_FILE = ("low", "high", "smaller", "larger", "discount", "order", *_OF_A_TABLE)
 _TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".xlsx")
 _ROLES = ("trajectory", "action", "probability", "reward", "behaviour", "context")
 _MOST = 10**8  # trajectories are counted in int32
@@ -81,10 +81,13 @@ class ImproveConfig:
         repeats: Independent repeats; not of a file, which is used once.
         delta: Error probability of a test.
         spend: daedalus: share delta among all tests, so that it holds for the whole run.
-        floor: Performance in [0, 1] that a new policy must have; null stands for that of the policy
-            in use, of a file for an estimate, the mean return of the fifth that is searched.
+        floor: Performance in [0, 1] that a new policy must have, of a file its mean return, between
+            low and high; null stands for that of the policy in use, of a file for an estimate, the
+            mean return of the fifth that is searched.
         low: Of a file: the least return that is possible.
         high: Of a file: the largest return that is possible.
+        smaller: Of a file: rewards are costs, smaller is better, and the floor is the largest mean.
+        larger: Of a file: larger is better, though rewards are called like costs.
         discount: Of a file: the discount of rewards.
         order: Of a file: order of the Fourier basis of the policies; 0 for linear features.
         columns: Of a table: columns by their roles, if they have other names, such as
@@ -107,6 +110,8 @@ class ImproveConfig:
     floor: float | None = None
     low: float | None = None
     high: float | None = None
+    smaller: bool = False
+    larger: bool = False
     discount: float = 1.0
     order: int = 0
     columns: str | None = None
@@ -128,7 +133,7 @@ class ImproveConfig:
         require_integer("seed", self.seed, 0, 2**32 - 1)
         require_integer("order", self.order, 0)
         require_probability("delta", self.delta)
-        if self.floor is not None:
+        if self.floor is not None and not self.is_file:
             require_number("floor", self.floor, least=0, below=1)
         if self.is_file:
             self._check_file()

@@ -53,11 +53,12 @@ def improve(job: Job) -> Path:
 def _judge(log: Log) -> Done:
     found = tested(log)
     summary = found.to_dict()
+    bound = "upper_bound" if summary["smaller"] else "lower_bound"
     columns = {
         "trajectories": len(log.parts.train.behaviour) + len(log.parts.test.behaviour),
         "passed": bool(summary["passed"]["mean"]),
         "added": bool(summary["passed"]["mean"]),
-        **{name: np.float32(summary[name]) for name in ("lower_bound", "estimate", "delta")},
+        **{name: np.float32(summary[name]) for name in (bound, "estimate", "delta")},
     }
     tests = {name: np.asarray(value)[None, None] for name, value in columns.items()}
     return tests, found.policy.arrays(), found.plot(), summary

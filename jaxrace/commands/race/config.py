@@ -12,7 +12,7 @@ OF_COLUMNS = (
 )
 OF_QUESTION = (
     *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "horizon"),
-    *("gaps", "looks", "dependent"),
+    *("gaps", "looks", "order_by_lot", "dependent"),
 )
 
 
@@ -56,6 +56,8 @@ class ScoresConfig:
             run; or skip leaves them out: they must not depend on scores, nor ever be filled.
         looks: A file that remembers what was looked at, made by the first look: later ones are
             refused if scores of before have changed, and rows may be sorted again.
+        order_by_lot: A seed: put the shared tasks of a complete table, which is looked at once, in
+            a random order, which does not depend on scores.
         option_column: The column that names the option, where its name does not say so.
         score_column: The column of the scores.
         task_column: The column of the tasks.
@@ -83,6 +85,7 @@ class ScoresConfig:
     horizon: int = 300
     gaps: Literal["lost", "skip"] = "lost"
     looks: str | None = None
+    order_by_lot: int | None = None
     option_column: str | None = None
     score_column: str | None = None
     task_column: str | None = None

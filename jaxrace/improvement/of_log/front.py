@@ -42,7 +42,7 @@ class Log(NamedTuple):
     key: jax.Array
     bound: str
     delta: float
-    floor: float | None
+    floor: float | None  # a return, as all of the log
 
 
 def improve(
@@ -55,6 +55,8 @@ def improve(
     delta: float = 0.05,
     floor: float | None = None,
     discount: float = 1.0,
+    smaller: bool = False,
+    larger: bool = False,
     order: int = 0,
     seed: int = 0,
     argument: str = "data",
@@ -75,9 +77,11 @@ def improve(
         candidates: none, or k-fold: cross-validated mixtures with the policy in use, which are
             likelier to pass and take some four times as long.
         delta: Error probability of the test.
-        floor: Performance in [0, 1] that a new policy must have; None: an estimate, the mean return
-            of the fifth that is searched.
+        floor: Mean return that a new policy must have, on the scale from ``low`` to ``high``; None:
+            an estimate, the mean return of the fifth that is searched.
         discount: Of rewards.
+        smaller: Are rewards costs, of which smaller is better? The floor is then the largest mean.
+        larger: Is larger better, though the rewards are called like costs, as in "ticket price"?
         order: Of the Fourier basis of the policies; 0 for linear features.
         seed: Of the draws.
         argument: What messages begin with.
@@ -93,6 +97,7 @@ def improve(
     (True, [[1.0, 0.0], [0.0, 1.0]])
     """
     columns |= {"discount": discount, "order": order, "seed": seed, "argument": argument}
+    columns |= {"smaller": smaller, "larger": larger}
     return tested(prepared(data, low, high, bound, candidates, delta, floor, **columns))
 
 
@@ -105,6 +110,8 @@ def prepared(
     delta: float = 0.05,
     floor: float | None = None,
     discount: float = 1.0,
+    smaller: bool = False,
+    larger: bool = False,
     order: int = 0,
     seed: int = 0,
     argument: str = "data",
@@ -113,16 +120,19 @@ def prepared(
     """Read a log and divide it; what is wrong with it, or another argument, is said here."""
     validation.require_choice("candidates", candidates, ("none", "k-fold"))
     validation.require_float32_probability("delta", delta)
-    validation.require_number("floor", 0 if floor is None else floor, least=0, below=1)
     validation.require_integer("order", order, 0)
     validation.require_integer("seed", seed, 0, 2**32 - 1)
-    returns = ReturnRange(low, high, discount)
+    if smaller and larger:
+        raise ValueError("larger: expected one of smaller and larger, got both")
+    returns = ReturnRange(low, high, discount, smaller)
+    _require_floor(returns, floor)
     try:
-        found = load(data, returns, argument=argument, **columns)
+        found = load(data, returns, larger, argument=argument, **columns)
     except OSError as error:
         expected = f"{argument}: expected a file that can be read"
         raise ValueError(f"{expected}, got {str(data)!r}: {error.strerror}") from error
     require_enough(found.data)
+    _require_two_actions(found)
     policies = len(np.unique(found.data.behaviour))
     if candidates != "none" and policies > 1:
         raise ValueError(
@@ -145,6 +155,23 @@ def prepared(
     search = CandidateSearch(candidates, strategy=strategy)
     method = PolicyImprovement(softmax, returns, bound_called(bound), search)
     return Log(method, parts, found.said, key, bound, delta, floor)
+
+
+def _require_floor(returns: ReturnRange, floor: float | None) -> None:
+    """Raise if no return could be better than the floor, or none worse than it."""
+    is_number = isinstance(floor, int | float | np.number)
+    if floor is not None and not (is_number and 0 <= returns.normalised(floor) < 1):
+        low, high = f"{returns.low:g}", f"{returns.high:g}"
+        ends = f"({low}, {high}]" if returns.smaller else f"[{low}, {high})"
+        raise ValueError(f"floor: expected a mean return in {ends}, got {floor!r}")
+
+
+def _require_two_actions(loaded: Loaded) -> None:
+    """Raise if there is nothing to choose from."""
+    done = np.unique(np.asarray(loaded.data.actions)[np.asarray(loaded.data.taken)])
+    if len(done) < 2:
+        name = repr(loaded.action_names[0]) if loaded.action_names else str(done[0])
+        raise ValueError(f"{loaded.place(0, 0)}: expected two actions or more, got {name} alone")
 
 
 def _basis(order: int, inputs: int) -> Affine | Fourier:
@@ -176,21 +203,26 @@ def _require_few_numbers(loaded: Loaded, num_features: int) -> None:
 
 def tested(log: Log) -> ImprovementOfLog:
     """Search and test, once."""
-    method, parts = log.method, log.parts
+    method, parts, returns = log.method, log.parts, log.method.returns
+    width = returns.high - returns.low
     floor, floor_stderr = log.floor, 0.0
     if floor is None:
         # With the other returns the floor, and the candidate with it, would know the test.
-        earned = np.asarray(method.returns.returns(parts.train), np.float64)
-        floor = round(float(earned.mean()), 6)
-        floor_stderr = float(earned.std(ddof=1) / np.sqrt(len(earned)))
+        earned = np.asarray(returns.returns(parts.train), np.float64)
+        wanted = round(float(earned.mean()), 6)
+        floor, floor_stderr = _own(returns, wanted), width * _stderr(earned)
+    else:
+        wanted = float(returns.normalised(floor))
     # Of a mean that is 1 or 0, rounding.
-    params = method.params(min(max(floor, 0.0), 1.0), log.delta)
+    params = method.params(min(max(wanted, 0.0), 1.0), log.delta)
     found = method.run_on(log.key, parts.train, parts.test, params)
     weights = np.asarray(_weights_of(method, found.policy, parts.test), np.float64)
     check = check_weights(weights)
     # Weights whose mean is above 1 make every policy look better than it is.
     passed = bool(found.is_found) and not check.is_refuted
     alpha, is_safe = round(float(found.policy.alpha), 6), method.bound.is_safe
+    tested_estimate = (weights * np.asarray(returns.returns(parts.test))).mean()
+    bounds = (None, found.lower_bound) if returns.smaller else (found.lower_bound, None)
     summary: dict[str, Any] = {
         "method": "batch",
         "bound": log.bound,
@@ -198,15 +230,19 @@ def tested(log: Log) -> ImprovementOfLog:
         "is_safe": is_safe,
         "delta": log.delta,
         "delta_holds_for": "the whole run",
+        "low": returns.low,
+        "high": returns.high,
+        "smaller": returns.smaller,
         "floor": floor,
         "floor_stderr": floor_stderr,
         "floor_is_estimate": log.floor is None,
         "tests": 1,
         "repeats": 1,
         "passed": {"mean": float(passed), "stderr": None, "count": 1},
-        "lower_bound": float(found.lower_bound),
-        "estimate": float(found.estimate),
-        "tested_estimate": float((weights * np.asarray(method.returns.returns(parts.test))).mean()),
+        "lower_bound": _own(returns, bounds[0]),
+        "upper_bound": _own(returns, bounds[1]),
+        "estimate": _own(returns, found.estimate),
+        "tested_estimate": _own(returns, tested_estimate),
         "alpha": alpha,
         "weights": {
             "mean": check.mean if np.isfinite(check.mean) else None,
@@ -262,11 +298,21 @@ def _estimates_of(
     # The rest is the policy in use, of which the rewards themselves are values.
     alpha = float(policy.alpha)
     values = alpha * own + (1 - alpha) * returns
-    stderr = float(values.std(ddof=1) / np.sqrt(len(values)))
-    mean, total = float(values.mean()), weights.sum()
+    mean, stderr, total = values.mean(), _stderr(values), weights.sum()
+    worst = mean - student.ppf(1 - delta, len(values) - 1) * stderr
+    weighted = (weights * returns).sum() / total if total else None
     return {
-        "self_normalised": float((weights * returns).sum() / total) if total else None,
-        "doubly_robust": mean,
-        "doubly_robust_stderr": stderr,
-        "doubly_robust_lower": mean - float(student.ppf(1 - delta, len(values) - 1)) * stderr,
+        "self_normalised": _own(method.returns, weighted),
+        "doubly_robust": _own(method.returns, mean),
+        "doubly_robust_stderr": (method.returns.high - method.returns.low) * stderr,
+        "doubly_robust_bound": _own(method.returns, worst),
     }
+
+
+def _own(returns: ReturnRange, share: Any) -> float | None:
+    """What a number in [0, 1] is in the log's own units, where there is one."""
+    return None if share is None else float(returns.original(float(share)))
+
+
+def _stderr(values: np.ndarray) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -1,6 +1,7 @@
 """What a log says of a new policy, and how a person reads it."""
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, first_of, labels, panels
@@ -9,7 +10,8 @@ from jaxrace.improvement.saved import SavedPolicy
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_ROUNDING = 1e-6  # of estimates in [0, 1]
+_ROUNDING = 1e-6  # of estimates, as a part of the range of returns
+_MOST_DIGITS = 5  # fewer than so many more than usual tell the bound from the floor
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Estimate:
 
     name: str
     estimate: float | None  # None: not known
-    low: float | None  # lower bound; None: none holds
+    bound: float | None  # lower bound, of costs upper bound; None: none holds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,23 +57,49 @@ class ImprovementOfLog(Answer):
     @property
     def found(self) -> bool:
         """Is there a policy that is no worse than the floor, and estimated to be better?"""
-        is_better = self.estimate > self.floor + _ROUNDING
+        summary = self.summary
+        gain = self.floor - self.estimate if summary["smaller"] else self.estimate - self.floor
+        is_better = gain > _ROUNDING * (summary["high"] - summary["low"])
         return is_better and bool(self.summary["passed"]["mean"] and self.summary["alpha"])
 
     @property
-    def lower_bound(self) -> float:
-        """Of its performance, from the part of the log that tested it."""
+    def lower_bound(self) -> float | None:
+        """Of its mean return, from the part of the log that tested it; None of costs."""
         return self.summary["lower_bound"]
 
     @property
+    def upper_bound(self) -> float | None:
+        """Of its mean cost, from the part of the log that tested it; None of returns."""
+        return self.summary["upper_bound"]
+
+    @property
     def estimate(self) -> float:
-        """Of its performance, by the part of the log that was searched for it."""
+        """Of its mean return, by the part of the log that was searched for it."""
         return self.summary["estimate"]
 
     @property
     def floor(self) -> float:
-        """The performance that was wanted."""
+        """The mean return that was wanted, of costs the largest mean."""
         return self.summary["floor"]
+
+    @property
+    def _bound(self) -> float:
+        return self.summary["upper_bound" if self.summary["smaller"] else "lower_bound"]
+
+    @property
+    def _noun(self) -> str:
+        return "mean cost" if self.summary["smaller"] else "mean return"
+
+    @property
+    def _least(self) -> str:
+        return "at most" if self.summary["smaller"] else "at least"
+
+    def _shown(self, number: float | None, more: int = 0) -> str:
+        """With the digits that a thousandth of the range needs, and some more; "" for None."""
+        if number is None:
+            return ""
+        width = self.summary["high"] - self.summary["low"]
+        return f"{number:.{max(3 - math.floor(math.log10(width)) + more, 0)}f}"
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -99,9 +127,9 @@ class ImprovementOfLog(Answer):
         """Of its performance, by the part that tested it; the first bound is the verdict's."""
         summary, other = self.summary, self.summary.get("estimates")
         own = f"importance sampling, {summary['bound']}"
-        found = [Estimate(own, summary.get("tested_estimate"), summary["lower_bound"])]
+        found = [Estimate(own, summary.get("tested_estimate"), self._bound)]
         if other is not None:
-            robust = other["doubly_robust"], other["doubly_robust_lower"]
+            robust = other["doubly_robust"], other["doubly_robust_bound"]
             found.append(Estimate("self-normalised", other["self_normalised"], None))
             found.append(Estimate("doubly robust, t", *robust))
         return tuple(found)
@@ -118,17 +146,18 @@ class ImprovementOfLog(Answer):
         rows = max(len(estimates), 2 * len(shown))
         figure, (worth, does) = panels(self.headline(), rows, (1, 1), names)
         for place, one in enumerate(estimates):
-            if one.low is not None and one.estimate is not None:
-                worth.plot((one.low, one.estimate), (place, place), color="C0", lw=2)
-                worth.plot(one.low, place, "|", color="C0", ms=12)
+            if one.bound is not None and one.estimate is not None:
+                worth.plot((one.bound, one.estimate), (place, place), color="C0", lw=2)
+                worth.plot(one.bound, place, "|", color="C0", ms=12)
             if one.estimate is not None:
                 worth.plot(one.estimate, place, "o", color="C0")
-        worth.axvline(
-            self.floor, color="0.3", lw=0.8, ls=(0, (4, 2)), label=f"floor {self.floor:.3f}"
-        )
+        label = f"wanted: {self._least} {self._shown(self.floor)}"
+        worth.axvline(self.floor, color="0.3", lw=0.8, ls=(0, (4, 2)), label=label)
         worth.set_yticks(range(len(estimates)), [one.name for one in estimates])
         worth.set_ylim(len(estimates) - 0.4, -0.6)
-        worth.set(title="what it is worth", xlabel=f"performance, down to the {level} lower bound")
+        to = "up to the {} upper" if self.summary["smaller"] else "down to the {} lower"
+        xlabel = f"{self._noun}, {to.format(level)} bound"
+        worth.set(title="what it is worth", xlabel=xlabel)
         worth.legend(frameon=False)
         for shift, colour in (-0.2, "0.65"), (0.2, "C0"):
             shares = [one.logged if shift < 0 else one.chosen for one in shown]
@@ -143,15 +172,18 @@ class ImprovementOfLog(Answer):
     def asked(self) -> str:
         """The question in a line."""
         return (
-            f"A policy that performs at least {self.floor:.3f}, by bound {self.summary['bound']}, "
-            f"delta {self.summary['delta']:g}"
+            f"A policy whose {self._noun} is {self._least} {self._shown(self.floor)}, "
+            f"by bound {self.summary['bound']}, delta {self.summary['delta']:g}"
         )
 
     def headline(self) -> str:
         """The answer in a line."""
         summary = self.summary
-        bound, wanted = f"{self.lower_bound:.3f}", f"(wanted {self.floor:.3f}"
-        wanted += f", estimate {self.estimate:.3f})"
+        numbers = self._bound, self.floor, self.estimate
+        texts = [[self._shown(one, more) for one in numbers] for more in range(_MOST_DIGITS)]
+        # A bound that is not the floor does not look like it.
+        bound, floor, estimate = next((t for t in texts if t[0] != t[1]), texts[0])
+        wanted = f"(wanted {floor}, estimate {estimate})"
         kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
         confidence = f"with {kind} {100 * (1 - summary['delta']):.4g}%"
         keep = "keep the policy in use"
@@ -164,13 +196,13 @@ class ImprovementOfLog(Answer):
             )
         if not summary["alpha"]:
             return (
-                f"NOTHING BETTER FOUND: {confidence} the policy in use performs at least {bound} "
-                f"{wanted}; keep it"
+                f"NOTHING BETTER FOUND: {confidence} the {self._noun} of the policy in use is "
+                f"{self._least} {bound} {wanted}; keep it"
             )
-        least = f"{confidence} its performance is at least {bound} {wanted}"
+        least = f"{confidence} its {self._noun} is {self._least} {bound} {wanted}"
         if self.found:
             return f"FOUND: {least}"
-        return f"NOTHING BETTER FOUND: {least}, but it is not even estimated to exceed that; {keep}"
+        return f"NOTHING BETTER FOUND: {least}, but it is not even estimated to be better; {keep}"
 
     def meaning(self) -> str:
         """What is guaranteed."""
@@ -181,6 +213,11 @@ class ImprovementOfLog(Answer):
     def _notes(self) -> list[str]:
         summary, weights = self.summary, self.summary.get("weights")
         found = [*summary.get("said", [])]
+        better = "; smaller is better" if summary["smaller"] else ""
+        found.append(
+            f"numbers are {self._noun}s of a trajectory as in the log, possible from "
+            f"{summary['low']:g} to {summary['high']:g}{better}"
+        )
         if self.found and summary["alpha"] < 1:
             found.append(
                 f"a mixture: the new policy with probability {summary['alpha']:.2g}, the policy in "
@@ -189,14 +226,15 @@ class ImprovementOfLog(Answer):
         if weights and not weights["is_refuted"]:
             found.append(_of_weights(weights))
         if summary["floor_is_estimate"]:
+            error = self._shown(summary["floor_stderr"])
             found.append(
-                f"floor {self.floor:.3f} = mean return of the fifth that was searched +- "
-                f"{summary['floor_stderr']:.3f}: an estimate of the policy in use, or of all that "
-                "are in the log, and what is said is about that number; --floor sets another one"
+                f"floor {self._shown(self.floor)} = {self._noun} of the fifth that was searched +- "
+                f"{error}: an estimate of the policy in use, or of all that are in the log, and "
+                "what is said is about that number; --floor sets another one"
             )
         if self.rules:
             explained = f"{summary['policy']['explained']:.0%}"
-            found.append(f"rules below say what it does, {explained} of its differences")
+            found.append(f"the rules below explain {explained} of how its choices vary")
         if len(self.estimates) > 1:
             found.append(
                 "the verdict is that of importance sampling; self-normalised is biased, and no "
@@ -208,12 +246,11 @@ class ImprovementOfLog(Answer):
         """What the policy does, and what it is worth."""
         rules = [[one.where, one.does, f"{one.share:.0%}"] for one in self.rules]
         worths = [
-            [one.name, *("" if x is None else f"{x:.3f}" for x in (one.estimate, one.low))]
-            for one in self.estimates
+            [one.name, self._shown(one.estimate), self._shown(one.bound)] for one in self.estimates
         ]
-        level = f"at least, {100 * (1 - self.summary['delta']):.4g} %"
+        level = f"{self._least}, {100 * (1 - self.summary['delta']):.4g} %"
         shown = [Shown(["where", "does", "decisions"], rules)] if rules else []
-        return [*shown, Shown(["estimate", "performance", level], worths)]
+        return [*shown, Shown(["estimate", self._noun, level], worths)]
 
 
 def _of_weights(weights: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace.judging.decision import Seen, behind, in_doubt
+from jaxrace.judging.decision import seen_of as judged
 from jaxrace.racing import base
 from jaxrace.racing.dominance.state import (
     COUNTS,
@@ -102,7 +103,7 @@ def seen_of(
 ) -> Seen:
     """What a decision is taken on; arguments as fields of ``DominanceState``."""
     mean = mean_margin(margin, common(complete), blocks)
-    return Seen(highest, highest >= params.level, highest >= params.strong_level, mean)
+    return judged(highest, mean, params.level, params.strong_level, params.null)
 
 
 def reach_of(

@@ -27,6 +27,7 @@ from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing.comparing import require_sign
 from jaxrace.racing.shared.state import (
     BLOCK,
+    TIE,
     PairEvidence,
     SharedParams,
     SharedState,
@@ -34,9 +35,6 @@ from jaxrace.racing.shared.state import (
     pairs_last,
     pairs_of,
 )
-
-# Means that are as close as this, in units of the range, are equal: float32 rounds scores by half.
-TIE = 2.0**-23
 
 # Products are cut here, far above every level, and bets where a factor could exceed 1 / room.
 _MOST = 1e30

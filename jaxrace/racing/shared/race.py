@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxrace import kernels, narrowing
 from jaxrace.judging import levels
-from jaxrace.judging.decision import SHARED_SLACK, Seen, perhaps_best, perhaps_tied
+from jaxrace.judging.decision import SHARED_SLACK, Seen, perhaps_best, perhaps_tied, seen_of
 from jaxrace.kernels.kahan import Total
 from jaxrace.protocol import verb
 from jaxrace.racing import base
@@ -278,14 +278,9 @@ class SharedRace(base.Race):
         apart = ~jnp.eye(self.num_options, dtype=bool)
         highest = jnp.where(apart, highest, -jnp.inf)
         total = jnp.where(apart, total, 0.0)
-        over = highest >= params.level
-        if self.finite:
-            # Of two that are equal on all tasks the first stands before the second.
-            whole = decision.common(told) >= params.max_rounds
-            is_tied = jnp.abs(total) <= evidence.TIE * params.max_rounds.astype(jnp.float32)
-            over |= jnp.triu(whole & is_tied, 1)
         shared = jnp.maximum(decision.common(told), 1).astype(jnp.float32)
-        return Seen(highest, over, highest >= params.strong_level, total / shared)
+        levels = params.level, params.strong_level
+        return seen_of(highest, total / shared, *levels, params.nulls[0])
 
     @verb
     def result(self, state: SharedState, params: SharedParams) -> SharedResult:
@@ -297,7 +292,8 @@ class SharedRace(base.Race):
         certified = (state.certificate != RUNNING) & (state.certificate != EXHAUSTED)
         in_top = jnp.argsort(ranking) < self.top
         # Of the nulls the last one is that without a tolerance.
-        possible, sure = perhaps_best(highest[-1] >= params.possible_level, self.top)
+        beats = seen_of(highest[-1], seen.mean, params.possible_level, jnp.inf).over
+        possible, sure = perhaps_best(beats, self.top)
         tied = perhaps_tied(seen.strong, in_top) & (state.certificate == COUNTS)
         certain = certified & (params.tolerance == 0)
         return SharedResult(

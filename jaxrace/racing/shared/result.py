@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from jaxrace.racing.dominance.result import CertifiedResult, FloatArray
 from jaxrace.racing.dominance.state import COUNTS, DOMINANCE, EXHAUSTED
 from jaxrace.racing.result import MAX_LISTED, span
+from jaxrace.racing.shared.state import TIE
 
 
 @jax.tree_util.register_dataclass
@@ -59,9 +60,23 @@ class SharedResult(CertifiedResult):
             return f"CERTIFIED (a): {self._first} is over each of the others"
         if number == COUNTS:
             return "CERTIFIED (b): certain wins and losses settle the scores"
+        if not self.decided and (tied := self._equal()):
+            return f"TIED on the whole list: {', '.join(tied)}"
         played = int(np.max(self.samples))
         how = f"after {played} tasks" if number == EXHAUSTED else "yet"
         return f"NOT certified {how}; {self._guess}"
+
+    def _equal(self) -> list[str]:
+        """Options that are equal on the whole list, where nothing else is open at the boundary."""
+        inside, outside = np.split(np.asarray(self.ranking), [self.top])
+        cross = np.ix_(inside, outside)
+        run = np.asarray(self.samples) == int(self.params.max_rounds)
+        is_tied = self.finite & (run[:, None] & run[None, :])[cross]
+        is_tied &= abs(np.asarray(self.mean_difference)[cross]) <= TIE
+        if not (is_tied | (self.log_highest[cross] >= float(self.params.level))).all():
+            return []
+        found = np.concatenate([inside[is_tied.any(1)], outside[is_tied.any(0)]])
+        return [str(option) for option in found]
 
     def _notes(self) -> dict[str, str]:
         """Further, how far the evidence is, and whose further tasks would help."""

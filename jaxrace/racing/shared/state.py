@@ -17,6 +17,9 @@ from jaxrace.validation import Owner
 # Tasks of a pair that are counted at once.
 BLOCK = 8
 
+# Means that are as close as this, in units of the range, are equal: float32 rounds scores by half.
+TIE = 2.0**-23
+
 
 @pytree
 class SharedParams:

@@ -1,0 +1,309 @@
+"""Are shared tasks alike, as a stream must be, or in an order by lot, as a list must be?
+
+If they are, each order of the tasks is equally likely. Given how many of n tasks that decide a pair
+its first option wins, m, all n choose m arrangements of its wins are, and
+
+    e = (n choose m) Q(the arrangement)
+
+has a mean of at most 1, whatever the law Q of arrangements that was fixed in advance: chance makes
+it reach 1 / p with a probability of at most p (Markov). So does a mean of such e, over pairs and
+laws, however they depend on each other. The laws here give each block of consecutive tasks a share
+of wins of its own, from a beta distribution; blocks are halves, quarters and so on, or named.
+Axes: K options, P pairs, T tasks, G blocks.
+"""
+
+import dataclasses
+import hashlib
+import math
+import re
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.answers import listed
+from jaxrace.judging.independence import REFUSED, WARNED
+from jaxrace.judging.process import FloatArray, IntArray
+from jaxrace.judging.scores import Table
+from jaxrace.judging.shared import SharedPairs
+
+# Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
+_SUMS = (2.0, 8.0, 32.0, 128.0)
+_LEAST_BLOCK, _MOST_BLOCKS = 8, 512
+
+# Tasks of pairs that are looked at: of many options not all pairs.
+_MOST_TASKS = 2_000_000
+
+# The weights of the mean: named blocks, where there are any; tasks that repeat others.
+_NAMED_SHARE, _REPEATED_SHARE = 0.45, 0.1
+
+# Of an outright refusal: so many stretches of tasks of one group for each group.
+_FEW_STRETCHES = 4
+
+
+class _Finding(NamedTuple):
+    log_e: float
+    what: str
+
+
+def in_order_by_lot(table: Table, seed: int) -> Table:
+    """The tasks in a random order that depends on the seed and their names alone.
+
+    Raises:
+        ValueError: An option lacks a task.
+    """
+    assert table.tasks is not None
+    number = len(table.task_names)
+    short = [name for name, n in zip(table.names, table.progress(), strict=True) if n < number]
+    if short:
+        raise ValueError(
+            f"order_by_lot: expected a table in which every option has run all {number:,} tasks, "
+            f"got fewer of {listed(short)}: tasks that not all have run are to be left out"
+        )
+    digests = [hashlib.sha256(f"{seed}\n{name}".encode()).digest() for name in table.task_names]
+    order = sorted(range(number), key=digests.__getitem__)
+    place = np.empty(number, np.int64)
+    place[order] = np.arange(number)
+    groups = tuple(table.groups[task] for task in order) if table.groups else ()
+    return dataclasses.replace(
+        table,
+        tasks=tuple(place[tasks] for tasks in table.tasks),
+        task_names=tuple(table.task_names[task] for task in order),
+        groups=groups,
+    )
+
+
+def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
+    """Why tasks are hardly alike, or hardly in an order by lot.
+
+    Tasks in an order by lot are refused with a probability of at most 1e-6, and doubted with one of
+    at most 1e-3, at each call.
+
+    Raises:
+        ValueError: They are certainly not; or groups of tasks that the table names come one after
+            the other.
+    """
+    is_list = pairs.num_tasks is not None
+    number = pairs.values.shape[1]
+    groups = table.groups or tuple(map(_prefix, table.task_names))
+    starts = _stretches(groups)
+    said = f"{len(set(groups)):,} groups of tasks one after the other: {pooled(groups)}"
+    chance = _chance_of_stretches(groups, len(starts)) if len(starts) < number else 0.0
+    in_blocks = chance < math.log(REFUSED)
+    few = len(starts) <= _FEW_STRETCHES * len(set(groups))
+    if in_blocks and (is_list or (few and table.groups)):
+        raise ValueError(_wrong(said, is_list))
+    named = np.append(starts, number) if in_blocks else None
+    worst = _worst(table, pairs, named)
+    if worst.log_e >= -math.log(REFUSED):
+        raise ValueError(_wrong(f"{worst.what}; {_odds(REFUSED)}", is_list))
+    if worst.log_e >= -math.log(WARNED):
+        return _wrong(f"{worst.what}; {_odds(WARNED)}", is_list)
+    return _wrong(said, is_list) if in_blocks and few else None
+
+
+def pooled(groups: tuple[str, ...]) -> str:
+    """Groups with their numbers of tasks, in words.
+
+    >>> pooled(("mmlu", "mmlu", "gsm8k"))
+    'mmlu 2, gsm8k 1'
+    """
+    names, counts = np.unique(groups, return_counts=True)
+    size = dict(zip(names.tolist(), counts.tolist(), strict=True))
+    return listed([f"{name} {size[name]:,}" for name in dict.fromkeys(groups)])
+
+
+def _wrong(got: str, is_list: bool) -> str:
+    if is_list:
+        return (
+            "tasks: expected an order drawn by lot, before any result was known, got "
+            f"{got}. Once all tasks of the list are run, their order does not matter"
+        )
+    return (
+        f"tasks: expected ones that are alike, in whatever order, got {got}. order_by_lot=SEED "
+        "(--order-by-lot SEED) puts those of a complete table in a random order, for one look; "
+        "of=N (--of N) asks about these N tasks and no others, once all of them are run"
+    )
+
+
+def _odds(level: float) -> str:
+    return f"in an order by lot that is so less than once in {1 / level:,.0f} tries"
+
+
+def _prefix(task: str) -> str:
+    """The name of a task without its number, and without parts that are numbers.
+
+    >>> [_prefix(task) for task in ("mmlu_anatomy 17", "gsm8k/12", "17", "2024-01-31", "fold3")]
+    ['mmlu_anatomy', 'gsm8k', '', '', 'fold']
+    """
+    parts = re.split(r"([^0-9A-Za-z]+)", re.sub(r"\d+$", "", task))
+    kept = [part for part in parts if not part.isdigit()]
+    return "".join(kept).strip(" _/:.#-")
+
+
+def _stretches(groups: tuple[str, ...]) -> IntArray:
+    """Where stretches of tasks of one group begin."""
+    codes = np.unique(np.array(groups, str), return_inverse=True)[1]
+    return np.flatnonzero(np.r_[len(codes) > 0, codes[1:] != codes[:-1]])
+
+
+def _chance_of_stretches(groups: tuple[str, ...], number: int) -> float:
+    """ln of a bound on the probability of at most so many stretches in a random order.
+
+    Tasks can be cut into r stretches in T - 1 choose r - 1 ways, and those be named in at most
+    G (G - 1)^(r - 1); of all orders of the names there are T! / (n_1! ... n_G!).
+    """
+    counts = np.unique(np.array(groups, str), return_counts=True)[1]
+    if len(counts) < 2:
+        return 0.0
+    r, rest = np.arange(len(counts), number + 1), len(counts) - 1
+    ways = _log_choose(len(groups) - 1, r - 1) + math.log(rest + 1) + (r - 1) * math.log(rest)
+    return float(np.logaddexp.reduce(ways) - _log_orders(counts))
+
+
+def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding:
+    """The mean e over pairs and laws, and what speaks loudest."""
+    first, second = _some_pairs(*pairs.values.shape)
+    differences = pairs.differences(first, second)
+    series = [("is better", np.nan_to_num(np.sign(differences)))]
+    if pairs.by == "mean" and differences.size:
+        with np.errstate(invalid="ignore"):
+            beyond = np.sign(differences - _medians(differences)[:, None])
+        series.append(("is better by more than usual", beyond))
+    number = pairs.values.shape[1]
+    counts = 2 ** np.arange(1, 10)
+    counts = counts[(number // counts >= _LEAST_BLOCK) & (counts <= _MOST_BLOCKS)]
+    cuts = [np.arange(count + 1) * number // count for count in counts.tolist()]
+    blocks_share = 1 - _REPEATED_SHARE - (_NAMED_SHARE if named is not None else 0)
+    weighted = [(cut, blocks_share / len(cuts)) for cut in cuts]
+    weighted += [(named, _NAMED_SHARE)] if named is not None else []
+    repeated = _repeated(pairs.values)
+    best, total = repeated, repeated.log_e + math.log(_REPEATED_SHARE)
+    for words, signs in series:
+        signs = np.nan_to_num(signs)
+        for cut, weight in weighted:
+            log_es = _log_e(*_in_blocks(signs, cut))
+            share = math.log(weight / len(series) / len(first))
+            total = np.logaddexp(total, np.logaddexp.reduce(log_es) + share)
+            place = int(log_es.argmax())
+            if log_es[place] > best.log_e:
+                of_pair = table.names[first[place]], table.names[second[place]], words
+                what = _block_words(signs[place], cut, *of_pair, table.groups)
+                best = _Finding(float(log_es[place]), what)
+    return best._replace(log_e=float(total))
+
+
+def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntArray, IntArray]:
+    """Each option and the next one, the one after that and so on, as far as there is time.
+
+    Which ones does not depend on scores, so that chance has no more room.
+    """
+    most = max(_MOST_TASKS // max(num_tasks * num_values**2, 1), num_options)
+    offsets = np.arange(1, num_options // 2 + 1)
+    first = np.tile(np.arange(num_options), len(offsets))
+    second = (first + np.repeat(offsets, num_options)) % num_options
+    if num_options % 2 == 0:  # of half a round each pair is there twice
+        first, second = first[: -num_options // 2], second[: -num_options // 2]
+    return first[:most], second[:most]
+
+
+def _medians(differences: FloatArray) -> FloatArray:
+    """Of the differences of each pair that are not 0: [P]; 0 without any."""
+    has_any = np.nan_to_num(differences).any(1)
+    kept = np.where(differences == 0, np.nan, differences)
+    found = np.zeros(len(kept))
+    found[has_any] = np.nanmedian(kept[has_any], 1)
+    return found
+
+
+def _in_blocks(signs: FloatArray, cut: IntArray) -> tuple[IntArray, IntArray]:
+    """Of signs [P, T] how many are not 0, and how many positive, in each block: [P, G]."""
+    filled = np.pad(signs, ((0, 0), (1, 0)))
+    decided, won = ((filled * sign > 0).cumsum(1)[:, cut] for sign in (filled, 1))
+    return np.diff(decided, axis=1), np.diff(won, axis=1)
+
+
+def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
+    """ln e, a mean over ``_SUMS``, of the tasks [P, G] that are decided, and won: [P].
+
+    Q is that of arrangements with m wins. So it is divided by what all of these have together, or
+    by more: no number of wins of all is likelier than the likeliest one of the largest block.
+    """
+    from scipy.special import betaln  # late: it is slow to import
+
+    n, m = decided.sum(1), won.sum(1)
+    share = ((m + 0.5) / (n + 1))[:, None]
+    largest = decided.max(1)
+    found = []
+    for total in _SUMS:
+        a, b = total * share, total * (1 - share)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mode = np.clip((largest + 1) * (a - 1)[:, 0] / (total - 2), 0, largest)
+        mode = np.floor(np.nan_to_num(mode))
+        whole = betaln(a, b)[:, 0]
+        likeliest = np.max(
+            [
+                _log_choose(largest, k) + betaln(a[:, 0] + k, b[:, 0] + largest - k) - whole
+                for k in (0 * largest, mode, largest)
+            ],
+            axis=0,
+        )
+        log_q = (betaln(a + won, b + decided - won) - betaln(a, b)).sum(1)
+        found.append(_log_choose(n, m) + log_q - np.minimum(likeliest, 0))
+    return np.logaddexp.reduce(found) - math.log(len(_SUMS))
+
+
+def _repeated(values: FloatArray) -> _Finding:
+    """Is the table a shorter one r times, as a whole or row by row?
+
+    Then it is settled by T / r rows: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders of
+    n_1, n_2, ... equal rows are so, in two ways, for any r.
+    """
+    rows = np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
+    none = _Finding(-math.inf, "")
+    if len(rows) < 2:
+        return none
+    codes, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)[1:]
+    codes, most = codes.reshape(-1), math.gcd(*counts.tolist())
+    for times in range(most, 1, -1):
+        if most % times:
+            continue
+        size = len(codes) // times
+        by_row, by_table = codes.reshape(size, times), codes.reshape(times, size)
+        if (by_row == by_row[:, :1]).all() or (by_table == by_table[:1]).all():
+            log_e = _log_orders(counts) - _log_orders(counts // times) - math.log(2 * len(codes))
+            return _Finding(log_e, f"{size:,} tasks, each of them {times} times")
+    return none
+
+
+def _block_words(
+    signs: FloatArray, cut: IntArray, name: str, other: str, words: str, groups: tuple[str, ...]
+) -> str:
+    """Where one option is better most often, and most seldom."""
+    decided, won = (x[0] for x in _in_blocks(signs[None], cut))
+    with np.errstate(invalid="ignore"):
+        spread = (won - decided * won.sum() / decided.sum()) / np.sqrt(decided)
+    ends = int(np.nanargmax(spread)), int(np.nanargmin(spread))
+    texts = []
+    for block in ends:
+        start, end = int(cut[block]), int(cut[block + 1])
+        whose = set(groups[start:end])
+        tasks = whose.pop() if len(whose) == 1 else f"tasks {start + 1:,} to {end:,}"
+        texts.append(f"on {won[block] / decided[block]:.2f} of {tasks}")
+    which = f"differences of {name} and {other} that change along their order"
+    return f"{which}: {name} {words} {' and '.join(texts)}, ties aside"
+
+
+def _log_choose(n: "int | NDArray[np.int64]", k: "int | FloatArray | IntArray") -> FloatArray:
+    return _log_factorial(n) - _log_factorial(k) - _log_factorial(np.asarray(n) - k)
+
+
+def _log_orders(counts: IntArray) -> float:
+    """ln of the different orders of things of which so many are equal."""
+    return float(_log_factorial(counts.sum()) - _log_factorial(counts).sum())
+
+
+def _log_factorial(n: "int | FloatArray | IntArray | np.int64") -> FloatArray:
+    from scipy.special import gammaln  # late, as above
+
+    return gammaln(np.asarray(n, float) + 1)
