@@ -7,6 +7,8 @@ import pytest
 
 import jaxrace
 from jaxrace.judging.levels import shared_bets
+from jaxrace.judging.looks import Looks
+from jaxrace.judging.scores import as_table
 from jaxrace.judging.shared import SharedPairs
 
 ALPHA, NUMBER = 0.05, 2_000
@@ -103,6 +105,20 @@ def test_rows_may_be_sorted_again(tmp_path):
     again.append({"question": "q3", "option": "a", "score": 1.0})
     with pytest.raises(ValueError, match="for task q3 of a, as before"):
         jaxrace.race(again, shared=True, looks=path)
+
+
+def test_groups_go_with_their_tasks(tmp_path):
+    rows = [(name, task) for task in ("law 1", "art 1", "art 2") for name in "ab"]
+    for order in (rows, rows[::-1]):
+        table = as_table(
+            [{"option": n, "question": t, "score": 1, "topic": t[:3]} for n, t in order],
+            shared=True,
+        )
+        looks = Looks(tmp_path / "looks.json", {"compare": None})
+        seen = looks.continued(table)
+        looks.remember(seen)
+        assert seen.task_names == ("law 1", "art 1", "art 2")
+        assert seen.groups == ("law", "art", "art")
 
 
 def test_another_file_is_no_file_of_looks(tmp_path):

@@ -281,3 +281,22 @@ def test_folds_of_one_data_set_are_no_independent_tasks(head, options, warned, t
     said = capsys.readouterr().out
     assert ("WARNING: folds of one data set overlap" in said) == warned
     assert ("tasks may depend on each other, and nothing is guaranteed" in said) == warned
+
+
+def test_the_command_names_options_and_groups(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    scores = rng.normal([1, 0], 0.3, (40, 2)).round(3)
+    rows = [f"{'ab'[t % 2]},{7 * t % 40},{a},{b}" for t, (a, b) in enumerate(scores)]
+    (tmp_path / "s.csv").write_text("\n".join(["art,rooms,ppo,sac", *rows, ""]))
+    command = ["race", str(tmp_path / "s.csv"), "--shared"]
+    assert main(command) == 2
+    refused = capsys.readouterr().err
+    assert "got 'rooms', 0 to 39 in equal steps, each once: --task-column rooms if" in refused
+    assert "--options names the columns of options, such as ppo,sac" in refused
+    status, found = race_json(capsys, *command[1:], "--options", "ppo,sac", "--group-column", "art")
+    assert (status, found["best"]) == (0, ["ppo"])
+    assert "2 groups of tasks from column 'art': a 20, b 20" in found["notes"]
+    assert main([*command, "--task-column", "rooms", "--options", "ppo,sac"]) == 0
+    capsys.readouterr()
+    assert main([*command, "--options", "ppo,rocks"]) == 2
+    assert "expected a column 'rocks' in" in capsys.readouterr().err

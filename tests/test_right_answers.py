@@ -12,6 +12,7 @@ import pytest
 
 MODULES = (
     "right_cluster",
+    "right_columns",
     "right_command",
     "right_direction",
     "right_envs",

@@ -21,6 +21,7 @@ _EXACT = 2**53  # larger integers are not all floats
 _LIKE_A_NUMBER = re.compile(
     r"[+-]?(?:[.,]?\d[\d.,_' ]*(?:e[+-]?\d+)?\s*%?|inf|infinity|nan)", re.IGNORECASE
 )
+_WHOLE = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 _THOUSANDS = {
     ",": re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+%?"),
@@ -45,8 +46,8 @@ def counts(cells: Sequence[Cell]) -> bool:
     >>> counts(["0", "1"]), counts([1, 2]), counts([1, 3])
     (True, True, False)
     """
-    texts = [str(cell) for cell in cells]
-    return any(texts == [str(row + begin) for row in range(len(texts))] for begin in (0, 1))
+    rows = range(len(cells))
+    return any(all(str(cells[row]) == str(row + begin) for row in rows) for begin in (0, 1))
 
 
 def label_of(cell: Cell) -> str:
@@ -124,9 +125,24 @@ def _decimal_of(table: Table, texts: Sequence[str]) -> str:
         if all(_THOUSANDS[","].fullmatch(text) for text in commas):
             raise table.wrong("numbers that can be read in one way", repr(commas[0]), hint=hint)
         return ","
-    if table.separator == ";" and points and all(map(_THOUSANDS["."].fullmatch, points)):
+    are_like = points and all(map(_THOUSANDS["."].fullmatch, points))
+    if are_like and (table.separator == ";" or _seem_thousands(points, texts)):
         raise table.wrong("numbers that can be read in one way", repr(points[0]), hint=hint)
     return "."
+
+
+def _seem_thousands(points: Sequence[str], texts: Sequence[str]) -> bool:
+    """Are whole numbers below 1,000 nearer to cells with points if these are thousands?
+
+    >>> _seem_thousands(["1.020"], ["850"]), _seem_thousands(["1.020"], ["2", "27"])
+    (True, False)
+    """
+    whole = [abs(int(text)) for text in texts if _WHOLE.fullmatch(text)]
+    if not whole or max(whole) >= 1_000:
+        return False
+    # Between decimals and thousands lies, on a scale of ratios, the root of 1,000.
+    usual = np.median([abs(float(text.rstrip("% ").replace(".", ""))) for text in points])
+    return bool(1_000 * np.median(whole) ** 2 > usual**2)
 
 
 def _number(cell: Cell, sign: str, is_percent: bool) -> float | None:

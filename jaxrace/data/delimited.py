@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jaxrace.data.cells import counts, kind_of
-from jaxrace.data.heads import names_option, names_score, names_task
+from jaxrace.data.heads import are_numbered_tasks, names_option, names_score, names_task
 from jaxrace.data.table import Table, listed, named, require_different, wrong
 from jaxrace.validation import require_choice
 
@@ -24,6 +24,8 @@ _LOOKED_AT = 100  # rows that tell the delimiter
 _DECIMAL = re.compile(r"\d,\d")
 # What is on the two sides of a decimal comma, and what only stands where decimals have points.
 _WHOLE, _BEHIND = re.compile(r"[+-]?\d+"), re.compile(r"\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
+_BETWEEN = re.compile(r"[;\t|]|,(?=\S)")
+_CUT = re.compile(r"[+-]?0\d+|-0")
 _WITH_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
 
@@ -71,10 +73,10 @@ def parse(
     (('a', 'b'), (['0,5', '0,7'], ['1', '2']), [2, 4], ';')
     """
     require_choice("delimiter", delimiter, ("auto", *_NAMES.values()))
-    text, titles = _without_titles(text) if header else (text, [])
     signs = {name: sign for sign, name in _NAMES.items()}
     is_auto = delimiter == "auto"
-    chosen = delimiter_of(argument, where, text) if is_auto else signs[delimiter]
+    chosen = _delimiter_of(argument, where, text, header) if is_auto else signs[delimiter]
+    text, titles = _without_titles(text, chosen) if header else (text, [])
     try:
         rows = list(_rows(text, chosen))
     except csv.Error as error:
@@ -101,6 +103,15 @@ def parse(
         width -= 1
     heads = named(heads[:width])
     require_different(argument, f"{where}, line {number}", heads)
+    is_among = any(kind_of([head]) == "number" for head in heads[1:])
+    if titles and is_among and not are_numbered_tasks(heads[1:]):
+        got = f"{listed(heads)} below {titles[-1]!r}"
+        hint = "a name above each column says which is which; --delimiter what is between them"
+        raise wrong(argument, "names of columns", f"{where}, line {number}", got, hint)
+    cells = [cell for _, row in rows for cell in row]
+    if chosen == "," and not header and (cut := [*filter(_CUT.fullmatch, cells)]):
+        hint = "semicolons between columns let commas be decimal ones"
+        raise wrong(argument, "numbers", where, f"{cut[0]!r}, behind a comma", hint)
     for number, row in rows:
         if len(row) < width or any(row[width:]):
             place = f"{where}, line {number}"
@@ -112,6 +123,8 @@ def parse(
     said = () if is_usual else (f"{_NAMES[chosen]}s between the columns",)
     said += tuple(f"left out, as a title: {title!r}" for title in titles)
     said += (f"the first column has no head: read as {names} of the rows",) if names else ()
+    if chosen == "," and not header and width % 2 == 0 and all(map(_WHOLE.fullmatch, cells)):
+        said += ("commas are between whole numbers, and none is decimal",)
     return Table(argument, where, tuple(heads), columns, lines, said=said, separator=chosen)
 
 
@@ -155,19 +168,21 @@ def _are_halves(one: str, other: str) -> bool:
     return bool(_WHOLE.fullmatch(one) and _BEHIND.fullmatch(other))
 
 
-def _without_titles(text: str) -> tuple[str, list[str]]:
+def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
     """The same, the lines above its heads empty, and what they were.
 
     They have something in their first cell alone, or are notes in JSON, as of a monitor of
-    episodes.
+    episodes. Words with spaces between them may be heads. What NumPy writes before heads is left
+    out, too.
     """
     lines = text.split("\n", _MOST_TITLES)
     for number, line in enumerate(lines):
-        others = [cell for sign in DELIMITERS for cell in line.split(sign)[1:]]
-        is_title = line.startswith("#{") or not any(cell.strip(' "\r') for cell in others)
-        if not is_title or (line.startswith(tuple(DELIMITERS)) and line.strip("".join(DELIMITERS))):
-            titles = [title.strip(' ,;\t|"\r') for title in lines[:number]]
-            return "\n" * number + "\n".join(lines[number:]), [*filter(None, titles)]
+        others = "".join(line.split(delimiter)[1:]).strip(' "\r')
+        others += "".join(_BETWEEN.findall(line.replace(delimiter, "")))  # as if it had columns
+        if not line.startswith("#{") and (others or delimiter == _SPACE):
+            titles = [title.strip(f' "\r{delimiter}') for title in lines[:number]]
+            heads = re.sub(r"\A# +", "", line)
+            return "\n" * number + "\n".join([heads, *lines[number + 1 :]]), [*filter(None, titles)]
     return text, []
 
 
@@ -207,41 +222,46 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         begin = reader.line_num + 1
 
 
-def delimiter_of(argument: str, where: str, text: str) -> str:
+def _delimiter_of(argument: str, where: str, text: str, header: bool) -> str:
     """What separates the columns of a text; ValueError if it may be read in two ways.
 
-    A delimiter is possible if all lines have as many cells as the first one, two or more. Of
-    several, those remain whose cells have no other one in them, but for commas between digits.
+    A delimiter is possible if all lines below titles have as many cells as the first one, two or
+    more. Of several, those remain whose cells have no other one in them, but for commas between
+    digits; then those with the fewest titles. Spaces do only if their cells are the clean ones, or
+    nothing else is possible.
     """
-    begins, possible = {}, []
-    for delimiter in DELIMITERS:
+    begins: dict[str, list[str]] = {}
+    possible: dict[str, tuple[int, list[list[str]]]] = {}
+    for delimiter in _NAMES:
+        below, titles = _without_titles(text, delimiter) if header else (text, [])
         rows: list[list[str]] = []
-        is_read = False
         with contextlib.suppress(csv.Error):
-            for _, row in itertools.islice(_rows(text, delimiter), _LOOKED_AT):
+            for _, row in itertools.islice(_rows(below, delimiter), _LOOKED_AT):
                 rows.append(row)
-            is_read = True
-        if not rows:
-            continue
-        begins[delimiter] = rows[0]
-        if is_read and _fits(rows):
-            possible.append((delimiter, rows[1:] or rows))
-    if len(possible) > 1:
-        others = "".join(delimiter for delimiter, _ in possible)
-        clean = [(d, rows) for d, rows in possible if _is_clean(rows, others.replace(d, ""))]
-        possible = clean or possible
-    if len(possible) > 1:
-        names = " or ".join(f"{DELIMITERS[delimiter]}s" for delimiter, _ in possible)
+            if _fits(rows):
+                # Heads may have other delimiters in them; but commas in heads are no decimal ones.
+                heads_count = not header or delimiter == _SPACE or len(rows) == 1
+                possible[delimiter] = len(titles), rows if heads_count else rows[1:]
+        if rows and delimiter != _SPACE:
+            begins[delimiter] = rows[0]
+    _, spaced = possible.pop(_SPACE, (0, []))
+    signs = "".join(possible)
+    clean = [d for d, (_, rows) in possible.items() if _is_clean(rows, signs.replace(d, ""))]
+    kept = clean or [*possible]
+    fewest = min((possible[d][0] for d in kept), default=0)
+    kept = [d for d in kept if possible[d][0] == fewest]
+    if len(kept) > 1:
+        names = " or ".join(f"{DELIMITERS[delimiter]}s" for delimiter in kept)
         raise wrong(argument, "one delimiter", where, names, "--delimiter says which it is")
-    if possible:
-        return possible[0][0]
+    if kept:
+        is_spaced = spaced and _is_clean(spaced, kept[0])
+        return _SPACE if is_spaced and not _is_clean(possible[kept[0]][1], _SPACE) else kept[0]
     # Nothing fits, or there is one column: the most frequent one, so that the bad line is named.
     most = max(begins, key=lambda delimiter: len(begins[delimiter]), default=",")
-    if not begins or len(begins[most]) == 1:
-        with contextlib.suppress(csv.Error):
-            if _fits([row for _, row in itertools.islice(_rows(text, _SPACE), _LOOKED_AT)]):
-                return _SPACE
-    if begins and len(begins[most]) == 1:
+    is_one = len(begins.get(most, "1")) == 1
+    if spaced and (is_one or _is_clean(spaced, most)):
+        return _SPACE
+    if begins and is_one:
         got = listed(begins[most], 1)
         expected = "two columns or more with commas, semicolons, tabs, bars or spaces between them"
         raise wrong(argument, expected, where, got)

@@ -144,7 +144,9 @@ def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | Non
         said.append(f"{where} is of an evaluation with status {log['status']!r}")
     if unscored:
         said.append(f"samples of {about['model']} without a score, no runs: {unscored:,}")
-    return Runs(where, [str(about["model"])] * len(scores), scores, tasks, tuple(said))
+    models, groups = [str(about["model"])] * len(scores), [str(about.get("task", ""))] * len(scores)
+    by = "the names of Inspect's tasks"
+    return Runs(where, models, scores, tasks, tuple(said), groups=groups, grouped_by=by)
 
 
 def _chosen(
@@ -250,4 +252,5 @@ def harness_runs(
             tasks.append(f"{task} {one['doc_id']}")
     model = path.resolve().parent.name
     said = (f"samples of lm-evaluation-harness: {metric}, models by their folders",)
-    return Runs(where, [model] * len(scores), scores, tasks, said)
+    groups, by = [task] * len(scores), "the names of the harness's tasks"
+    return Runs(where, [model] * len(scores), scores, tasks, said, groups=groups, grouped_by=by)

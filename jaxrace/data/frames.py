@@ -60,13 +60,62 @@ def _is_pandas(source: Any) -> bool:
 
 def _of_mapping(argument: str, source: Mapping[Any, Any]) -> Table:
     where = f"a {type(source).__name__}"
-    columns = list(source.values())
-    if any(isinstance(column, Mapping) for column in columns):
+    indexes = [one.index for one in source.values() if _is_series(one)]
+    if any(not one.equals(indexes[0]) for one in indexes):
+        got, hint = "series of other labels", "a data frame of them has the same rows"
+        raise wrong(argument, "one index of all columns", where, got, hint)
+    if any(isinstance(column, Mapping) for column in source.values()):
         return _of_mappings(argument, where, source)
     cells = [_cells(argument, name, column) for name, column in source.items()]
     height = max(map(len, cells), default=0)
     full = tuple([*column, *[None] * (height - len(column))] for column in cells)
     return _checked(Table(argument, where, tuple(map(str, source)), full, range(height), "row"))
+
+
+def paired(argument: str, source: Any) -> Any:
+    """A mapping or list with labels and scores for each series, if their index says more.
+
+    An index that is the number of each row says nothing, nor does one that repeats labels if all
+    have it.
+
+    Raises:
+        ValueError: A label is there twice, or other columns have no index.
+    """
+    columns = {
+        name: column.to_series() if type(column).__name__ == "DataArray" else column
+        for name, column in _by_name(source)
+    }
+    series = {name: column.index for name, column in columns.items() if _is_series(column)}
+    if all(list(index) == list(range(len(index))) for index in series.values()):
+        return source
+    first = next(iter(series.values()))
+    is_frame = len(series) == len(columns) and all(map(first.equals, series.values()))
+    are_scores = all(one.dtype.kind in "biuf" for one in columns.values() if _is_series(one))
+    if is_frame and (first.has_duplicates or not are_scores):
+        return source  # columns of one frame have the same rows
+    hint = "reset_index(drop=True) takes scores by their places"
+    for name, column in columns.items():
+        place = f"the series {name!r}"
+        if name not in series:
+            got = f"a {type(column).__name__} as {name!r}"
+            raise wrong(argument, "an index of tasks in all columns", "a mapping", got, hint)
+        if series[name].has_duplicates:
+            again = str(series[name][series[name].duplicated()][0])
+            raise wrong(argument, "different labels in the index", place, f"{again!r} twice", hint)
+    return {
+        name: {label: None if one != one else one for label, one in column.items()}
+        for name, column in columns.items()
+    }
+
+
+def _by_name(source: Any) -> Any:
+    if isinstance(source, Mapping):
+        return source.items()
+    return ((f"option {place}", column) for place, column in enumerate(source))
+
+
+def _is_series(column: Any) -> bool:
+    return _is_pandas(column) and type(column).__name__ == "Series"
 
 
 def _cells(argument: str, name: Any, column: Any) -> list[Cell]:

@@ -24,14 +24,35 @@ _TASK = _set(
     "task tasks id ids idx index no nr number key uid uuid seed run runs rep repeat repetition "
     "replicate replication fold split trial prompt prompts question questions item items instance "
     "instances problem problems doc dataset datasets example examples env envs environment game "
-    "case cases sample samples subject row input query judge scenario topic"
+    "case cases sample samples subject row input query judge scenario topic patient patients "
+    "participant participants respondent proband user users image images session "
+    "student sentence document rater annotator nummer kennung matricule"
 )
+# Of these, what may be an option as well, such as one of image, text and sound.
+_EITHER = _set(
+    "image images user users session document sentence student judge query input prompt game"
+)
+# Of the benchmark or subject of a task.
+_GROUP = _set(
+    "benchmark benchmarks dataset datasets subject category categories suite group groups domain "
+    "topic subset subtask task_name scenario discipline"
+)
+# Of what a run was made in, again and again.
+_PLACE = _set("env envs environment environments game games problem problems task tasks instance")
+# Of whole numbers that are no scores: how many, how large, when or where.
+_QUANTITY = _set(
+    "hour hours minute minutes size sizes length width height depth device devices gpu gpus "
+    "cpu cpus core cores thread threads worker workers node nodes zip zip_code zipcode plz "
+    "postcode postal_code count counts params parameters param_count tokens layers batch age unix "
+    "unix_time unix_seconds epoch_seconds epochs rounds port position pos anzahl stunde x t n k"
+)
+_COUNTED = _set("n num nb number")  # before what is counted, as in n_samples
 # Of a learning curve: so many rows are not so many runs.
 STEPS = _set("step steps timestep timesteps global_step epoch iteration iter frame")
 # Of when a row was made, which is neither a score nor a task.
 _TIMES = _set("date datetime timestamp year month week day created created_at tstamp")
 _RUNS = _set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
-_IDS = re.compile(r"(q|u|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
+_IDS = re.compile(r"(q|u|p|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
 # Words that end the name of a column of ids, as in prompt_id.
 _ENDS = _set("id ids idx index no nr number key uid uuid")
 
@@ -70,6 +91,35 @@ def names_task(head: str) -> bool:
     is_named = found[0] in _TASK | STEPS and (len(found) == 1 or found[1:] == ["name"])
     is_id = found[-1] in _ENDS or _IDS.fullmatch(found[-1]) is not None
     return is_named or is_id or "_".join(found) in STEPS
+
+
+def may_name_option(head: str) -> bool:
+    """May a head that names tasks be an option, as "image" or "user"?"""
+    return "_".join(words(head)) in _EITHER
+
+
+def names_group(head: str) -> bool:
+    """Does a head say that below it tasks are put into groups, as "Dataset" or "mmlu_subject"?"""
+    found = words(head)
+    return "_".join(found) in _GROUP or (1 < len(found) <= 3 and found[-1] in _GROUP)
+
+
+def names_place(head: str) -> bool:
+    """Does a head say that below it is what runs were made in, as "env_name", one for many?"""
+    found = words(head)
+    return found[:1] != [] and found[0] in _PLACE and found[1:] in ([], ["name"], ["id"])
+
+
+def names_quantity(head: str) -> bool:
+    """Does a head say that counts, sizes or times are below it, as "GPUs", "n_samples", "x"?"""
+    found = words(head)
+    if "_".join(found) in _QUANTITY:
+        return True
+    return (
+        1 < len(found) <= 3
+        and all(map(str.isalpha, found))
+        and (found[0] in _COUNTED or (found[-1] in _QUANTITY and len(found[-1]) > 1))
+    )
 
 
 def names_times(head: str) -> bool:

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from jaxrace.data.groups import named_groups, said_of_groups
+from jaxrace.data.names import alike
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scores:
@@ -41,6 +44,8 @@ class Runs:
     said: tuple[str, ...] = ()
     smaller: bool = False  # this and the next as in ``Scores``
     numbered: bool = False
+    groups: Sequence[str] | None = None  # of the task of each run, the benchmark or subject
+    grouped_by: str = ""  # what says so
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
@@ -49,6 +54,8 @@ def joined(parts: Sequence[Runs]) -> Runs:
     for part in parts:
         tasks.extend(part.tasks or ())
     has_tasks = all(part.tasks is not None for part in parts)
+    has_groups = has_tasks and all(part.groups is not None for part in parts)
+    groups = [group for part in parts for group in part.groups or ()] if has_groups else None
     return Runs(
         parts[0].source + (", ..." if len(parts) > 1 else ""),
         [option for part in parts for option in part.options],
@@ -57,6 +64,8 @@ def joined(parts: Sequence[Runs]) -> Runs:
         tuple(dict.fromkeys(line for part in parts for line in part.said)),
         all(part.smaller for part in parts),
         any(part.numbered for part in parts),
+        groups,
+        parts[0].grouped_by if groups else "",
     )
 
 
@@ -73,10 +82,37 @@ def scores_of(argument: str, runs: Runs) -> Scores:
     ends = np.cumsum(counts)[:-1]
     values = tuple(np.split(np.asarray(runs.scores, np.float64)[order], ends))
     if runs.tasks is None:
-        return Scores(names, values, None, (), runs.said, runs.smaller)
+        said = (*runs.said, *alike("options", names))
+        return Scores(names, values, None, (), said, runs.smaller)
     task_names, task_of = _places(runs.tasks)
     tasks = tuple(np.split(task_of[order], ends))
-    return Scores(names, values, tasks, task_names, runs.said, runs.smaller, runs.numbered)
+    groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
+    said = (*runs.said, *said)
+    return Scores(names, values, tasks, task_names, said, runs.smaller, runs.numbered, groups)
+
+
+def groups_of(
+    names: Sequence[str],
+    task_names: Sequence[str],
+    tasks: Sequence[str],
+    groups: Sequence[str] | None,
+    source: str,
+) -> tuple[tuple[str, ...], list[str]]:
+    """The group of each different task, () if all are of one; what to say of them, and of names.
+
+    Args:
+        names: Those of the options.
+        task_names: The different tasks.
+        tasks: That of each run, or of each row.
+        groups: Of each of these the group, if that is known.
+        source: What says so; without groups the names of tasks may.
+    """
+    known = dict(zip(tasks, groups, strict=True)) if groups else {}
+    found = tuple(known[task] for task in task_names) if known else named_groups(task_names)
+    said = [*alike("options", names), *alike("tasks", task_names)]
+    if len(set(found)) < 2:
+        return (), said
+    return tuple(found), [*said, said_of_groups(found, source or "the names of tasks")]
 
 
 def _places(labels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:

@@ -6,15 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from jaxrace.data.cells import decimal_called
 from jaxrace.data.delimited import read_text
 from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
-from jaxrace.data.frames import of_records, table_of
-from jaxrace.data.layout import Asked, runs_of
+from jaxrace.data.frames import of_records, paired, table_of
+from jaxrace.data.layout import Asked, Wide, layout_of, runs_of
+from jaxrace.data.names import with_visible_names
 from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
 from jaxrace.data.sources import LINES, json_lines, loads, read_table, table_in
-from jaxrace.data.table import Table, wrong
+from jaxrace.data.table import Table, listed, wrong
+
+_GUESSED = Asked()
 
 
 def read_scores(
@@ -23,6 +28,8 @@ def read_scores(
     option_column: str | None = None,
     score_column: str | None = None,
     task_column: str | Sequence[str] | None = None,
+    group_column: str | None = None,
+    options: str | Sequence[str] = (),
     header: bool = True,
     decimal: str = "auto",
     delimiter: str = "auto",
@@ -42,6 +49,9 @@ def read_scores(
         option_column: Of a row for each run: the column that names the option.
         score_column: The column of its score, or of several scores in a log, the one to take.
         task_column: The column that names the task, or several that do so together.
+        group_column: The column that names the benchmark, subject or the like of each task.
+        options: Of a column for each option: these, in a list or with commas between; others are
+            left out.
         header: Are there names of columns in the first row of a text?
         decimal: "comma" or "point", or "auto" for what the cells allow.
         delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",
@@ -61,9 +71,58 @@ def read_scores(
     >>> scores.said
     ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
     """
-    tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
-    asked = Asked(option_column, score_column, tasks, decimal_called(decimal), header)
+    asked = asked_for(option_column, score_column, task_column, group_column, options)
+    asked = dataclasses.replace(asked, decimal=decimal_called(decimal), header=header)
     return scores_of("scores", _runs(source, asked, delimiter))
+
+
+def columns_of(
+    argument: str, columns: Mapping[str, np.ndarray], asked: Asked = _GUESSED
+) -> Runs | Wide:
+    """What columns of numbers in memory are, as those of a file: options, or tasks, or runs.
+
+    Args:
+        argument: What messages begin with.
+        columns: By name, real numbers [n_i] or [n_i, R].
+        asked: What is known of them.
+    """
+    height = max(map(len, columns.values()), default=0)
+    cells = tuple(
+        [*_first(column), *[None] * (height - len(column))] for column in columns.values()
+    )
+    heads = tuple(columns)
+    table = with_visible_names(
+        Table(argument, "a table in memory", heads, cells, range(height), "row")
+    )
+    numbers = {
+        head: columns[name].astype(float).ravel()
+        for head, name in zip(table.heads, heads, strict=True)
+    }
+    return layout_of(table, asked, numbers=numbers)
+
+
+def _first(column: np.ndarray) -> list[Any]:
+    cells = (column if column.ndim == 1 else column[:, 0]).tolist()
+    return [None if cell != cell else cell for cell in cells]
+
+
+def asked_for(
+    option_column: str | None = None,
+    score_column: str | None = None,
+    task_column: str | Sequence[str] | None = None,
+    group_column: str | None = None,
+    options: str | Sequence[str] = (),
+) -> Asked:
+    """What the arguments of ``read_scores`` say of columns."""
+    tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
+    named = options.split(",") if isinstance(options, str) else options
+    kept = tuple(name.strip() for name in named) if options else ()
+    if kept and (option_column or score_column):
+        got = "option_column or score_column (--option-column, --score-column), too"
+        raise ValueError(f"options: expected columns of scores, one for each option, got {got}")
+    if len(set(kept)) < len(kept) or "" in kept:
+        raise ValueError(f"options: expected different names of columns, got {listed(kept)}")
+    return Asked(option_column, score_column, tasks, group=group_column, options=kept)
 
 
 def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
@@ -75,6 +134,8 @@ def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
         return joined([_file(Path(path), asked, delimiter, str(name)) for name, path in parts])
     if isinstance(source, Sequence) and source and all(map(_is_path, source)):
         return _files([Path(path) for path in source], asked, delimiter)
+    if isinstance(source, Mapping):
+        source = paired("scores", source)
     return _of_table(table_of("scores", source), asked)
 
 
@@ -94,6 +155,8 @@ def _folder(folder: Path, asked: Asked, delimiter: str) -> Runs:
 def _files(paths: Sequence[Path], asked: Asked, delimiter: str) -> Runs:
     """Several files; those of the same model must be of different tasks."""
     parts = [_file(path, asked, delimiter) for path in paths]
+    if len({path.stem for path in paths}) == len(paths) > 1:
+        parts = [_with_rows_of(path.stem, part) for path, part in zip(paths, parts, strict=True)]
     seen: dict[tuple[str, str], str] = {}
     for part in parts:
         for option, task in dict.fromkeys(zip(part.options, part.tasks or (), strict=False)):
@@ -103,7 +166,32 @@ def _files(paths: Sequence[Path], asked: Asked, delimiter: str) -> Runs:
                     f"scores: expected one evaluation of {option!r} on {task!r}, got two, in "
                     f"{other} and {part.source}: leave one out"
                 )
-    return joined(parts)
+    if any(part.groups for part in parts) or not _have_options_in_common(parts):
+        return joined(parts)
+    stems = [path.stem for path in paths]
+    grouped = [
+        dataclasses.replace(
+            part, groups=[stem] * len(part.options), grouped_by="the names of files"
+        )
+        for part, stem in zip(parts, stems, strict=True)
+    ]
+    found = joined(grouped)
+    if found.tasks is not None:
+        return found
+    said = f"runs of {len(stems)} files together: {listed(stems)}"
+    return dataclasses.replace(found, said=(*found.said, said))
+
+
+def _with_rows_of(name: str, runs: Runs) -> Runs:
+    """The same, the numbers of its rows beside its name: rows of other files are others."""
+    if not runs.numbered or runs.tasks is None:
+        return runs
+    return dataclasses.replace(runs, tasks=[f"{name} {task}" for task in runs.tasks])
+
+
+def _have_options_in_common(parts: Sequence[Runs]) -> bool:
+    options = [name for part in parts for name in set(part.options)]
+    return len(set(options)) < len(options)
 
 
 def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -> Runs:

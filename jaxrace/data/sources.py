@@ -9,6 +9,7 @@ from typing import Any
 
 from jaxrace.data.delimited import parse, read_text
 from jaxrace.data.frames import of_records, table_of
+from jaxrace.data.names import with_visible_names
 from jaxrace.data.sheets import SHEETS, read_sheet
 from jaxrace.data.table import Table, wrong
 
@@ -19,7 +20,14 @@ _NEEDED = ("White", "Black", "Result")
 
 
 def read_table(argument: str, source: Any, header: bool = True, delimiter: str = "auto") -> Table:
-    """The table in a file of any kind, or in a frame, a mapping of columns, or a list of rows."""
+    """The table in a file of any kind, or in a frame, a mapping of columns, or a list of rows.
+
+    Its names have no characters that cannot be seen.
+    """
+    return with_visible_names(_read(argument, source, header, delimiter))
+
+
+def _read(argument: str, source: Any, header: bool, delimiter: str) -> Table:
     if not isinstance(source, str | os.PathLike):
         return table_of(argument, source)
     path = Path(source)

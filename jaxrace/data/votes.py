@@ -9,6 +9,7 @@ import numpy as np
 
 from jaxrace.data.cells import decimal_called, kind_of, label_of, numbers_of
 from jaxrace.data.matrix import crosstable_in, games_of
+from jaxrace.data.names import alike
 from jaxrace.data.sides import Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.data.sources import read_table
 from jaxrace.data.table import Table, listed, wrong
@@ -100,7 +101,8 @@ def read_votes(
         raise table.wrong("at least one row", "none")
     names, first, second = _places(table, sides)
     lines = np.array(table.lines, np.int64)
-    votes = Votes(names, first, second, np.ones(len(first)), "win", lines, table.said)
+    said = (*table.said, *alike("options", names))
+    votes = Votes(names, first, second, np.ones(len(first)), "win", lines, said)
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:

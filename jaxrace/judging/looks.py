@@ -102,10 +102,10 @@ def _reordered(table: Table, before: list[str]) -> Table:
     names = tuple(dict.fromkeys([*before, *table.task_names]))
     place = {name: number for number, name in enumerate(names)}
     places = np.array([place[name] for name in table.task_names], np.int64)
-    group_of = dict(zip(table.task_names, table.groups, strict=False))
+    groups = dict(zip(table.task_names, table.groups, strict=False))
     return dataclasses.replace(
         table,
         task_names=names,
         tasks=tuple(places[tasks] for tasks in table.tasks),
-        groups=tuple(group_of.get(name, "") for name in names) if table.groups else (),
+        groups=tuple(groups.get(name, "") for name in names) if groups else (),
     )

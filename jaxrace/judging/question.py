@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -106,11 +106,14 @@ class Question:
 
 
 def compared(
-    question: Question, data: Any, looks: Looks | None = None
+    question: Question,
+    data: Any,
+    looks: Looks | None = None,
+    said_of: Mapping[str, Any] = scores.NOTHING,
 ) -> tuple[scores.Table, list[np.ndarray], Pairs]:
     """The table, its scores as they are compared (larger is better), and the pairs of options."""
     of_numbers = question.compare is None
-    table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers)
+    table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, columns=said_of)
     if looks is not None:
         table = looks.continued(table)
     if question.order_by_lot is not None:

@@ -1,7 +1,6 @@
 """Scores by name, as people have them. Axes: K options, n_i runs of option i, T tasks, R values."""
 
 import dataclasses
-import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,14 +10,21 @@ from numpy.typing import NDArray
 
 from jaxrace.answers import listed
 from jaxrace.data import Scores, read_scores
-from jaxrace.data.heads import names_option
+from jaxrace.data.frames import paired
+from jaxrace.data.heads import names_task, names_times
+from jaxrace.data.identifiers import identifier
+from jaxrace.data.names import alike
+from jaxrace.data.runs import groups_of
 from jaxrace.judging.axes import axes_of
+from jaxrace.judging.in_memory import Columns, in_memory, is_read, wrong
 from jaxrace.judging.levels import Gaps
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
 
 _FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
+
+NOTHING: Mapping[str, Any] = {}  # said of columns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,8 +37,8 @@ class Table:
     task_names: tuple[str, ...] = ()
     smaller: bool = False  # are small scores good, as the source says?
     have_tasks_in_common: bool = False  # that the source names
+    groups: tuple[str, ...] = ()  # of each task its benchmark, subject or file; () if not known
     said: tuple[str, ...] = ()  # by its reader
-    groups: tuple[str, ...] = ()  # of each of ``task_names``, as in ``Scores``
 
     def progress(self) -> NDArray[np.int64]:
         """Of each option the runs, or the different tasks that it has run: int [K]."""
@@ -52,9 +58,13 @@ class Table:
         return f"{self.names[option]} on task {self.task_names[self.tasks[option][run]]}"
 
 
-def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
+def as_table(
+    data: Any, *, shared: bool, of_numbers: bool = True, columns: Mapping[str, Any] = NOTHING
+) -> Table:
     """The table of a mapping, a list, an array with a column for each option, or ``Scores``.
 
+    What columns of numbers are, options or tasks, is judged as for a file; ``columns`` are the
+    arguments of ``read_scores`` that say so. Shared tasks of series are paired by their index.
     Anything else, such as a path, a data frame, rows, columns of names and scores, or a path by the
     name of its option, is read by ``jaxrace.data.read_scores``.
 
@@ -65,65 +75,95 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True) -> Table:
         ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
             independent runs; or it is too large.
     """
-    if (
-        isinstance(data, str)
-        or not isinstance(data, Scores | Mapping | np.ndarray | Sequence)
-        or (of_numbers and not isinstance(data, Scores | np.ndarray) and _is_read(data))
-    ):
-        data = read_scores(data)
-    if isinstance(data, Scores):
-        tasks = data.tasks
-        if shared and tasks is None:
-            raise _wrong(
-                "the task of each score, for shared tasks, got none: task_column (--task-column) "
-                "names its column, where it is not called task, seed, fold, question or the like"
-            )
-        values = tuple(map(np.asarray, data.values))
-        names = tuple(map(str, data.names))
-        if not shared:
-            table = Table(names, values, have_tasks_in_common=_have_tasks_in_common(data))
-        else:
-            assert tasks is not None
-            table = _without_gaps(names, values, tuple(map(np.asarray, tasks)), data.task_names)
-        table = dataclasses.replace(
-            table, smaller=data.smaller, said=data.said, groups=tuple(map(str, data.groups))
-        )
-    else:
-        names, columns = _columns(data, of_numbers)
-        table = _of_tasks(names, columns) if shared else Table(names, tuple(columns))
+    is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
+    if shared and is_raw and not isinstance(data, np.ndarray):
+        data = paired("data", data)
+    if not isinstance(data, Scores):
+        as_file = not is_raw or (of_numbers and is_read(data))
+        data = read_scores(data, **columns) if as_file else in_memory(data, of_numbers, columns)
+    table = _of_scores(data, shared) if isinstance(data, Scores) else _of_columns(data, shared)
     if len(table.names) < 2:
-        raise _wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
+        raise wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
     if len(table.names) > MOST_OPTIONS:
-        raise _wrong(f"at most {MOST_OPTIONS:,} options, got {len(table.names):,}")
+        raise wrong(f"at most {MOST_OPTIONS:,} options, got {len(table.names):,}")
     if (number := sum(map(np.size, table.values))) > MOST_SCORES:
-        raise _wrong(f"at most {MOST_SCORES:,} scores, got {number:,}")
+        raise wrong(f"at most {MOST_SCORES:,} scores, got {number:,}")
     if len(set(table.names)) < len(table.names):
-        raise _wrong(f"different names, got {', '.join(table.names)}")
+        raise wrong(f"different names, got {', '.join(table.names)}")
     if of_numbers:
         _require_numbers(table)
     return table
 
 
-def _is_read(data: Mapping[Any, Any] | Sequence[Any]) -> bool:
-    """Are these paths, rows, scores by task, or columns with words, instead of lists of scores?"""
-    found = list(data.values()) if isinstance(data, Mapping) else list(data)
-    if found and all(isinstance(one, str | os.PathLike | Mapping) for one in found):
-        return True
-    if not isinstance(data, Mapping):
-        return False
-    words = [column for head, column in data.items() if names_option(str(head))]
-    return any(isinstance(one, Sequence | np.ndarray) and _are_words(one) for one in words)
+def _of_scores(data: Scores, shared: bool) -> Table:
+    tasks, names = data.tasks, tuple(map(str, data.names))
+    values = tuple(map(np.asarray, data.values))
+    about: Any = {"smaller": data.smaller, "said": data.said}
+    if not shared:
+        return Table(names, values, have_tasks_in_common=_have_tasks_in_common(data), **about)
+    if tasks is None:
+        raise wrong(
+            "the task of each score, for shared tasks, got none: task_column (--task-column) "
+            "names its column, where it is not called task, seed, fold, question or the like"
+        )
+    made = [task for task in map(np.unique, tasks) if task.size]
+    if len(made) > 1 and len(np.unique(np.concatenate(made))) == sum(map(len, made)):
+        raise wrong(
+            "tasks that options have in common, got others for each: task_column (--task-column) "
+            "names the column of what is the same; reset_index(drop=True) drops that of a series"
+        )
+    places = tuple(map(np.asarray, tasks))
+    table = _without_gaps(names, values, places, data.task_names)
+    return dataclasses.replace(table, groups=data.groups, **about)
 
 
-def _are_words(column: Sequence[Any] | np.ndarray) -> bool:
-    return np.ndim(column) == 1 and len(column) > 0 and isinstance(column[0], str)
+def _of_columns(data: Columns, shared: bool) -> Table:
+    """Of shared tasks, or of independent runs."""
+    if not shared:
+        have = data.rows is not None or data.groups is not None
+        said = (*data.said, *alike("options", data.names))
+        return Table(data.names, tuple(data.values), have_tasks_in_common=have, said=said)
+    most = max((len(column) for column in data.values if column.ndim), default=0)
+    rows = data.rows or [str(row + 1) for row in range(most)]
+    places: dict[str, int] = {}
+    place = np.array([places.setdefault(row, len(places)) for row in rows], np.int64)
+    values, tasks = [], []
+    for name, column in zip(data.names, data.values, strict=True):
+        if column.ndim not in (1, 2):
+            raise wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
+        found = column if column.ndim == 2 else column[:, None]
+        there = _are_there(found)
+        values.append(found[there])
+        tasks.append(place[np.nonzero(there)[0]])
+    groups, said = groups_of(data.names, [*places], rows, data.groups, data.grouped_by)
+    return Table(
+        data.names,
+        tuple(values),
+        tuple(tasks),
+        tuple(places),
+        groups=groups,
+        said=(*data.said, *axes_of(data.names, data.values), *said),
+    )
 
 
 def _have_tasks_in_common(data: Scores) -> bool:
-    if data.tasks is None or data.numbered:
+    if data.tasks is None or (data.numbered and not data.groups):
         return False
     different = list(map(np.unique, data.tasks))
     return len(np.unique(np.concatenate(different))) < sum(map(len, different))
+
+
+def require_options(argument: str, columns: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError if one of some samples by name is called like anything else."""
+    others = [(head, "which names tasks") for head in columns if names_task(head)]
+    others += [(head, "which says when") for head in columns if names_times(head)]
+    numbers = {head: column.astype(float) for head, column in columns.items()}
+    found = others[0] if others else identifier(numbers, by_name=True)
+    if found is not None:
+        raise ValueError(
+            f"{argument}: expected those of an option below each name, got {found[0]!r}, "
+            f"{found[1]}: a list, without names, is taken as it is"
+        )
 
 
 def notes_of(table: Table, gaps: Gaps) -> list[str]:
@@ -156,72 +196,6 @@ def overlap_of(table: Table) -> str | None:
     )
 
 
-def _wrong(expected: str) -> ValueError:
-    return ValueError(f"data: expected {expected}")
-
-
-def _columns(data: Any, of_numbers: bool) -> tuple[tuple[str, ...], list[np.ndarray]]:
-    if isinstance(data, Mapping):
-        names, found = tuple(map(str, data)), list(data.values())
-    elif isinstance(data, np.ndarray):
-        if data.ndim != 2:
-            raise _wrong(f"a table with a column for each option, got an array {list(data.shape)}")
-        found = [_without_end(column) for column in data.T]
-        names = tuple(f"option {i}" for i in range(len(found)))
-    elif isinstance(data, Sequence) and not isinstance(data, str):
-        found, names = list(data), tuple(f"option {i}" for i in range(len(data)))
-    else:
-        raise _wrong(f"scores by name, or an array [n, K], got {type(data).__name__}")
-    if not of_numbers:
-        return names, [_objects(runs) for runs in found]
-    return names, [_numbers(name, runs) for name, runs in zip(names, found, strict=True)]
-
-
-def _numbers(name: str, runs: Any) -> np.ndarray:
-    if np.ma.is_masked(runs):
-        raise _wrong(
-            f"numbers as scores of {name}, got a masked array: NaN is what has not been run"
-        )
-    try:
-        return np.asarray(runs)
-    except ValueError as error:  # rows of many lengths
-        raise _wrong(
-            f"as many values on each task as scores of {name}, NaN where there is none, got {error}"
-        ) from error
-
-
-def _objects(runs: Any) -> np.ndarray:
-    """Outcomes of any kind, object [n]."""
-    found = np.empty(len(runs), object)
-    for place, one in enumerate(runs):
-        found[place] = one
-    return found
-
-
-def _without_end(column: np.ndarray) -> np.ndarray:
-    """A column without the NaN that fill it up."""
-    if column.dtype.kind != "f":
-        return column
-    there = np.flatnonzero(~np.isnan(column))
-    return column[: there[-1] + 1] if there.size else column[:0]
-
-
-def _of_tasks(names: tuple[str, ...], columns: list[np.ndarray]) -> Table:
-    """Of each option [T_i] or [T_i, R]."""
-    values, tasks = [], []
-    for name, column in zip(names, columns, strict=True):
-        if column.ndim not in (1, 2):
-            raise _wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
-        rows = column if column.ndim == 2 else column[:, None]
-        there = _are_there(rows)
-        values.append(rows[there])
-        tasks.append(np.nonzero(there)[0])
-    most = max((len(column) for column in columns), default=0)
-    said = axes_of(names, columns)
-    places = tuple(str(t + 1) for t in range(most))
-    return Table(names, tuple(values), tuple(tasks), places, said=said)
-
-
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
     """Where scores, or outcomes of any kind, are neither None nor NaN."""
     if rows.dtype.kind == "f":
@@ -243,15 +217,15 @@ def _without_gaps(
 def _require_numbers(table: Table) -> None:
     for option, column in enumerate(table.values):
         name = table.names[option]
+        if column.ndim != 1:
+            raise wrong(f"scores [n] of {name}, got an array {list(column.shape)}")
         is_exact = column.dtype.kind == "O" and all(isinstance(x, int | float) for x in column)
         if column.dtype.kind not in "biuf" and column.size and not is_exact:
-            raise _wrong(f"numbers as scores of {name}, got {column[:1].tolist()[0]!r}")
-        if column.ndim != 1:
-            raise _wrong(f"scores [n] of {name}, got an array {list(column.shape)}")
+            raise wrong(f"numbers as scores of {name}, got {column[:1].tolist()[0]!r}")
         if column.size and column.dtype.kind != "b":
             bad = np.flatnonzero(column != column)  # of NaN
             if bad.size:
-                raise _wrong(f"a number as score, got NaN for {table.where(option, int(bad[0]))}")
+                raise wrong(f"a number as score, got NaN for {table.where(option, int(bad[0]))}")
 
 
 def ranks(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -268,10 +242,13 @@ def scaled(table: Table, low: float, high: float) -> list[np.ndarray]:
     """Scores on the scale of 0 to 1; ValueError if one is out of the range [low, high]."""
     found = []
     for option, column in enumerate(table.values):
-        numbers = column.astype(float)
+        try:
+            numbers = column.astype(float)
+        except OverflowError as error:
+            raise wrong(f"scores from low {low:g} to high {high:g}, got {error}") from error
         out = np.flatnonzero((numbers < low) | (numbers > high))
         if out.size:
-            raise _wrong(
+            raise wrong(
                 f"scores from low {low:g} to high {high:g}, got {numbers[out[0]]:g} for "
                 f"{table.where(option, int(out[0]))}"
             )

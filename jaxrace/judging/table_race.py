@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace.data import read_scores
 from jaxrace.judging import decision, scores
 from jaxrace.judging.alike import doubt_about_order, pooled
 from jaxrace.judging.blocks import BlockPairs
@@ -53,7 +52,9 @@ def race(
     dependent: bool = False,
     option_column: str | None = None,
     score_column: str | None = None,
-    task_column: str | None = None,
+    task_column: str | Sequence[str] | None = None,
+    group_column: str | None = None,
+    options: str | Sequence[str] = (),
 ) -> RaceOfTable:
     """Say which options are certainly the best, or what to run next.
 
@@ -94,6 +95,8 @@ def race(
         option_column: Of a frame or file: the column that names the option, if that is not clear.
         score_column: Of the same: that of the scores.
         task_column: Of the same: that of the tasks.
+        group_column: Of the same: that of the benchmark or subject of each task.
+        options: Of a column for each option: these; others are left out.
         dependent: Do not look whether independent runs are independent. Nothing is certified then.
 
     Returns:
@@ -119,15 +122,15 @@ def race(
     question = Question(*about, order_by_lot)
     if order_by_lot is not None and looks is not None:
         raise ValueError("order_by_lot: expected no file of looks: it is for a table of one look")
-    if option_column or score_column or task_column:
-        data = read_scores(
-            data,
-            option_column=option_column,
-            score_column=score_column,
-            task_column=task_column,
-        )
+    given = {
+        "option_column": option_column,
+        "score_column": score_column,
+        "task_column": task_column,
+        "group_column": group_column,
+        "options": options,
+    }
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
-    table, columns, pairs = compared(question, data, past)
+    table, columns, pairs = compared(question, data, past, {k: v for k, v in given.items() if v})
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
     if shared and of is None and (overlap := scores.overlap_of(table)) is not None:
         doubts = [overlap]

@@ -90,6 +90,8 @@ def judge(
     race.check_params(params)
     names, of_options = _by_options(race, samples)
     options = [_host_arrays(of_option) for of_option in of_options]
+    if names is not None and all(isinstance(x, np.ndarray) and x.ndim == 1 for x in options):
+        scores.require_options("samples", dict(zip(names, options, strict=True)))
     counts = np.array([_count(race, *option) for option in enumerate(options)], np.int32)
     first_bad = np.array([_first_bad(race, of_option) for of_option in options], np.int32)
     try:

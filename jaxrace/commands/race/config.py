@@ -6,7 +6,10 @@ from typing import Literal
 from jaxrace.commands.table_options import Decimal, Delimiter
 
 # How a file is read, and arguments of ``jaxrace.race``.
-OF_COLUMNS = ("option_column", "score_column", "task_column", "decimal", "delimiter")
+OF_COLUMNS = (
+    *("option_column", "score_column", "task_column", "group_column"),
+    *("options", "decimal", "delimiter"),
+)
 OF_QUESTION = (
     *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "horizon"),
     *("gaps", "looks", "order_by_lot", "dependent"),
@@ -58,6 +61,8 @@ class ScoresConfig:
         option_column: The column that names the option, where its name does not say so.
         score_column: The column of the scores.
         task_column: The column of the tasks.
+        group_column: The column of the benchmark, subject or the like of each task.
+        options: Of a column for each option: these, with commas between; others are left out.
         decimal: Decimal commas or points; auto takes what all cells allow.
         delimiter: What is between the columns; auto takes what all lines allow.
         no_header: The first row is a run, and options are called option 1, option 2, ...
@@ -84,6 +89,8 @@ class ScoresConfig:
     option_column: str | None = None
     score_column: str | None = None
     task_column: str | None = None
+    group_column: str | None = None
+    options: str = ""
     decimal: Decimal = "auto"
     delimiter: Delimiter = "auto"
     no_header: bool = False
