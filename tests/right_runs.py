@@ -113,6 +113,17 @@ CASES = [
         ]
     ),
     (
+        "no clock: constants and few runs",
+        lambda: [
+            jaxrace.race({"a": NOISE[0, :n], name: values[:n]}).headline()
+            for name, n, values in (
+                ("steps", 8, np.full(8, 9)),
+                ("t", 5, np.arange(5) + 9),
+            )
+        ],
+        [f"NOT CERTIFIED, a guess: {name}" for name in ("steps", "t")],
+    ),
+    (
         "a clock names the runs",
         lambda: raced(
             "--task-column t",

@@ -27,6 +27,7 @@ _REPEATED_SHARE = 0.05  # of each of two
 
 _NEGLIGIBLE = 1e-300  # a probability
 _LEAST_CHECKED = 45  # runs behind the fourth, of all options together
+_LEAST_OF_CLOCK = 6  # runs: fewer are sorted by chance
 _MOST_PAIRED = 1_000  # options of which each two are compared
 IN_COMMON = "shared=True (--shared) compares options task by task, whatever tasks have in common"
 
@@ -94,7 +95,8 @@ def require_independent(options: Sequence[Runs]) -> bool:
 
 def require_no_clock(name: str, values: np.ndarray) -> None:
     """Raise if what is called like a clock, and is sorted, would be raced as an option."""
-    if names_clock(name) and len(values) > 2 and _is_sorted(values):
+    rises = len(values) >= _LEAST_OF_CLOCK and values[0] != values[-1] and _is_sorted(values)
+    if rises and names_clock(name):
         raise ValueError(
             f"runs: expected scores of options, got column {name!r}, which is sorted: a clock or a "
             "step? leave it out, or --task-column (task_column=) takes it to name the runs"
