@@ -112,7 +112,11 @@ CASES = [
         False,
     ),
     ("weights of 1.5", lambda: check_weights(1.5 * rng.exponential(size=400)).is_refuted, True),
-    ("cells with spaces", lambda: log("1, 0, .5 ,1", "1, 1, .5 ,1", head=HEAD.replace(",", " , ")), True),
+    (
+        "cells with spaces",
+        lambda: log("1, 0, .5 ,1", "1, 1, .5 ,1", head=HEAD.replace(",", " , ")),
+        True,
+    ),
     (
         "a ragged log",
         lambda: log("1,0,.5,1", "1,0,.5"),

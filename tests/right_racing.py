@@ -189,7 +189,7 @@ CASES = [
     ),
     (
         "judge few drifting runs",
-        lambda: judged([*drifting()[:, 20:40]]),
+        lambda: judged([*drifting(0.6)[:, 20:40]]),
         racing.DependentRunsWarning(
             "mean lag-1 rank correlation of 0.*no certificate is guaranteed"
         ),

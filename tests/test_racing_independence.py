@@ -74,7 +74,7 @@ def test_independent_runs_pass(law):
         for num_options, number in ((2, 11), (5, 20), (3, 60), (2, 400))
         for _ in range(25)
     ]
-    assert found.count("passed") >= 99
+    assert found.count("passed") >= 94  # of 100, at .01: fewer once in 20,000 times
     assert "refused" not in found
 
 

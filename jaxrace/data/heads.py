@@ -51,6 +51,8 @@ _COUNTED = _set("n num nb number")  # before what is counted, as in n_samples
 STEPS = _set("step steps timestep timesteps global_step epoch iteration iter frame")
 # Of when a row was made, which is neither a score nor a task.
 _TIMES = _set("date datetime timestamp year month week day created created_at tstamp")
+# One of these words says it of any name, where the numbers are sorted.
+_CLOCK = STEPS | _TIMES | _set("t time steps timesteps epochs iterations elapsed evaluations clock")
 _RUNS = _set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
 _IDS = re.compile(r"(q|u|p|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
 # Words that end the name of a column of ids, as in prompt_id.
@@ -125,6 +127,17 @@ def names_quantity(head: str) -> bool:
 def names_times(head: str) -> bool:
     """Does a head say that there are times at which rows were made, as "created_at"?"""
     return "_".join(words(head)) in _TIMES
+
+
+def names_clock(head: str) -> bool:
+    """Does a head say that time or steps go on below it, as "time/total_timesteps" or "t"?
+
+    >>> names_clock("time/total_timesteps"), names_clock("20 steps")  # that is a setting
+    (True, False)
+    """
+    found = words(head)
+    is_numbered = any(word.isdigit() for word in found)
+    return not is_numbered and not _CLOCK.isdisjoint({*found, "_".join(found)})
 
 
 def names_steps(head: str) -> bool:

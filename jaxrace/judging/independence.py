@@ -1,10 +1,9 @@
-"""Are runs independent, as every guarantee asks? Tests that hold whatever law the scores have.
+"""Are runs independent, as every guarantee asks? Tests for scores of any law.
 
 If runs are independent and alike, each permutation of an option's runs is equally likely.
 Axes: K options, n_i runs of option i.
 """
 
-import functools
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -13,24 +12,25 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxrace.data.heads import names_clock
 from jaxrace.judging.gamma import log_choose, log_factorial
-from jaxrace.judging.permutations import pattern_of
 
 # What chance does less often than this is warned of, or refused, in one call.
-WARNED, REFUSED = 0.01, 1e-6
+WARNED, REFUSED = 1e-2, 1e-6
 
-# What is warned of has its level from one test of random orders, and a tenth of it from others.
-_EXACT_SHARE = 0.1
+# How the level is shared; of pairs of numbers the first is for each option, or two of them, and the
+# other for all together. Runs that are sorted are the commonest mistake, and soon certain.
+_SORTED_SHARE = 0.1
+_LAG_SHARES = 0.1, 0.3
+_TREND_SHARES = 0.1, 0.1
+_ROW_SHARES = 0.1, 0.1
+_REPEATED_SHARE = 0.05  # of each of two
 
-# How the level of those is shared. Sorted runs are the commonest mistake, and soon certain.
-_SORTED_SHARE = 1 / 2
-_OTHER_SHARE = 1 / 8  # of each of the four others
-
-_EXPECTED = "runs: expected independent ones in the order in which they were made"
+_NEGLIGIBLE = 1e-300  # a probability
+_LEAST_CHECKED = 45  # runs behind the fourth, of all options together
+_LEAST_OF_CLOCK = 6  # runs: fewer are sorted by chance
+_MOST_PAIRED = 1_000  # options of which each two are compared
 IN_COMMON = "shared=True (--shared) compares options task by task, whatever tasks have in common"
-
-# Ends of a distribution that are cut off; far below the levels.
-_NEGLIGIBLE = 1e-18
 
 
 class DependentRunsWarning(UserWarning):
@@ -48,17 +48,17 @@ class Runs(NamedTuple):
 class _Finding(NamedTuple):
     log_p: float  # chance alone does this, or more, with at most this probability
     what: str
+    is_refused: bool = True  # where it is certain; else warned of, as certificates hold
 
 
 def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     """Warn if runs hardly are independent, and refuse them if they certainly are not.
 
-    Refused are runs of an option that are sorted; that resemble the ones before them (how often
-    they cross the option's median, in each option and in all together); and if all runs of an
-    option, or all rows, occur several times. Warned of is, too, what stands out from other orders
-    of the same runs: that runs resemble the ones before them, that they rise or fall, or that rows
-    of all options go up and down together; and rows that repeat. Independent runs are refused with
-    a probability of at most 1e-6, and warned of with one of at most .01, at each call.
+    Looked at is whether the runs of an option are sorted; whether they resemble the ones before
+    them, or rise or fall in time, in each option and in all together; whether options go together
+    row by row; whether all runs of an option, or all rows, occur several times; whether rows repeat
+    more often than in options that are independent. Independent runs are refused with a probability
+    of at most 1e-6, and warned of with one of at most .01, at each call.
 
     Args:
         runs: Of each option its scores [n_i], in the order in which they were made, by name or by
@@ -87,39 +87,55 @@ def doubt_about(runs: Mapping[str, ArrayLike]) -> str | None:
 
 
 def require_independent(options: Sequence[Runs]) -> bool:
-    """Does ``check_runs`` warn of outcomes of any kind, in a function that a user has called?"""
+    """``check_runs`` of outcomes of any kind, for a function that a user has called; in doubt?"""
     doubt = _doubt(options)
     if doubt is not None:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=3)
     return doubt is not None
 
 
+def require_no_clock(name: str, values: np.ndarray) -> None:
+    """Raise if what is called like a clock, and is sorted, would be raced as an option."""
+    rises = len(values) >= _LEAST_OF_CLOCK and values[0] != values[-1] and _is_sorted(values)
+    if rises and names_clock(name):
+        raise ValueError(
+            f"runs: expected scores of options, got column {name!r}, which is sorted: a clock or a "
+            "step? leave it out, or --task-column (task_column=) takes it to name the runs"
+        )
+
+
+def is_too_few(counts: ArrayLike) -> bool:
+    """Are runs with an autocorrelation of .5 hardly likelier than not to be warned of?
+
+    Measured for 1 to 20 options with so many runs each, int [K]; see docs/tables.md.
+    """
+    return int(np.maximum(np.asarray(counts) - 4, 0).sum()) < _LEAST_CHECKED
+
+
 def _doubt(options: Sequence[Runs]) -> str | None:
-    findings = [*_sorted(options), *_crossings(options), *_all_repeated(options)]
+    kinds = [_sorted(options), _all_repeated(options), _serial(options)]
     rows = _rows(options)
     if rows is not None:
-        findings += _all_repeated([Runs("all options", rows[:, 0], _identity(rows))])
-    certain = _said(findings, REFUSED)
+        kinds[1] += _all_repeated([Runs("all options", rows[:, 0], _identity(rows))])
+        kinds[2] += _rows_correlated(options, len(rows))
+        kinds += [_rows_repeated(rows)]
+    certain = _said(kinds, REFUSED)
     if certain is not None:
         raise ValueError(certain)
-    # Rows that repeat may also come of what the options have in common: not certain enough.
-    findings += [] if rows is None else _rows_repeated(rows)
-    doubt = _said(findings, _EXACT_SHARE * WARNED)
-    pattern = pattern_of([one.name for one in options], [one.order for one in options])
-    if doubt is None and pattern and pattern.probability <= (1 - _EXACT_SHARE) * WARNED:
-        chance = f"chance makes what stands out as much once in {1 / WARNED:,.0f} tables"
-        hint = f"; {IN_COMMON}" if pattern.is_common else ""
-        doubt = f"{_EXPECTED}, got {pattern.what}; {chance}{hint}"
+    doubt = _said(kinds, WARNED)
     return doubt and f"{doubt}: no certificate is guaranteed"
 
 
-def _said(findings: list[_Finding], level: float) -> str | None:
-    """The worst finding, if chance makes such a one less often than that."""
-    worst = min(findings, default=_Finding(0.0, ""))
-    if worst.log_p >= math.log(level):
-        return None
-    chance = f"chance does so less than once in {1 / level:,.0f} tries"
-    return f"{_EXPECTED}, got {worst.what}; {chance}"
+def _said(kinds: list[list[_Finding]], level: float) -> str | None:
+    """The worst finding of the first kind of which chance makes such a one less often than that."""
+    for findings in kinds:
+        counted = [one for one in findings if one.is_refused or level == WARNED]
+        worst = min(counted, default=_Finding(0.0, ""))
+        if worst.log_p < math.log(level):
+            expected = "runs: expected independent ones in the order in which they were made"
+            chance = f"chance does so less than once in {1 / level:,.0f} tries"
+            return f"{expected}, got {worst.what}; {chance}"
+    return None
 
 
 def _coded(name: str, values: ArrayLike) -> Runs:
@@ -141,107 +157,134 @@ def _identity(values: np.ndarray) -> np.ndarray:
 def sorted_options(runs: Mapping[str, ArrayLike]) -> list[str]:
     """The options whose runs are certainly sorted."""
     named = {name: _sorted([_coded(name, of_one)]) for name, of_one in runs.items()}
-    return [name for name, found in named.items() if _said(found, REFUSED)]
+    return [name for name, found in named.items() if _said([found], REFUSED)]
+
+
+def _is_sorted(numbers: np.ndarray) -> bool:
+    """Do numbers [n] never fall, or never rise?"""
+    return any((x[1:] >= x[:-1]).all() for x in (numbers, numbers[::-1]))
 
 
 def _sorted(options: Sequence[Runs]) -> list[_Finding]:
     """Of all orders of an option's runs two are sorted."""
     findings = []
     for name, order, _ in options:
-        if any((x[1:] >= x[:-1]).all() for x in (order, order[::-1])):
+        if _is_sorted(order):
             orders = log_factorial(len(order)) - log_factorial(_counts(order)).sum()
             log_p = math.log(2 * len(options) / _SORTED_SHARE) - orders
             findings.append(_Finding(log_p, f"sorted runs of {name}: a clock or a step?"))
     return findings
 
 
-def _crossings(options: Sequence[Runs]) -> list[_Finding]:
-    """How often do runs change sides of their option's median?
+class _Tested(NamedTuple):
+    """A statistic whose law over all permutations of the runs is known by its moments."""
 
-    Given how many are on either side, all arrangements are equally likely: the number of stretches
-    on one side has a known distribution (Wald and Wolfowitz 1940), which adds up over options.
-    """
-    findings, total, parts, lags = [], 0, [], []
-    for name, order, _ in options:
-        if len(order) < 2:
-            continue
-        above = order > np.median(order)
-        at_least = order >= np.median(order)
-        if abs(2 * at_least.sum() - len(order)) < abs(2 * above.sum() - len(order)):
-            above = at_least
-        number = 1 + int((above[1:] != above[:-1]).sum())
-        num_above = int(above.sum())
-        few = min(num_above, len(order) - num_above)
-        law = _stretches(few, len(order) - few)
-        total += number
-        parts.append(law)
-        lags.append(_lag_correlation(order))
-        log_p = _two_sided(law, number) + math.log(len(options) / _OTHER_SHARE)
-        what = f"{len(order)} runs of {name} with a lag-1 rank correlation of {lags[-1]:.2f}"
-        findings.append(_Finding(log_p, what))
-    if len(parts) > 1:
-        log_p = _two_sided(_sum_of(parts), total) - math.log(_OTHER_SHARE)
-        what = f"runs of all options with a mean lag-1 rank correlation of {np.mean(lags):.2f}"
-        findings.append(_Finding(log_p, what))
+    excess: float  # above its mean
+    variance: float
+    third: float  # central moment
+
+    def log_p(self) -> float:
+        """ln of twice the probability to be as far on that side.
+
+        That of a gamma distribution of the same moments, by the signed root of its likelihood; of a
+        normal one where that has the heavier tail. See docs/tables.md for how sharp it is.
+        """
+        if self.variance <= 0:
+            return 0.0
+        z = abs(self.excess) / math.sqrt(self.variance)
+        skewness = math.copysign(1, self.excess) * self.third / self.variance**1.5
+        u = max(z * skewness / 2, 0)
+        if u > 1e-4:
+            z *= math.sqrt(2 * (u - math.log1p(u))) / u
+        return min(math.log(math.erfc(z / math.sqrt(2)) or _NEGLIGIBLE), 0.0)
+
+
+def _standard_ranks(order: np.ndarray) -> np.ndarray | None:
+    """Ranks of mean 0 and variance 1, those of ties their mean; None of too few different ones."""
+    counts = _counts(codes := _identity(order))
+    if len(order) < 4 or len(counts) < 2:
+        return None
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[codes]
+    return (ranks - ranks.mean()) / ranks.std()
+
+
+def _serial(options: Sequence[Runs]) -> list[_Finding]:
+    """Do runs resemble the ones before them, or rise or fall in time? In each option, in all."""
+    found = [_standard_ranks(option.order) for option in options]
+    names = [option.name for option, x in zip(options, found, strict=True) if x is not None]
+    kept = [x for x in found if x is not None]
+    if not kept:
+        return []
+    counts = np.array([*map(len, kept)])
+    findings = []
+    for kind, statistic, (of_each, of_all) in (
+        ("lag-1 rank correlation", _lag, _LAG_SHARES),
+        ("rank correlation with time", _trend, _TREND_SHARES),
+    ):
+        parts = [statistic(ranks) for ranks in kept]
+        for name, n, one in zip(names, counts, parts, strict=True):
+            what = f"{n} runs of {name} with a {kind} of {one.excess / n:.2f}"
+            findings.append(_Finding(one.log_p() + math.log(len(kept) / of_each), what))
+        together = _Tested(*map(sum, zip(*parts, strict=True)))
+        what = f"runs of all options with a mean {kind} of {together.excess / counts.sum():.2f}"
+        findings.append(_Finding(together.log_p() - math.log(of_all), what))
     return findings
 
 
-class _Law(NamedTuple):
-    """A distribution over whole numbers."""
-
-    start: int
-    probabilities: np.ndarray  # of start, start + 1, ...
-
-
-@functools.lru_cache(maxsize=1024)
-def _stretches(few: int, many: int) -> _Law:
-    """How many stretches of equal ones a shuffled row of two kinds has."""
-    if few == 0:
-        return _Law(1, np.ones(1))
-    k = np.arange(1, few + 1)
-    with np.errstate(divide="ignore"):
-        # Ways to cut either kind into k parts, or k + 1.
-        cut = [log_choose(n - 1, k - 1) for n in (few, many)]
-        cut_more = [log_choose(n - 1, k) for n in (few, many)]
-    even = math.log(2) + cut[0] + cut[1]
-    odd = np.logaddexp(cut_more[0] + cut[1], cut[0] + cut_more[1])
-    logs = np.concatenate([[-np.inf], np.stack([even, odd], 1).ravel()])
-    return _trimmed(1, np.exp(logs - log_choose(few + many, few)))
+def _lag(ranks: np.ndarray) -> _Tested:
+    """The sum of the products of neighbours; moments by counting edges of a path that touch."""
+    n, fourth = len(ranks), float((ranks**4).sum())
+    of_edge = (n * n - fourth) / n
+    of_two = 2 * (2 * fourth - n * n) / (n * (n - 1))
+    apart = (3 * n * n - 6 * fourth) / (n * (n - 1))
+    third = float((ranks**3).mean()) ** 2 * (n - 1)
+    products = float(ranks[1:] @ ranks[:-1])
+    return _Tested(products + 1, of_edge + of_two + apart - 1, third)
 
 
-def _trimmed(start: int, probabilities: np.ndarray) -> _Law:
-    kept = np.flatnonzero(probabilities > _NEGLIGIBLE)
-    return _Law(start + int(kept[0]), probabilities[kept[0] : kept[-1] + 1])
+def _trend(ranks: np.ndarray) -> _Tested:
+    """The sum of the products with time; symmetric, as a permutation is as likely backwards."""
+    n = len(ranks)
+    time = np.arange(n) - (n - 1) / 2
+    return _Tested(float(ranks @ time) / float(time.std()), n * n / (n - 1), 0.0)
 
 
-def _sum_of(parts: list[_Law]) -> _Law:
-    """The distribution of the sum of independent numbers."""
-    while len(parts) > 1:
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        added = [
-            _trimmed(a.start + b.start, np.convolve(a.probabilities, b.probabilities))
-            for a, b in pairs
-        ]
-        parts = added + parts[len(added) * 2 :]
-    return parts[0]
+def _rows_correlated(options: Sequence[Runs], n: int) -> list[_Finding]:
+    """Do runs of different options go together, row by row?
 
-
-def _two_sided(law: _Law, number: int) -> float:
-    """ln of twice the probability of the number's side."""
-    split = np.clip(number - law.start, 0, len(law.probabilities))
-    below, above = law.probabilities[: split + 1].sum(), law.probabilities[split:].sum()
-    return math.log(2 * max(min(below, above), _NEGLIGIBLE))
-
-
-def _lag_correlation(order: np.ndarray) -> float:
-    """Spearman's correlation of the runs with the ones after them."""
-    both = []
-    for part in (order[:-1], order[1:]):
-        counts = _counts(codes := _identity(part))
-        places = (np.cumsum(counts) - (counts - 1) / 2)[codes]
-        both.append(places - places.mean())
-    scale = math.sqrt((both[0] ** 2).sum() * (both[1] ** 2).sum())
-    return float((both[0] * both[1]).sum() / scale) if scale else 0.0
+    Each option is shuffled by itself. The sum of products of two options' first n ranks has the
+    variance n^2 / (n - 1); any two such sums are uncorrelated; the product of three, of the sides
+    of a triangle, has the mean n^3 / (n - 1)^2.
+    """
+    long = [option for option in options if len(option.order) >= n]
+    found = [_standard_ranks(option.order[:n]) for option in long]
+    names = [option.name for option, x in zip(long, found, strict=True) if x is not None]
+    if len(names) < 2:
+        return []
+    ranks = np.stack([x for x in found if x is not None])
+    count = len(ranks)
+    pairs = count * (count - 1) / 2
+    cubes = (ranks**3).mean(1)
+    of_cubes = n**3 / ((n - 1) * (n - 2))
+    third = of_cubes * (cubes.sum() ** 2 - cubes @ cubes) / 2
+    third += pairs * (count - 2) * 2 * n**3 / (n - 1) ** 2
+    products = float((ranks.sum(0) ** 2).sum() - ranks.size) / 2
+    together = _Tested(products, pairs * n * n / (n - 1), float(third))
+    said = "a rank correlation of {:.2f} by row; " + IN_COMMON
+    what = f"{n} runs of all options with " + said.format(products / (pairs * n))
+    log_p = together.log_p() - math.log(_ROW_SHARES[1])
+    findings = [_Finding(log_p, what, products < 0)]
+    if count <= _MOST_PAIRED:
+        found = ranks @ ranks.T
+        np.fill_diagonal(found, 0)
+        i, j = np.unravel_index(np.abs(found).argmax(), found.shape)
+        of_pair = _Tested(
+            float(found[i, j]), n * n / (n - 1), float(of_cubes * cubes[i] * cubes[j])
+        )
+        what = f"{n} runs of {names[i]} and {names[j]} with " + said.format(found[i, j] / n)
+        log_p = of_pair.log_p() + math.log(pairs / _ROW_SHARES[0])
+        findings.append(_Finding(log_p, what, found[i, j] < 0))
+    return findings
 
 
 def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
@@ -270,7 +313,7 @@ def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
     order = np.argsort(log_ps)
     sums = np.cumsum(np.array(log_ps)[order])
     sums += log_choose(len(options), np.arange(1, len(sums) + 1)) + math.log(len(options))
-    shared = math.log(2 / _OTHER_SHARE)  # with the rows of all options
+    shared = math.log(2 / _REPEATED_SHARE)  # with the rows of all options
     return [_Finding(float(x) + shared, whats[i]) for x, i in zip(sums, order, strict=True)]
 
 
@@ -300,7 +343,8 @@ def _rows_repeated(rows: np.ndarray) -> list[_Finding]:
         f"{repeated} of {number} rows that repeat another one, of {rows.shape[1]} options that "
         "should have nothing in common"
     )
-    return [_Finding(expected - math.log(found) - math.log(_OTHER_SHARE), what)]
+    # It may also come of what the options have in common: not certain enough to be refused.
+    return [_Finding(expected - math.log(found) - math.log(_REPEATED_SHARE), what, False)]
 
 
 def _counts(codes: np.ndarray) -> np.ndarray:

@@ -17,11 +17,12 @@ from jaxrace.judging.independence import (
     IN_COMMON,
     DependentRunsWarning,
     doubt_about,
+    is_too_few,
+    require_no_clock,
     sorted_options,
 )
 from jaxrace.judging.levels import By, Gaps, confidence
 from jaxrace.judging.looks import Looks
-from jaxrace.judging.permutations import is_too_few
 from jaxrace.judging.process import Pairs, Process, evidence_of, intervals, wanted_pairs
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
@@ -131,6 +132,8 @@ def race(
     }
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
     table, columns, pairs = compared(question, data, past, {k: v for k, v in given.items() if v})
+    for name, column in zip(table.names, [] if compare else columns, strict=not compare):
+        require_no_clock(name, column)
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
     if shared and of is None and (overlap := scores.overlap_of(table)) is not None:
         doubts = [overlap]
