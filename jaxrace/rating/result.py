@@ -1,7 +1,8 @@
 """What comparisons say, by name, and how a person reads it.
 
-Scores are means over all other options: of votes the share of wins (a tie is half a win), else the
-margin. Intervals are approximate, of 95 %, each by itself.
+Scores are what the model expects against the average other option: of votes the share of wins (a
+tie is half a win), else the margin. Where there are few comparisons they are drawn towards the
+middle. Intervals are approximate, of 95 %, each by itself.
 """
 
 import dataclasses
@@ -63,7 +64,6 @@ class SelectionOfVotes(Ranking):
     delta: float
     reading: str  # of scores: "win", shares of a win, or "margin"
     comparisons: int
-    model: str  # "pairs", each by itself, or "linked", one model of all comparisons
     options: tuple[Ranked, ...]  # best first
     confidence: float | None  # estimated probability that the best are those; None: unknown
     gap: Gap  # between the last of the best and the first of the others
@@ -190,8 +190,4 @@ class SelectionOfVotes(Ranking):
         if self.confidence is not None:
             about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
             return f"{about}, an estimate without guarantee"
-        if not self.connected:
-            return "not known yet: compare options that nothing connects"
-        if self.model == "linked":
-            return "not known yet: there are too few comparisons to tell how noisy they are"
-        return "not known: the scores are too large or too small to tell"
+        return "not known yet: compare options that nothing connects"
