@@ -7,7 +7,7 @@ Both are given the same votes as arrays. Axes: K options, n votes.
 
 import time
 
-import evalica
+import evalica  # pyright: ignore[reportMissingImports]
 import numpy as np
 from scipy.stats import kendalltau
 

@@ -21,6 +21,7 @@ MODULES = (
     "right_racing",
     "right_select",
     "right_tasks",
+    "right_votes",
     "right_words",
 )
 CASES = [

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # A chance that a comparison changes the selection; and what reads as certain with three digits.
 _UNLIKELY, _SURE = 0.01, 0.9995
+_TOLD = 0.4  # smaller probabilities are true to .1 only, larger ones to .05
 _LEAST = 10  # comparisons of an option, before anything is called likely
 _LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
 
@@ -189,5 +190,6 @@ class SelectionOfVotes(Ranking):
     def _sureness(self) -> str:
         if self.confidence is not None:
             about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
+            about = f"below {_TOLD}" if self.confidence < _TOLD else about
             return f"{about}, an estimate without guarantee"
         return "not known yet: compare options that nothing connects"
