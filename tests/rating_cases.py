@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace.data import Votes
+from jaxrace.rating.advice import advice
 from jaxrace.rating.model import chance, rate
 
 BINS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.01)
@@ -25,6 +26,10 @@ def uniform(rng, size, spread=1.5):
 
 def clusters(rng, size):
     return rng.choice([-1.0, 0.0, 1.0], size) + rng.normal(0, 0.15, size)
+
+
+def three_ahead(rng, size):
+    return rng.normal(0, 0.3, size) + (np.arange(size) < 3)
 
 
 def all_pairs(rng, size, times):
@@ -92,6 +97,9 @@ KINDS = {
     "6, margins": Kind(6, 2, some(normal, spread=0.4), some(all_pairs, times=4), margins),
 }
 
+# Of which the probabilities are too small: the gap is just where it is asked for.
+TIMID = {"10, three ahead": Kind(10, 3, three_ahead, some(some_pairs, count=150), coins)}
+
 
 def mean_shares(kind, qualities):
     """What each option scores against the average other."""
@@ -137,7 +145,7 @@ def table_of(kind, rng):
 
 def tried(name, tables, seed=0, draws=1_000):
     """What is said of tables of a kind, and what is so."""
-    kind, rng = KINDS[name], np.random.default_rng(seed)
+    kind, rng = (KINDS | TIMID)[name], np.random.default_rng(seed)
     stated, right, covered = [], [], []
     for _ in range(tables):
         qualities, votes = table_of(kind, rng)
@@ -157,8 +165,39 @@ def tried(name, tables, seed=0, draws=1_000):
     return Found(np.array(stated), np.array(right), float(np.mean(covered)))
 
 
+def stopped(play, most, tables, seed=0, proposed=True):
+    """Of 8 options, top 2: which tables end as sure, of which selections are right; bool [tables].
+
+    From 40 comparisons on, ten at a time are added, as proposed or at random.
+    """
+    rng, names, found = np.random.default_rng(seed), tuple("abcdefgh"), []
+    kind = "margin" if play is margins else "win"
+    for _ in range(tables):
+        qualities, pairs = rng.normal(size=8), np.stack(some_pairs(rng, 8, 40))
+        scores = play(rng, qualities[pairs[0]] - qualities[pairs[1]])
+        while True:
+            rating = rate(Votes(names, *pairs, scores, kind, scores))
+            order, drawn = np.argsort(-rating.qualities), rating.draws(1_000, rng)
+            best, others = order[:2], order[2:]
+            stated = (drawn[:, best].min(1) > drawn[:, others].max(1)).mean()
+            is_sure = stated >= 0.95 and rating.pairs.met().sum(1)[order[1:3]].min() >= 10
+            if is_sure or len(scores) >= most:
+                break
+            more = advice(rating, 2, 10, rng)[0].T if proposed else np.stack(some_pairs(rng, 8, 10))
+            pairs = np.concatenate([pairs, more], 1)
+            scores = np.append(scores, play(rng, qualities[more[0]] - qualities[more[1]]))
+        found.append((is_sure, qualities[best].min() > qualities[others].max()))
+    return np.array(found).T
+
+
 def main(tables, names):
-    for name in names or KINDS:
+    """Print both, with a tenth of the tables for what is stopped."""
+    for play, most in ((coins, 600), (with_ties, 600), (margins, 400)) if not names else ():
+        for proposed in (True, False):
+            sure, right = stopped(play, most, tables // 10, proposed=proposed)
+            rates = f"{sure.mean():.2f} stopped, {right[sure].mean():.3f} of these right"
+            print(f"{play.__name__}, {proposed=}: {rates}, of all {right.mean():.2f}", flush=True)
+    for name in names or KINDS | TIMID:
         found = tried(name, tables)
         bins = "  ".join(f"{s:.2f} {r:.2f} ({n})" for s, r, n in found.off())
         print(f"{name}: covered {found.covered:.3f}; {bins}", flush=True)

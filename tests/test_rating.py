@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.stats
-from rating_cases import KINDS, table_of, tried
+from rating_cases import KINDS, coins, margins, stopped, table_of, tried
 
 import jaxrace
 from jaxrace.data import Votes, read_votes
@@ -176,6 +176,14 @@ def test_probabilities_are_calibrated(name):
         error = np.sqrt(stated * (1 - stated) / count)
         assert abs(stated - right) < (0.05 if stated >= 0.4 else 0.1) + 2 * error
     assert 0.91 < found.covered < 0.965
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("play", [coins, margins])
+def test_stopping_when_it_is_sure_does_not_spoil_it(play):
+    sure, right = stopped(play, 400, 120)
+    assert sure.mean() > 0.4
+    assert right[sure].mean() > 0.95 - 2 * np.sqrt(0.05 * 0.95 / sure.sum())
 
 
 def test_what_is_hardly_known_has_no_number():

@@ -192,7 +192,8 @@ def shares_of(table: Table, sides: Sides, asked: str) -> tuple[np.ndarray, list[
     cells = [*map(label_of, table.column(sides.outcome))]
     names = [[*map(label_of, table.column(head))] for head in (sides.first, sides.second)]
     words = _words_of_sides(sides, asked == "win" or sides.are_for_first)
-    by_word = [_share(cell, words) for cell in cells]
+    shares_of_words = {cell: _share(cell, words) for cell in {*cells}}
+    by_word = [shares_of_words[cell] for cell in cells]
     by_name = [
         None if cell not in pair else float(cell == pair[0])
         for cell, pair in zip(cells, zip(*names, strict=True), strict=True)
@@ -212,7 +213,7 @@ def shares_of(table: Table, sides: Sides, asked: str) -> tuple[np.ndarray, list[
         for name, word in zip(by_name, by_word, strict=True)
     )
     has_words = all(word is not None for word in by_word)
-    shares = np.empty(len(cells))
+    shares, has_lost = np.empty(len(cells)), sides.names_losers
     for row, (word, name) in enumerate(zip(by_word, by_name, strict=True)):
         share = name if is_named and name is not None else word
         if share is None:
@@ -221,7 +222,7 @@ def shares_of(table: Table, sides: Sides, asked: str) -> tuple[np.ndarray, list[
         if is_named and name is not None and word != name and (has_words or word == 0.5):
             hint = "an option is called so, and a side or a tie is, too: rename one"
             raise table.wrong("one winner", repr(cells[row]), row, sides.outcome, hint)
-        shares[row] = 1 - share if sides.names_losers else share
+        shares[row] = 1 - share if has_lost else share
     bad = sum("bad" in cell.lower() for cell in cells)
     if bad:
         said.append(f"votes for neither, as both are bad, read as ties: {bad:,}")
