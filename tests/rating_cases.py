@@ -176,7 +176,7 @@ def stopped(play, most, tables, seed=0, proposed=True):
         qualities, pairs = rng.normal(size=8), np.stack(some_pairs(rng, 8, 40))
         scores = play(rng, qualities[pairs[0]] - qualities[pairs[1]])
         while True:
-            rating = rate(Votes(names, *pairs, scores, kind, scores))
+            rating = rate(Votes(names, pairs[0], pairs[1], scores, kind, scores))
             order, drawn = np.argsort(-rating.qualities), rating.draws(1_000, rng)
             best, others = order[:2], order[2:]
             stated = (drawn[:, best].min(1) > drawn[:, others].max(1)).mean()
