@@ -73,8 +73,8 @@ def main() -> None:
             taus = [
                 np.asarray(kendalltau(one, another))[0]
                 for one, another in (
-                    (rating.qualities, other),
-                    (rating.qualities, qualities),
+                    (rating.expected(), other),
+                    (rating.expected(), qualities),
                     (other, qualities),
                 )
             ]

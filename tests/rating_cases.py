@@ -151,7 +151,7 @@ def tried(name, tables, seed=0, draws=1_000):
         qualities, votes = table_of(kind, rng)
         rating = rate(votes)
         drawn = rating.draws(draws, rng)
-        order = np.argsort(-rating.qualities)
+        order = np.argsort(-rating.expected())
         best, others = order[: kind.top], order[kind.top :]
         stated.append((drawn[:, best].min(1) > drawn[:, others].max(1)).mean())
         right.append(qualities[best].min() > qualities[others].max())
@@ -177,7 +177,7 @@ def stopped(play, most, tables, seed=0, proposed=True):
         scores = play(rng, qualities[pairs[0]] - qualities[pairs[1]])
         while True:
             rating = rate(Votes(names, pairs[0], pairs[1], scores, kind, scores))
-            order, drawn = np.argsort(-rating.qualities), rating.draws(1_000, rng)
+            order, drawn = np.argsort(-rating.expected()), rating.draws(1_000, rng)
             best, others = order[:2], order[2:]
             stated = (drawn[:, best].min(1) > drawn[:, others].max(1)).mean()
             is_sure = stated >= 0.95 and rating.pairs.met().sum(1)[order[1:3]].min() >= 10

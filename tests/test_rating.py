@@ -186,6 +186,14 @@ def test_stopping_when_it_is_sure_does_not_spoil_it(play):
     assert right[sure].mean() > 0.95 - 2 * np.sqrt(0.05 * 0.95 / sure.sum())
 
 
+def test_expected_shares_are_means_over_what_may_be():
+    """Two games say little, however likely it is that their winner is the best."""
+    rating = rate(read_votes([("a", "b", 1.0), ("a", "c", 1.0)]))
+    drawn = rating.draws(40_000, np.random.default_rng(0))
+    shares = chance(drawn[:, :, None] - drawn[:, None]).mean(0)
+    np.testing.assert_allclose(rating.expected(), (shares.sum(1) - 0.5) / 2, atol=0.04)
+
+
 def test_what_is_hardly_known_has_no_number():
     found = jaxrace.select([("a", "b", 1), ("b", "c", 1), ("c", "a", 1), ("a", "d", 1)], 2)
     assert found.confidence is not None

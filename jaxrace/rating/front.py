@@ -92,21 +92,19 @@ def read_comparisons(
 def _answer(
     votes: Votes, rating: Rating, top: int, delta: float, number: int, rng: np.random.Generator
 ) -> SelectionOfVotes:
-    names, places = votes.names, np.argsort(-rating.qualities, kind="stable")
+    names, expected = votes.names, rating.expected()
+    expected[np.abs(expected) <= 1e-12 * np.abs(expected).max()] = 0.0
+    places = np.argsort(-expected, kind="stable")
     ranking, (last, first) = places.tolist(), places[top - 1 : top + 1].tolist()
     count = int(np.clip(_MOST_NUMBERS // len(names), _FEWEST_DRAWS, _MOST_DRAWS))
     drawn = rating.draws(count, rng)
     is_right = drawn[:, ranking[:top]].min(1) > drawn[:, ranking[top:]].max(1)
     scores, slopes = rating.scores()
-    scores[np.abs(scores) <= 1e-12 * np.abs(scores).max()] = 0.0
     moved = scores + (drawn - rating.qualities) @ slopes.T
     sides = (1 - _LEVEL) / 2, (1 + _LEVEL) / 2
-    ends = np.stack([scores, *np.quantile(moved, sides, 0)])
-    if votes.kind == "win":
-        ends, moved = chance(ends), chance(moved[:, [last, first]])
-        low, high = np.quantile(moved[:, 0] - moved[:, 1], sides)
-    else:
-        low, high = np.quantile(moved[:, last] - moved[:, first], sides)
+    moved = chance(moved) if votes.kind == "win" else moved
+    ends = np.stack([expected, *np.quantile(moved, sides, 0)])
+    low, high = np.quantile(moved[:, last] - moved[:, first], sides)
     is_connected = rating.pairs.is_connected()
     met = rating.pairs.met()
     options = []
@@ -116,7 +114,7 @@ def _answer(
     ahead = float(ends[0, last] - ends[0, first])
     of_gap = (float(low), float(high)) if is_connected else (None, None)
     pairs, log_chance = advice(rating, top, number, rng)
-    proposed = Counter(tuple(pair) for pair in pairs.tolist())
+    proposed = Counter(tuple(sorted(pair, key=ranking.index)) for pair in pairs.tolist())
     notes = list(votes.said)
     if not is_connected:
         notes.append("options that no chain of comparisons connects are in no order yet")

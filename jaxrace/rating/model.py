@@ -64,6 +64,17 @@ class Rating(NamedTuple):
                 found.append(part.mean + noise @ np.linalg.cholesky(part.covariance).T)
         return np.concatenate(found)
 
+    def expected(self) -> np.ndarray:
+        """What an option scores against the average other, the mean over what may be, [K]."""
+        size, found = len(self.qualities), np.zeros(len(self.qualities))
+        if self.kind == "margin":
+            return (size * self.qualities - self.qualities.sum()) / (size - 1)
+        for weight, part in zip(self.weights, self.parts, strict=True):
+            own, gaps = np.diagonal(part.covariance), part.mean[:, None] - part.mean
+            variances = np.maximum(own[:, None] + own - 2 * part.covariance, 0)
+            found += weight * (chance(gaps / np.sqrt(1 + np.pi / 8 * variances)).sum(1) - 0.5)
+        return found / (size - 1)
+
     def scores(self) -> tuple[np.ndarray, np.ndarray]:
         """What an option scores against the average other, [K], and how that moves, [K, K].
 
