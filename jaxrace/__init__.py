@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from jaxrace.improvement.of_log import improve as improve
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
-    from jaxrace.selection.votes import select as select
+    from jaxrace.rating import select as select
 
 __version__: str
 
-# Functions of its own, and where they are; ``judging`` imports no JAX.
+# Functions of its own, and where they are; ``judging`` and ``rating`` import no JAX.
 _FUNCTIONS = {
     "race": "jaxrace.judging",
     "compare_next": "jaxrace.judging",
-    "select": "jaxrace.selection.votes",
+    "select": "jaxrace.rating",
     "improve": "jaxrace.improvement.of_log",
     "use_compilation_cache": "jaxrace.compilation",
 }

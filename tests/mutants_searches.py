@@ -238,6 +238,30 @@ MUTANTS = [
         "tests/test_data_votes.py",
     ),
     (
+        "jaxrace/data/sides.py",
+        "1 - share if has_lost",
+        "share if has_lost",
+        "tests/test_right_answers.py",
+    ),
+    (
+        "jaxrace/rating/pairs.py",
+        "turned = 1 - votes.scores if",
+        "turned = votes.scores if",
+        "tests/test_rating.py",
+    ),
+    (
+        "jaxrace/rating/model.py",
+        "max(1 - of_shares /",
+        "max(1 + of_shares /",
+        "tests/test_rating.py",
+    ),
+    (
+        "jaxrace/rating/model.py",
+        "around / 2 + spread / 2",
+        "around / 2",
+        "tests/test_rating.py",
+    ),
+    (
         "jaxrace/data/matrix.py",
         "beats = wins / games",
         "beats = wins.T / games",

@@ -52,7 +52,7 @@ BAD = {
     "select thurstone --method best": "--method: expected some of",
     "select tennis": "problem: expected a file or one of",
     "select none.csv": "problem: expected a file that can be read, got 'none.csv'",
-    "select none.csv --method top": "--method: expected one of",
+    "select none.csv --method top": "--method: expected none with problem none.csv, as it is of a",
     "select thurstone --top 10": "--top: expected less than options = 10",
     "select thurstone --budget 134": "--budget: expected at least 135, the warm-up of",
     "select thurstone --method top --top 4 --budget 24": "--budget: expected at least 25, as top p",

@@ -21,7 +21,7 @@ from jaxrace.data import read_scores
 from jaxrace.dueling.matrices import read_matrix
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
-from jaxrace.selection.votes.front import read_comparisons
+from jaxrace.rating.front import read_comparisons
 
 rng = np.random.default_rng(0)
 

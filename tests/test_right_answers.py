@@ -22,6 +22,7 @@ MODULES = (
     "right_runs",
     "right_select",
     "right_tasks",
+    "right_votes",
     "right_words",
 )
 CASES = [

@@ -44,6 +44,7 @@ ARROWS = {
     "answers": {"answers"},
     "data": {"data", "validation"},
     "judging": {"answers", "data", "files", "judging", "validation"},
+    "rating": {"answers", "data", "rating", "validation"},
     "racing": BASE | {"racing"},
     **{room: BASE | {room, "data"} for room in ("dueling", "improvement", "selection")},
     "search": BASE | {"racing", "search"},

@@ -46,6 +46,37 @@ class Sides:
     scores: tuple[str, str] | None = None  # of a score for each side
     counts: tuple[str, ...] | None = None  # how often the first has won, the second, neither
 
+    @property
+    def names_losers(self) -> bool:
+        """Does the outcome say who has lost?"""
+        return self.outcome is not None and _plain(self.outcome) in ("loser", "lost")
+
+    @property
+    def are_for_first(self) -> bool:
+        """Does the outcome's name say that numbers are scores of the first?"""
+        words, own = {*_words(self.outcome or "")}, _own_words(self)
+        is_chess = own == ("white", "black") and words == {"result"}
+        return bool(words & {own[0], "score", "scores", "margin"}) or is_chess
+
+    def require_said(self, table: Table, asked: str, got: str, row: int = 0) -> None:
+        """Raise unless the outcome's name says that numbers are for the first, or it was asked.
+
+        A label of 0 and 1 may mean either side, and a wrong guess turns the whole ranking round.
+        """
+        words, own = {*_words(self.outcome or "")}, _own_words(self)
+        turned = f"--first-column {self.second!r} --second-column {self.first!r}"
+        if own[1] in words and own[0] not in words:
+            got = f"{self.outcome!r}, of the second"
+            raise table.wrong("a column that is for the first option", got, hint=turned)
+        if asked == "auto" and not self.are_for_first:
+            how = "margin" if got.startswith("-") else "win"
+            hint = (
+                f"--score {how} if they say that {self.first} has won, and with {turned} if they "
+                f"say that {self.second} has"
+            )
+            expected = "to be told whom larger numbers are for"
+            raise table.wrong(expected, got, row, self.outcome, hint)
+
 
 def sides_of(table: Table, first: str | None, second: str | None, outcome: str | None) -> Sides:
     """The columns, as asked for or by their names; ValueError names what is missing or unclear."""
@@ -150,20 +181,27 @@ def _for_each_side(
     return found[0] if found else None
 
 
-def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
-    """The first's share of a win in each row, float64 [rows], NaN for a game that has not ended."""
+def shares_of(table: Table, sides: Sides, asked: str) -> tuple[np.ndarray, list[str]]:
+    """The first's share of a win in each row, float64 [rows], NaN for a game that has not ended.
+
+    Numbers among the words are shares of the first if they are ``asked`` for as win, or the
+    column's name says so.
+    """
     assert sides.outcome is not None
     said: list[str] = []
     cells = [*map(label_of, table.column(sides.outcome))]
     names = [[*map(label_of, table.column(head))] for head in (sides.first, sides.second)]
-    words = _words_of_sides(sides)
-    by_word = [_share(cell, words) for cell in cells]
+    words = _words_of_sides(sides, asked == "win" or sides.are_for_first)
+    shares_of_words = {cell: _share(cell, words) for cell in {*cells}}
+    by_word = [shares_of_words[cell] for cell in cells]
     by_name = [
         None if cell not in pair else float(cell == pair[0])
         for cell, pair in zip(cells, zip(*names, strict=True), strict=True)
     ]
     for row, found in enumerate(zip(by_word, by_name, strict=True)):
         if found == (None, None):
+            if cells[row] in ("0", "1", "-1") and asked == "auto" and not sides.names_losers:
+                sides.require_said(table, asked, cells[row], row)
             expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
             if _plain(sides.outcome) in ("score", "margin"):
                 expected = "a number"
@@ -175,7 +213,7 @@ def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
         for name, word in zip(by_name, by_word, strict=True)
     )
     has_words = all(word is not None for word in by_word)
-    shares = np.empty(len(cells))
+    shares, has_lost = np.empty(len(cells)), sides.names_losers
     for row, (word, name) in enumerate(zip(by_word, by_name, strict=True)):
         share = name if is_named and name is not None else word
         if share is None:
@@ -184,7 +222,7 @@ def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
         if is_named and name is not None and word != name and (has_words or word == 0.5):
             hint = "an option is called so, and a side or a tie is, too: rename one"
             raise table.wrong("one winner", repr(cells[row]), row, sides.outcome, hint)
-        shares[row] = share
+        shares[row] = 1 - share if has_lost else share
     bad = sum("bad" in cell.lower() for cell in cells)
     if bad:
         said.append(f"votes for neither, as both are bad, read as ties: {bad:,}")
@@ -194,13 +232,19 @@ def shares_of(table: Table, sides: Sides) -> tuple[np.ndarray, list[str]]:
     return shares, said
 
 
-def _words_of_sides(sides: Sides) -> tuple[frozenset[str], frozenset[str]]:
+def _own_words(sides: Sides) -> tuple[str, str]:
+    """What alone tells the names of two columns apart, as a and b; empty if nothing does."""
     one, other = _words(sides.first), _words(sides.second)
     unlike = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
-    own = unlike[0] if len(unlike) == 1 and len(one) == len(other) else ("", "")
+    return unlike[0] if len(unlike) == 1 and len(one) == len(other) else ("", "")
+
+
+def _words_of_sides(sides: Sides, with_numbers: bool) -> tuple[frozenset[str], frozenset[str]]:
+    own = _own_words(sides)
     first = {_plain(sides.first), own[0], *_WON} - {""}
     second = {_plain(sides.second), own[1], *_LOST} - {""}
-    if not (sides.is_named or own[0].isdigit()):  # beside 1/2
+    # Sides may be called 1 and 2; 1 is nobody who has lost.
+    if with_numbers and not (sides.names_losers or own[0].isdigit()):
         first, second = first | {"1"}, second | {"0"}
     return frozenset(first), frozenset(second)
 

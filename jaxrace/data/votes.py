@@ -62,8 +62,10 @@ def read_votes(
 
     There are two columns of options, such as model_a and model_b, white and black, or first and
     second, and one that says how it ended: ``winner`` (a column, its side, or an option; tie,
-    draw, both bad), ``result`` (1-0, 0-1, 1/2-1/2) or ``score``. Or there are columns winner and
-    loser; scores or counts of wins for each side, and perhaps of ties. A PGN file has games.
+    draw, both bad), ``result`` (1-0, 0-1, 1/2-1/2) or ``score``. Numbers in a column whose name
+    does not say whom they are for, such as ``label`` or ``winner``, need ``score``. Or there are
+    columns winner and loser; scores or counts of wins for each side, and perhaps of ties. A PGN
+    file has games.
 
     Args:
         source: A path to text with delimiters, JSON, JSON lines, Parquet, Excel or PGN, a data
@@ -108,7 +110,7 @@ def read_votes(
     if sides.outcome is None:
         return _told(votes, f"{sides.first!r} has won in each row")
     heads = sides.scores or ()
-    if not (heads or sides.is_named):
+    if not (heads or sides.is_named or sides.names_losers):
         is_number = kind_of(table.column(sides.outcome)) in ("number", "blank", "flag")
         heads = (sides.outcome,) if is_number else ()
     if heads:
@@ -124,12 +126,14 @@ def read_votes(
             how = f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}"
             return _told(votes, how, *more, scores=one - other, kind="margin")
         scores = found[sides.outcome]
+        least = int(np.argmin(scores))
+        sides.require_said(table, score, f"{scores[least]:g}", least)
         kind = _kind_of(table, sides.outcome, scores, score)
         guessed = (_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS,) if score == "auto" else ()
         return _told(votes, *guessed, *more, scores=scores, kind=kind)
     if score == "margin":
         raise table.wrong("margins", f"words, in column {sides.outcome!r}")
-    shares, more = shares_of(table, sides)
+    shares, more = shares_of(table, sides, score)
     if np.isnan(shares).all():
         raise table.wrong("at least one comparison that has ended", "none")
     rows = np.flatnonzero(~np.isnan(shares))

@@ -18,12 +18,12 @@ from jaxrace.commands.holdem.matches import Course, Evaluation, ShortMatch
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.commands.select.config import POOLED_SAMPLES
+from jaxrace.commands.select.runs import BY_SCORES
 from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
 from jaxrace.selection.driver import fitting_interval
-from jaxrace.selection.votes.judgement import MAKERS
 from jaxrace.strategies import Strategy
 
 EVALUATION, PLAYERS, CURVE = "evaluation.csv", "players.npz", "learning_curve.png"
@@ -75,7 +75,7 @@ def selection_of(config: HoldemConfig, name: str) -> RaceSelection | SelectorSel
         return RaceSelection(race, match, _DELTA)
     # Of matches that end with folds many come out equally.
     pooled = 0.0 if name == "uniform" else POOLED_SAMPLES
-    selector = MAKERS[name](size, parents, min(WARM_UP, config.matches), pooled)
+    selector = BY_SCORES[name](size, parents, min(WARM_UP, config.matches), pooled)
     batch = fitting_interval(config.budget - selector.opening, config.block)
     return SelectorSelection(selector, match, config.budget, batch)
 

@@ -35,7 +35,7 @@ PROBLEMS: dict[str, str] = {
     "circle": "the same and a circle in which everybody beats the next ones",
 }
 
-# Selectors that can go on from comparisons which others have chosen.
+# Selectors that estimate variances of pairs.
 FROM_SCORES = ("pocbam", "ml-pocbam", "ml-pocbam-stationary", "hybrid", "pkg", "uniform")
 
 # See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
@@ -69,7 +69,7 @@ class SelectConfig:
       jaxrace select wins --options 20 --top 1 --budget 5000 --out runs/wins
 
     Attributes:
-        method: How to choose pairs, or several methods with commas between them (of a file: one);
+        method: Of a simulation: how to choose pairs, or several methods with commas between them;
             ``jaxrace list`` explains.
         problem: A file of comparisons made so far (CSV or other text with delimiters, JSON, Excel,
             Parquet, PGN) with two columns of options, such as first and second or model_a and
@@ -93,8 +93,8 @@ class SelectConfig:
         repeats: Of a simulation: selections by each method.
         batch: Of a simulation: comparisons that are chosen before any of them is made; above 1 for
             pocbam, ml-pocbam, hybrid, pkg and uniform.
-        pooled_samples: Of the same: the variance of every pair is mixed with so many samples of the
-            variance within all pairs.
+        pooled_samples: Of the same methods: the variance of every pair is mixed with so many
+            samples of the variance within all pairs.
         delta: Of a file: the exit status is 3 while the selection is right with an estimated
             probability below 1 - delta. Of the active rankings and pairwise races: their error
             probability.
@@ -140,12 +140,8 @@ class SelectConfig:
             raise ValueError(
                 f"problem: expected a file or one of {', '.join(PROBLEMS)}, got {self.problem!r}"
             )
-        for name in ("options", "noise", "budget", "repeats", "batch"):
+        for name in ("method", "options", "noise", "budget", "repeats", "batch", "pooled_samples"):
             require_default(name, self, f"with problem {self.problem}, as it is of a simulation")
-        if len(self.methods) > 1 or self.method not in FROM_SCORES:
-            raise ValueError(
-                f"method: expected one of {', '.join(FROM_SCORES)} for a file, got {self.method!r}"
-            )
 
     def _check_of_simulation(self) -> None:
         for name in ("next", "score", *OF_COLUMNS):

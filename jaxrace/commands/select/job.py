@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from jaxrace import plots, runs, selection
+from jaxrace import plots, rating, runs, selection
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import name_column, print_table, say
 from jaxrace.commands.report import print_and_report
 from jaxrace.commands.select.config import FROM_SCORES, OF_COLUMNS, SelectConfig
 from jaxrace.commands.select.curves import Curve, figure_of, table_of
-from jaxrace.commands.select.runs import Task, run_rows, run_top
+from jaxrace.commands.select.runs import BY_SCORES, Task, run_rows, run_top
 from jaxrace.commands.select.tasks import CIRCLE, Plan, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Workbench, as_columns, run_job, with_error
-from jaxrace.selection import votes
 from jaxrace.selection.driver import first_record, fitting_interval
-from jaxrace.selection.votes.judgement import MAKERS
 
 FIGURE, RANKING, RANKING_FIGURE = "success.png", "ranking.csv", "ranking.png"
 
@@ -29,7 +27,7 @@ _RECORDS = 100
 _FEWER = 4
 
 _MAKERS: dict[str, Callable[..., selection.Selector]] = {
-    **MAKERS,
+    **BY_SCORES,
     "ocba": selection.Ocba,
     "active-ranking": selection.ActiveRanking,
     "active-ranking-wide": functools.partial(selection.ActiveRanking, radius="heckel"),
@@ -71,9 +69,9 @@ def _check(config: SelectConfig) -> None:
 
 
 def _judge(config: SelectConfig, bench: Workbench) -> None:
-    names = ("delta", "next", "score", "method", "pooled_samples", "seed", *OF_COLUMNS)
+    names = ("delta", "next", "score", "seed", *OF_COLUMNS)
     given: dict[str, Any] = {name: getattr(config, name) for name in names}
-    found = votes.select(config.problem, config.top, argument="problem", **given)
+    found = rating.select(config.problem, config.top, argument="problem", **given)
     rows = [dataclasses.asdict(one) for one in found.options]
     ranking = {"place": np.arange(1, len(rows) + 1)} | as_columns(rows)
     for name in ("low", "high"):
@@ -155,7 +153,7 @@ def print_selection(console: Console, folder: Path, report: str | None = None) -
     if "best" not in summary:
         _print_rates(console, folder, summary)
         return 0
-    found = votes.SelectionOfVotes.from_dict(summary)
+    found = rating.SelectionOfVotes.from_dict(summary)
     where = f"intervals are approximate, each by itself; {folder}"
     return print_and_report(console, found, report, where, is_enough=found.sure)
 

@@ -1,7 +1,9 @@
 """Many selections in a sweep, judged. Axes: J selections, T records, K options."""
 
 import dataclasses
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -11,8 +13,29 @@ import numpy as np
 from jaxrace import sweep
 from jaxrace.commands.select.curves import Curve
 from jaxrace.commands.workbench import Workbench, rows_of_jobs
-from jaxrace.selection import SelectionJob, SelectionWork, Selector, Top
+from jaxrace.selection import (
+    HybridPocbam,
+    KnowledgeGradient,
+    MlPocbam,
+    Pocbam,
+    ScoreSelector,
+    SelectionJob,
+    SelectionWork,
+    Selector,
+    Top,
+    Uniform,
+)
 from jaxrace.selection.driver import Compare, first_record, fitting_interval
+
+# Those that estimate variances of pairs, by what commands call them.
+BY_SCORES: dict[str, Callable[..., ScoreSelector]] = {
+    "pocbam": Pocbam,
+    "ml-pocbam": MlPocbam,
+    "ml-pocbam-stationary": functools.partial(MlPocbam, fit="followed"),
+    "hybrid": HybridPocbam,
+    "pkg": KnowledgeGradient,
+    "uniform": Uniform,
+}
 
 # Selections of a block: fits in lanes wait for each other, and arrays stay in the cache.
 _WIDTH = 32

@@ -1,7 +1,8 @@
 """What comparisons say, by name, and how a person reads it.
 
-Scores are means over all other options: of votes the share of wins (a tie is half a win), else the
-margin. Intervals are approximate, of 95 %, each by itself.
+Scores are what the model expects against the average other option: of votes the share of wins (a
+tie is half a win), else the margin. Where there are few comparisons they are drawn towards the
+middle. Intervals are approximate, of 95 %, each by itself.
 """
 
 import dataclasses
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 # A chance that a comparison changes the selection; and what reads as certain with three digits.
 _UNLIKELY, _SURE = 0.01, 0.9995
+_TOLD = 0.4  # smaller probabilities are true to .1 only, larger ones to .05
 _LEAST = 10  # comparisons of an option, before anything is called likely
 _LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
 
@@ -63,7 +65,6 @@ class SelectionOfVotes(Ranking):
     delta: float
     reading: str  # of scores: "win", shares of a win, or "margin"
     comparisons: int
-    model: str  # "pairs", each by itself, or "linked", one model of all comparisons
     options: tuple[Ranked, ...]  # best first
     confidence: float | None  # estimated probability that the best are those; None: unknown
     gap: Gap  # between the last of the best and the first of the others
@@ -189,9 +190,6 @@ class SelectionOfVotes(Ranking):
     def _sureness(self) -> str:
         if self.confidence is not None:
             about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
+            about = f"below {_TOLD}" if self.confidence < _TOLD else about
             return f"{about}, an estimate without guarantee"
-        if not self.connected:
-            return "not known yet: compare options that nothing connects"
-        if self.model == "linked":
-            return "not known yet: there are too few comparisons to tell how noisy they are"
-        return "not known: the scores are too large or too small to tell"
+        return "not known yet: compare options that nothing connects"

@@ -8,14 +8,17 @@ import numpy as np
 
 from jaxrace import validation
 from jaxrace.data import Votes, read_votes
-from jaxrace.selection.comparisons import LARGEST_SCORE
-from jaxrace.selection.votes.judgement import LEAST_OF_A_PAIR, MAKERS, Judgement, judgement_of
-from jaxrace.selection.votes.linked import counts_and_means
-from jaxrace.selection.votes.result import Gap, Proposal, Ranked, SelectionOfVotes
+from jaxrace.rating.advice import advice
+from jaxrace.rating.model import Rating, chance, rate
+from jaxrace.rating.result import Gap, Proposal, Ranked, SelectionOfVotes
 
 _MOST_PROPOSED = 10_000
 _MOST_SEED = 2**32 - 1
 _MOST_OPTIONS = 2_000  # matrices of all pairs must have room
+_LARGEST_SCORE = 2.6e15
+_LEVEL = 0.95  # of intervals, each by itself
+# Draws of the qualities, as many as there is room and time for.
+_MOST_DRAWS, _FEWEST_DRAWS, _MOST_NUMBERS = 10_000, 1_000, 2 * 10**6
 
 
 def select(
@@ -25,15 +28,14 @@ def select(
     delta: float = 0.05,
     next: int = 5,
     score: Literal["auto", "win", "margin"] = "auto",
-    method: str = "pkg",
-    pooled_samples: float = 2.0,
     seed: int = 0,
     argument: str = "data",
     **columns: Any,
 ) -> SelectionOfVotes:
     """Say which options are the best by comparisons of two, how likely, and what to compare next.
 
-    Nothing is guaranteed: it is an estimate by a model (docs/top_k_selection.md).
+    Nothing is guaranteed: it is an estimate by one model, of Bradley and Terry for wins and with
+    normal noise for margins (docs/top_k_selection.md).
 
     Args:
         data: Votes, games or margins, as ``jaxrace.data.read_votes`` takes them: a data frame,
@@ -44,9 +46,6 @@ def select(
         next: How many comparisons to propose.
         score: What numbers are: "win", the share of a win of the first; "margin", by how much it
             was better; "auto", what they can only be.
-        method: What judges and proposes where every pair was compared twice or more: pkg, pocbam,
-            ml-pocbam, ml-pocbam-stationary, hybrid or uniform.
-        pooled_samples: The variance of every pair is mixed with so many samples of that of all.
         seed: Of the draws.
         argument: What messages begin with.
         **columns: ``first_column``, ``second_column``, ``score_column``, ``decimal`` and
@@ -64,13 +63,10 @@ def select(
     validation.require_integer("top", top, 1)
     validation.require_probability("delta", delta)
     validation.require_integer("next", next, 1, _MOST_PROPOSED)
-    validation.require_choice("method", method, tuple(MAKERS))
-    validation.require_number("pooled_samples", pooled_samples, 0)
     validation.require_integer("seed", seed, 0, _MOST_SEED)
     votes = read_comparisons(data, score, argument, **columns)
     validation.require_top(top, len(votes.names))
-    judged = judgement_of(votes, top, method, next, pooled_samples, seed)
-    return _answer(votes, judged, top, delta)
+    return _answer(votes, rate(votes), top, delta, next, np.random.default_rng(seed))
 
 
 def read_comparisons(
@@ -83,7 +79,7 @@ def read_comparisons(
         raise ValueError(
             f"{argument}: expected at most {_MOST_OPTIONS:,} options in all, got {got}"
         )
-    is_large = ~(np.abs(votes.margins) <= LARGEST_SCORE)
+    is_large = ~(np.abs(votes.margins) <= _LARGEST_SCORE)
     if is_large.any():
         row = int(np.argmax(is_large))
         raise ValueError(
@@ -93,55 +89,47 @@ def read_comparisons(
     return votes
 
 
-def _answer(votes: Votes, judged: Judgement, top: int, delta: float) -> SelectionOfVotes:
-    names, ranking = votes.names, judged.ranking.tolist()
-    counts = counts_and_means(votes)[0]
-    # S_i is the sum over the others of a margin, of votes from -1 to 1.
-    is_win = votes.kind == "win"
-    scale = (0.5 if is_win else 1.0) / (len(names) - 1)
-    scores, halves = scale * judged.scores, scale * judged.intervals.scores
-    scores[np.abs(scores) <= 1e-12 * np.abs(scores).max()] = 0.0
-    last, first = ranking[top - 1 : top + 1]
-    ahead = float(scores[last] - scores[first])
-    ends = np.stack([scores, scores - halves, scores + halves]) + (0.5 if is_win else 0.0)
-    # One model of all comparisons is linear: it may expect more than all wins.
-    ends = np.clip(ends, 0, 1) if is_win else ends
+def _answer(
+    votes: Votes, rating: Rating, top: int, delta: float, number: int, rng: np.random.Generator
+) -> SelectionOfVotes:
+    names, expected = votes.names, rating.expected()
+    expected[np.abs(expected) <= 1e-12 * np.abs(expected).max()] = 0.0
+    places = np.argsort(-expected, kind="stable")
+    ranking, (last, first) = places.tolist(), places[top - 1 : top + 1].tolist()
+    count = int(np.clip(_MOST_NUMBERS // len(names), _FEWEST_DRAWS, _MOST_DRAWS))
+    drawn = rating.draws(count, rng)
+    is_right = drawn[:, ranking[:top]].min(1) > drawn[:, ranking[top:]].max(1)
+    scores, slopes = rating.scores()
+    moved = scores + (drawn - rating.qualities) @ slopes.T
+    sides = (1 - _LEVEL) / 2, (1 + _LEVEL) / 2
+    moved = chance(moved) if votes.kind == "win" else moved
+    ends = np.stack([expected, *np.quantile(moved, sides, 0)])
+    low, high = np.quantile(moved[:, last] - moved[:, first], sides)
+    is_connected = rating.pairs.is_connected()
+    met = rating.pairs.met()
     options = []
     for place, option in enumerate(ranking):
-        score, low, high = ends[:, option].tolist()
-        number = int(counts[option].sum())
-        around = score, _known(low), _known(high)
-        options.append(Ranked(names[option], number, *around, selected=place < top))
-    wide = scale * judged.intervals.gap
-    gap = Gap(names[last], names[first], ahead, _known(ahead - wide), _known(ahead + wide))
-    places = np.argsort(judged.ranking)
-    pairs = Counter(tuple(sorted(map(int, pair), key=places.__getitem__)) for pair in judged.pairs)
+        around = ends[:, option].tolist() if is_connected else [ends[0, option].item(), None, None]
+        options.append(Ranked(names[option], int(met[option].sum()), *around, selected=place < top))
+    ahead = float(ends[0, last] - ends[0, first])
+    of_gap = (float(low), float(high)) if is_connected else (None, None)
+    pairs, log_chance = advice(rating, top, number, rng)
+    proposed = Counter(tuple(sorted(pair, key=ranking.index)) for pair in pairs.tolist())
     notes = list(votes.said)
-    if not judged.is_connected:
+    if not is_connected:
         notes.append("options that no chain of comparisons connects are in no order yet")
-    if judged.model == "linked":
-        notes.append(
-            f"some pairs have fewer than {LEAST_OF_A_PAIR} comparisons: ranking, probability and "
-            "advice are of one model of all of them, score = quality of the first - quality of the "
-            "second + noise of one variance (least squares)"
-        )
     return SelectionOfVotes(
         top=top,
         delta=delta,
         reading=votes.kind,
         comparisons=len(votes.first),
-        model=judged.model,
         options=tuple(options),
-        confidence=_known(judged.confidence),
-        gap=gap,
+        confidence=float(is_right.mean()) if is_connected else None,
+        gap=Gap(names[last], names[first], ahead, *of_gap),
         next=tuple(
-            Proposal(names[i], names[j], int(counts[i, j]), n) for (i, j), n in pairs.items()
+            Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()
         ),
-        log_chance=judged.log_chance if math.isfinite(judged.log_chance) else None,
-        connected=judged.is_connected,
+        log_chance=log_chance if math.isfinite(log_chance) else None,
+        connected=is_connected,
         notes=tuple(notes),
     )
-
-
-def _known(number: float) -> float | None:
-    return None if math.isnan(number) else number
