@@ -229,8 +229,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/improvement/of_log/front.py",
-        "earned = np.asarray(method.returns.returns(parts.train), np.float64)",
-        "earned = np.asarray(method.returns.returns(parts.test), np.float64)",
+        "earned = np.asarray(returns.returns(parts.train), np.float64)",
+        "earned = np.asarray(returns.returns(parts.test), np.float64)",
         "tests/test_improve.py",
     ),
     (

@@ -112,14 +112,14 @@ CASES = [
     (
         "groups in a random order",
         lambda: (
-            notes_with(grouped(BETTER, rng.permutation(NAMED)), "groups of tasks, pooled") != []
+            notes_with(grouped(BETTER, rng.permutation(NAMED)), "groups of tasks are pooled") != []
         ),
         True,
     ),
     (
         "groups of a whole list are said",
         lambda: notes_with(grouped(BETTER, NAMED, of=90), "pooled"),
-        ["3 groups of tasks, pooled, each task counts the same: x 30, y 30, z 30"],
+        ["groups of tasks are pooled, and each task counts the same: x 30, y 30, z 30"],
     ),
     (
         "names of tasks in blocks",

@@ -26,6 +26,8 @@ _ITSELF = "a slow test that holds the numbers against what it finds"
 LONG = [
     Long("docs/shared_tasks.md", "Bets", "python bench/bets.py", "several minutes"),
     Long("docs/shared_tasks.md", "others", "python bench/shared_tasks.py", "several minutes"),
+    Long("docs/top_k_selection.md", "evalica", "python bench/rating.py", "of the extra bench"),
+    Long("docs/top_k_selection.md", "calibrated", "python tests/rating_cases.py 3000", "minutes"),
     Long("docs/audit.md", "by preference", "python -m jaxrace.audits.preference", "an hour or so"),
     Long("docs/audit.md", "all tables", "pytest -m slow tests/test_audit.py", _ITSELF),
     Long("docs/audit.md", "dominance", "python -m jaxrace.audits.dominance", "46 minutes"),

@@ -18,13 +18,17 @@ NAMES = (
 
 
 def test_wrong_certificates_are_rare():
-    """On lines that three programs play, and errors are seen where a pair alone decides."""
+    """On lines that three programs play, and errors are seen where a pair alone decides.
+
+    Fewer on one line than before certificates waited for the mean to agree: .0048, a tenth of delta
+    being .005.
+    """
     tasks = tuple(task for task in shared.TASKS if task.name in NAMES)
     findings = list(shared.audit(REDUCED, tasks))
     assert len(findings) == len(NAMES)
     assert [f for f in findings if f.refuted] == []
     pairs = [f for f, task in zip(findings, tasks, strict=True) if task.num_options == 2]
-    assert all(f.errors > f.races * f.delta / 10 for f in pairs)
+    assert all(f.errors > f.races * f.delta / 20 for f in pairs)
 
 
 def test_broken_races_are_caught():

@@ -257,10 +257,10 @@ def _repeated(values: FloatArray) -> _Finding:
     Then it is settled by T / r rows: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders of
     n_1, n_2, ... equal rows are so, in two ways, for any r.
     """
-    rows = np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
     none = _Finding(-math.inf, "")
-    if len(rows) < 2:
+    if values.shape[1] < 2:
         return none
+    rows = np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
     codes, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)[1:]
     codes, most = codes.reshape(-1), math.gcd(*counts.tolist())
     for times in range(most, 1, -1):

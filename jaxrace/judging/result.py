@@ -261,6 +261,8 @@ class RaceOfTable(Ranking):
             f"each by itself holds with {self._percent}, at all looks together; above "
             f"{self._edge:g} the evidence is enough"
         )
+        if self.whole:
+            intervals = "known, as all tasks of the list were run"
         if self.is_dependent:
             intervals = f"as the evidence, they are of {self._unit} that are independent"
         said = (
@@ -275,7 +277,7 @@ class RaceOfTable(Ranking):
         low = outward(pair.low, -1, self._edge if pair.verdict == "enough" else None)
         high = outward(pair.high, 1, self._edge if pair.verdict == "against" else None)
         if pair.low == pair.high:  # all tasks of the list have been run
-            return f"{high if pair.verdict == 'against' else low}, known"
+            return "known"
         return f"{low} to {high}"
 
     @property

@@ -142,8 +142,9 @@ def race(
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
     notes = [*table.said, *scores.notes_of(table, gaps)]
     if len(set(table.groups)) > 1:
-        number, sizes = len(set(table.groups)), pooled(table.groups)
-        notes.append(f"{number:,} groups of tasks, pooled, each task counts the same: {sizes}")
+        said = any("groups of tasks from" in text for text in notes)
+        sizes = "" if said else f": {pooled(table.groups)}"
+        notes.append(f"groups of tasks are pooled, and each task counts the same{sizes}")
     if of is not None and min(table.progress()) < of:
         notes.append(
             "holds if the order of the tasks was drawn by lot, before any result was known"
