@@ -146,7 +146,8 @@ def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | Non
         said.append(f"samples of {about['model']} without a score, no runs: {unscored:,}")
     models, groups = [str(about["model"])] * len(scores), [str(about.get("task", ""))] * len(scores)
     by = "the names of Inspect's tasks"
-    return Runs(where, models, scores, tasks, tuple(said), groups=groups, grouped_by=by)
+    about = {"groups": groups, "grouped_by": by, "measures": (f"{name} {part or ''}",)}
+    return Runs(where, models, scores, tasks, tuple(said), **about)
 
 
 def _chosen(
@@ -253,4 +254,5 @@ def harness_runs(
     model = path.resolve().parent.name
     said = (f"samples of lm-evaluation-harness: {metric}, models by their folders",)
     groups, by = [task] * len(scores), "the names of the harness's tasks"
-    return Runs(where, [model] * len(scores), scores, tasks, said, groups=groups, grouped_by=by)
+    about = {"groups": groups, "grouped_by": by, "measures": (metric,)}
+    return Runs(where, [model] * len(scores), scores, tasks, said, **about)

@@ -81,6 +81,7 @@ class Wide:
             numbered=self.tasks is None,
             groups=self.groups and [self.groups[row] for rows in made.values() for row in rows],
             grouped_by=self.grouped_by,
+            measures=tuple(made),
         )
 
 
@@ -223,8 +224,8 @@ def _long(
     told = [*table.said, *said, *more, *_said_of_columns(asked, option, score)]
     labels = _task_labels(table, tasks, told, bool(asked.tasks))
     labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
-    values = found[score].tolist()
-    return Runs(table.where, names, values, labels, tuple(told), groups=groups, grouped_by=by)
+    values, about = found[score].tolist(), {"groups": groups, "grouped_by": by}
+    return Runs(table.where, names, values, labels, tuple(told), measures=(score,), **about)
 
 
 def _score_column(table: Table, asked: Asked, kinds: Mapping[str, str], option: str | None) -> str:
@@ -320,7 +321,8 @@ def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
                 scores.append(float(found[head][row]))
                 tasks.append(head)
     said = f"a row for each option, from column {option!r}, and a column for each task"
-    return Runs(table.where, options, scores, tasks, (*table.said, said, *more))
+    told = (*table.said, said, *more)
+    return Runs(table.where, options, scores, tasks, told, measures=tuple(heads))
 
 
 def _wide(

@@ -155,4 +155,4 @@ def trial_runs(table: Table, score: str | None = None) -> Runs:
             raise table.wrong("a number", repr(value), row, score) from None
     found = _runs(table.argument, table.where, trials, left, False)
     said = "a frame of trials does not say whether values are minimised: if so, --smaller"
-    return dataclasses.replace(found, said=(*found.said, said))
+    return dataclasses.replace(found, said=(*found.said, said), measures=(score,))

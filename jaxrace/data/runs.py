@@ -23,6 +23,8 @@ class Scores:
     numbered: bool = False  # are the tasks but the rows of a table, that may be runs as well?
     # The benchmark, subject or file of each of ``task_names``; () if nothing says so.
     groups: tuple[str, ...] = ()
+    # What scores are called, or their columns: is smaller better?
+    measures: tuple[str, ...] = ()
 
     @property
     def fits_shared(self) -> bool:
@@ -46,6 +48,7 @@ class Runs:
     numbered: bool = False
     groups: Sequence[str] | None = None  # of the task of each run, the benchmark or subject
     grouped_by: str = ""  # what says so
+    measures: tuple[str, ...] = ()
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
@@ -66,6 +69,7 @@ def joined(parts: Sequence[Runs]) -> Runs:
         any(part.numbered for part in parts),
         groups,
         parts[0].grouped_by if groups else "",
+        tuple(dict.fromkeys(name for part in parts for name in part.measures)),
     )
 
 
@@ -83,12 +87,13 @@ def scores_of(argument: str, runs: Runs) -> Scores:
     values = tuple(np.split(np.asarray(runs.scores, np.float64)[order], ends))
     if runs.tasks is None:
         said = (*runs.said, *alike("options", names))
-        return Scores(names, values, None, (), said, runs.smaller)
+        return Scores(names, values, None, (), said, runs.smaller, measures=runs.measures)
     task_names, task_of = _places(runs.tasks)
     tasks = tuple(np.split(task_of[order], ends))
     groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
     said = (*runs.said, *said)
-    return Scores(names, values, tasks, task_names, said, runs.smaller, runs.numbered, groups)
+    about = runs.smaller, runs.numbered, groups, runs.measures
+    return Scores(names, values, tasks, task_names, said, *about)
 
 
 def groups_of(

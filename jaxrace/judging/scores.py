@@ -39,6 +39,7 @@ class Table:
     have_tasks_in_common: bool = False  # that the source names
     groups: tuple[str, ...] = ()  # of each task its benchmark, subject or file; () if not known
     said: tuple[str, ...] = ()  # by its reader
+    measures: tuple[str, ...] = ()  # as in ``Scores``
 
     def progress(self) -> NDArray[np.int64]:
         """Of each option the runs, or the different tasks that it has run: int [K]."""
@@ -98,7 +99,7 @@ def as_table(
 def _of_scores(data: Scores, shared: bool) -> Table:
     tasks, names = data.tasks, tuple(map(str, data.names))
     values = tuple(map(np.asarray, data.values))
-    about: Any = {"smaller": data.smaller, "said": data.said}
+    about: Any = {"smaller": data.smaller, "said": data.said, "measures": data.measures}
     if not shared:
         return Table(names, values, have_tasks_in_common=_have_tasks_in_common(data), **about)
     if tasks is None:
@@ -122,7 +123,13 @@ def _of_columns(data: Columns, shared: bool) -> Table:
     if not shared:
         have = data.rows is not None or data.groups is not None
         said = (*data.said, *alike("options", data.names))
-        return Table(data.names, tuple(data.values), have_tasks_in_common=have, said=said)
+        return Table(
+            data.names,
+            tuple(data.values),
+            have_tasks_in_common=have,
+            said=said,
+            measures=data.names,
+        )
     most = max((len(column) for column in data.values if column.ndim), default=0)
     rows = data.rows or [str(row + 1) for row in range(most)]
     places: dict[str, int] = {}
@@ -143,6 +150,7 @@ def _of_columns(data: Columns, shared: bool) -> Table:
         tuple(places),
         groups=groups,
         said=(*data.said, *axes_of(data.names, data.values), *said),
+        measures=data.names,
     )
 
 

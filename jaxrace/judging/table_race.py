@@ -45,6 +45,7 @@ def race(
     of: int | None = None,
     tolerance: float = 0.0,
     smaller: bool = False,
+    larger: bool = False,
     compare: Compare | None = None,
     horizon: int = HORIZON,
     gaps: Gaps = "lost",
@@ -82,7 +83,9 @@ def race(
             was drawn by lot before any result was known.
         tolerance: Good enough: nobody else is better by so much or more, in units of the score by
             mean and in win probability (below 0.5) by wins. Ties end, too.
-        smaller: Smaller scores are better; those that are read from a file of seconds always.
+        smaller: Smaller scores are better. A file of seconds says so itself.
+        larger: Larger scores are better, whatever the file or a name such as "loss" says. Such
+            names are refused until this or ``smaller`` is said.
         compare: A preference of two outcomes instead of numbers: +1, -1, or 0.
         horizon: Independent runs of an option that the bets are tuned for.
         gaps: A shared task that an option lacks, before the last one that it has run, is "lost"
@@ -119,8 +122,8 @@ def race(
     >>> [(pair.better, pair.worse, round(pair.low, 2)) for pair in result.pairs]
     [('c', 'b', 0.8), ('c', 'a', 0.82)]
     """
-    about = top, delta, by, low, high, shared, of, tolerance, smaller, compare, horizon, gaps
-    question = Question(*about, order_by_lot)
+    about = top, delta, by, low, high, shared, of, tolerance, smaller, larger, compare
+    question = Question(*about, horizon, gaps, order_by_lot)
     if order_by_lot is not None and looks is not None:
         raise ValueError("order_by_lot: expected no file of looks: it is for a table of one look")
     given = {
@@ -141,6 +144,8 @@ def race(
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
     notes = [*table.said, *scores.notes_of(table, gaps)]
+    if larger and table.smaller:
+        notes.append("larger scores are better, as asked for, not smaller ones")
     if len(set(table.groups)) > 1:
         number, sizes = len(set(table.groups)), pooled(table.groups)
         notes.append(f"{number:,} groups of tasks, pooled, each task counts the same: {sizes}")

@@ -11,8 +11,8 @@ OF_COLUMNS = (
     *("options", "decimal", "delimiter"),
 )
 OF_QUESTION = (
-    *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "horizon"),
-    *("gaps", "looks", "order_by_lot", "dependent"),
+    *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "larger"),
+    *("horizon", "gaps", "looks", "order_by_lot", "dependent"),
 )
 
 
@@ -50,6 +50,7 @@ class ScoresConfig:
         of: Who is best on a list of so many tasks, whose order was drawn by lot?
         tolerance: Good enough: nobody else is better by so much, in win probability or mean score.
         smaller: Smaller scores are better.
+        larger: Larger ones are, whatever a name such as loss says.
         horizon: Independent runs per option that the test is tuned for: more of them show smaller
             gaps, later. Runs beyond these count as well.
         gaps: Shared tasks that an option lacks, before its last one, count as lost until they are
@@ -82,6 +83,7 @@ class ScoresConfig:
     of: int | None = None
     tolerance: float = 0.0
     smaller: bool = False
+    larger: bool = False
     horizon: int = 300
     gaps: Literal["lost", "skip"] = "lost"
     looks: str | None = None
