@@ -9,6 +9,7 @@ import numpy as np
 
 import jaxrace
 from jaxrace.commands.cli import main
+from jaxrace.data import read_scores
 from jaxrace.data.directions import names_smaller
 
 
@@ -101,6 +102,66 @@ def lossy():
     return written("lossy.csv", "\n".join(["val_loss a,val_loss b", *lines]))
 
 
+def table(text):
+    number = f"{abs(hash(text))}.csv"
+    return written(number, text)
+
+
+def states(word, n=20, measure="score", head="status"):
+    """Of "a" the better half of the runs ended, of "b" all did."""
+    lines = [f"a,{0.9 + x / 100},done" if x % 2 else f"a,,{word}" for x in range(n)]
+    lines += [f"b,{0.5 + x / 100},done" for x in range(n)]
+    order = rng.permutation(len(lines))
+    return table("\n".join([f"model,{measure},{head}", *(lines[x] for x in order)]))
+
+
+def survivors(**given):
+    """Who is best where half of the runs of "a" were pruned."""
+    result = jaxrace.race(states("PRUNED", 40), **given)
+    return result.best if result.certified else []
+
+
+def cell(text):
+    return "a,b\n" + "\n".join(f"{x},{text if row == 3 else y}" for row, (x, y) in enumerate(PAIRS))
+
+
+def codes():
+    text = states("137", head="exit_code").read_text()
+    return table(text.replace("done", "0"))
+
+
+def scores(text):
+    read_scores(table(text))
+
+
+def said(path):
+    return "; ".join(read_scores(path).said)
+
+
+def values(path, failed=None):
+    """The scores of the second option."""
+    return read_scores(path, failed=failed).values[1].tolist()
+
+
+def runs_of_b(data, **given):
+    return next(x.runs for x in jaxrace.race(data, **given).options if x.name == "b")
+
+
+def mean_of_b(**given):
+    data = {"a": LOW, "b": [np.nan] * 5}
+    result = jaxrace.race(data, by="mean", low=-1, high=1, failed="worst", **given)
+    return next(x.score for x in result.options if x.name == "b")
+
+
+BLANK = ValueError(
+    r"what blank cells between the runs .* got some of b 1: --failed drop .*--shared"
+)
+NAN = ValueError(r"a number as score, got NaN for run 2 of a.*failed=")
+GRADES = "a,b\n7,8\n9,-1\n8,9.5\n"
+ENDS = "1,2\n2,\n3,\n"
+PAIRS = list(zip(LOW, HIGH, strict=True))
+FAILED = ValueError(r"what a run that failed counts as.*--failed worst \(failed='worst'\)")
+WORDS = ["FAILED", "PRUNED", "TrialState.FAIL", "timeout", "KILLED", "crashed", "Error", "OOM"]
 TOLD = ValueError(r"whether smaller .* got .*: --smaller \(smaller=True\).*--larger")
 
 CASES = [
@@ -134,4 +195,46 @@ CASES = [
     ("losses in a file", lambda: command(lossy()), 2),
     ("smaller losses in a file", lambda: command(lossy(), "--smaller"), 0),
     ("larger losses in a file", lambda: command(lossy(), "--larger"), 0),
+    *((f"runs that are {word}", lambda w=word: best(states(w)), FAILED) for word in WORDS),
+    ("an exit code", lambda: best(codes()), FAILED),
+    ("runs that all ended", lambda: best(states("done")), ValueError("a number as score of a")),
+    ("survivors", lambda: survivors(failed="drop"), ["a"]),
+    ("survivors and others", lambda: survivors(failed="worst"), []),
+    ("others score 0", lambda: survivors(failed=0), []),
+    ("runs that run", lambda: "not ended, left out: 10" in said(states("RUNNING")), True),
+    ("a status of none", lambda: scores(states("x").read_text().replace("a,,x", "a,1,x")), None),
+    ("infinite", lambda: best(table(cell("inf"))), FAILED),
+    ("minus infinite", lambda: best(table(cell("-inf"))), FAILED),
+    ("not a number", lambda: best(table(cell("nan"))), FAILED),
+    ("a word", lambda: best(table(cell("timeout"))), FAILED),
+    ("a word, another", lambda: best(table(cell("n.d."))), ValueError("expected a number")),
+    ("infinite is worst", lambda: values(table(cell("inf")), "worst")[3], -np.inf),
+    ("infinite is 0", lambda: values(table(cell("inf")), 0)[3], 0.0),
+    ("infinite is left out", lambda: len(values(table(cell("inf")), "drop")), 19),
+    ("a word is worst", lambda: values(table(cell("timeout")), "worst")[3], -np.inf),
+    ("a grade of -1", lambda: best(table(GRADES)), FAILED),
+    ("a grade of -1 in memory", lambda: best({"a": [7, 9, -1, 8], "b": [9, 8, 7, 7]}), FAILED),
+    ("a grade of -1 is one", lambda: best(table(GRADES), failed=-1) is None, False),
+    ("lost, drawn, won", lambda: values(table("a,b\n-1,1\n0,0\n1,-1\n")), [1.0, 0.0, -1.0]),
+    ("returns", lambda: values(table("a,b\n-1,15\n20,30\n")), [15.0, 30.0]),
+    ("a time of -1", lambda: best(table("time a,time b\n-1,15\n20,30\n"), smaller=True), FAILED),
+    ("a blank between", lambda: best(table(cell(""))), BLANK),
+    ("a blank between, dropped", lambda: best(table(cell("")), failed="drop"), ["b"]),
+    ("a blank between, worst", lambda: runs_of_b(table(cell("")), failed="worst"), 20),
+    ("a blank between, left out", lambda: runs_of_b(table(cell("")), failed="drop"), 19),
+    ("a blank task", lambda: runs_of_b(table(cell("")), shared=True), 19),
+    ("a blank at the end", lambda: runs_of_b(table("a,b\n" + ENDS)), 1),
+    ("NaN in memory", lambda: best({"a": [1.0, np.nan, 2.0], "b": [3.0, 4.0, 5.0]}), NAN),
+    ("NaN is worst", lambda: runs_of_b({"a": LOW, "b": [np.nan, *HIGH]}, failed="worst"), 21),
+    ("NaN is left out", lambda: runs_of_b({"a": LOW, "b": [np.nan, *HIGH]}, failed="drop"), 20),
+    ("infinite in memory", lambda: best({"a": LOW, "b": [np.inf, *HIGH]}), FAILED),
+    ("infinite, shared", lambda: best(np.array([LOW, [np.inf, *LOW[1:]]]).T, shared=True), FAILED),
+    ("worst by mean", mean_of_b, -1.0),
+    ("worst of what is small", lambda: mean_of_b(smaller=True), 1.0),
+    ("failed", lambda: best(wide("score"), failed="x"), ValueError("failed: expected 'worst'")),
+    ("a file", lambda: command(states("PRUNED")), 2),
+    ("a file, worst", lambda: command(states("PRUNED"), "--failed", "worst"), 3),
+    ("a file, dropped", lambda: command(states("PRUNED"), "--failed", "drop"), 0),
+    ("a file, a number", lambda: command(states("PRUNED"), "--failed", "-1"), 3),
+    ("exit codes", lambda: best(timings((1,) * 20)), FAILED),
 ]

@@ -12,6 +12,7 @@ from jaxrace.data.table import listed
 from jaxrace.judging import scores
 from jaxrace.judging.alike import in_order_by_lot
 from jaxrace.judging.blocks import BlockPairs, block_values
+from jaxrace.judging.failed import with_worst
 from jaxrace.judging.levels import (
     By,
     Gaps,
@@ -138,7 +139,10 @@ def compared(
         table = in_order_by_lot(table, question.order_by_lot)
     num_options = len(table.names)
     require_top(question.top, num_options)
-    compare = None
+    compare, is_smaller = None, False
+    if question.compare is None:
+        is_smaller = question.is_smaller(table)
+        table = with_worst(table, is_smaller, question.low, question.high)
     if question.compare is not None:
         columns, compare = _as_codes(table.values, question.compare)
     elif question.by == "mean":
@@ -147,7 +151,7 @@ def compared(
         columns = scores.scaled(table, question.low, question.high)
     else:
         columns = scores.ranks(table.values)
-    if question.compare is None and question.is_smaller(table):
+    if is_smaller:
         columns = [-column for column in columns]
     level = question.levels(num_options).verdict
     if table.tasks is not None:

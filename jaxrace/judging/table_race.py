@@ -57,6 +57,7 @@ def race(
     task_column: str | Sequence[str] | None = None,
     group_column: str | None = None,
     options: str | Sequence[str] = (),
+    failed: str | float | None = None,
 ) -> RaceOfTable:
     """Say which options are certainly the best, or what to run next.
 
@@ -101,6 +102,9 @@ def race(
         task_column: Of the same: that of the tasks.
         group_column: Of the same: that of the benchmark or subject of each task.
         options: Of a column for each option: these; others are left out.
+        failed: What a run that failed, as a state, ``inf``, NaN or a blank cell between others
+            say, counts as: "worst", which is below all others (by mean, ``low``; above, if
+            smaller is better); "drop", left out; or a score. They are refused until this is said.
         dependent: Do not look whether independent runs are independent. Nothing is certified then.
 
     Returns:
@@ -132,9 +136,11 @@ def race(
         "task_column": task_column,
         "group_column": group_column,
         "options": options,
+        "failed": failed,
     }
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
-    table, columns, pairs = compared(question, data, past, {k: v for k, v in given.items() if v})
+    told = {name: value for name, value in given.items() if value not in (None, (), "")}
+    table, columns, pairs = compared(question, data, past, told)
     for name, column in zip(table.names, [] if compare else columns, strict=not compare):
         require_no_clock(name, column)
     doubts = [] if shared or dependent or compare else _doubts(table, columns)

@@ -8,7 +8,7 @@ from jaxrace.commands.table_options import Decimal, Delimiter
 # How a file is read, and arguments of ``jaxrace.race``.
 OF_COLUMNS = (
     *("option_column", "score_column", "task_column", "group_column"),
-    *("options", "decimal", "delimiter"),
+    *("options", "failed", "decimal", "delimiter"),
 )
 OF_QUESTION = (
     *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "larger"),
@@ -64,6 +64,8 @@ class ScoresConfig:
         task_column: The column of the tasks.
         group_column: The column of the benchmark, subject or the like of each task.
         options: Of a column for each option: these, with commas between; others are left out.
+        failed: What a run that failed counts as: worst, below all others; drop, left out; or a
+            number, which is its score.
         decimal: Decimal commas or points; auto takes what all cells allow.
         delimiter: What is between the columns; auto takes what all lines allow.
         no_header: The first row is a run, and options are called option 1, option 2, ...
@@ -93,6 +95,7 @@ class ScoresConfig:
     task_column: str | None = None
     group_column: str | None = None
     options: str = ""
+    failed: str | None = None
     decimal: Decimal = "auto"
     delimiter: Delimiter = "auto"
     no_header: bool = False
