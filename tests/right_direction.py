@@ -11,6 +11,7 @@ import jaxrace
 from jaxrace.commands.cli import main
 from jaxrace.data import read_scores
 from jaxrace.data.directions import names_smaller
+from jaxrace.judging import DependentRunsWarning
 
 
 def names(text):
@@ -45,6 +46,9 @@ NOT_SHARED = [
 
 rng = np.random.default_rng(3)
 LOW, HIGH = rng.normal([0.2, 0.8], 0.1, (20, 2)).T.round(3).tolist()
+
+
+PAIRS = list(zip(LOW, HIGH, strict=True))
 
 
 def wide(measure):
@@ -153,13 +157,45 @@ def mean_of_b(**given):
     return next(x.score for x in result.options if x.name == "b")
 
 
+def melted(head, values, seed=False):
+    """Of each run a row for each value; by the first of two "a" is better, by the second "b"."""
+    return [
+        {"model": name, "seed": run, head: value, "score": score}
+        if seed
+        else {"model": name, head: value, "score": score}
+        for run, pair in enumerate(PAIRS)
+        for value in values
+        for name, score in zip("ba" if value == "auc" else "ab", pair, strict=True)
+    ]
+
+
+def melted_file():
+    return table(
+        "\n".join(["model,metric,score", *(",".join(map(str, x.values())) for x in MELTED)])
+    )
+
+
+def numbered(head):
+    """A row for each run, with its number below a head, option by option."""
+    pairs = [(name, run, x) for name, xs in (("a", LOW), ("b", HIGH)) for run, x in enumerate(xs)]
+    return table(
+        "\n".join([f"{head},model,score", *(f"{run},{name},{x}" for name, run, x in pairs)])
+    )
+
+
+def shared(data, **given):
+    return best(data, shared=True, **given)
+
+
 BLANK = ValueError(
     r"what blank cells between the runs .* got some of b 1: --failed drop .*--shared"
 )
 NAN = ValueError(r"a number as score, got NaN for run 2 of a.*failed=")
+ONE = ValueError(r"rows of one quantity.* got 'auc', 'acc' in column 'metric': --where metric=auc")
+MELTED = melted("metric", ("auc", "acc"))
+METRICS = {"metric": ["auc", "acc", "f1"], "a": [0.5, 0.6, 0.7], "b": [0.6, 0.7, 0.8]}
 GRADES = "a,b\n7,8\n9,-1\n8,9.5\n"
 ENDS = "1,2\n2,\n3,\n"
-PAIRS = list(zip(LOW, HIGH, strict=True))
 FAILED = ValueError(r"what a run that failed counts as.*--failed worst \(failed='worst'\)")
 WORDS = ["FAILED", "PRUNED", "TrialState.FAIL", "timeout", "KILLED", "crashed", "Error", "OOM"]
 TOLD = ValueError(r"whether smaller .* got .*: --smaller \(smaller=True\).*--larger")
@@ -232,6 +268,36 @@ CASES = [
     ("worst by mean", mean_of_b, -1.0),
     ("worst of what is small", lambda: mean_of_b(smaller=True), 1.0),
     ("failed", lambda: best(wide("score"), failed="x"), ValueError("failed: expected 'worst'")),
+    ("metrics", lambda: best(MELTED), ONE),
+    ("metrics, one", lambda: best(MELTED, where="metric=auc"), ["a"]),
+    ("metrics, another", lambda: best(MELTED, where={"metric": "acc"}), ["b"]),
+    (
+        "metrics, none",
+        lambda: best(MELTED, where="metric=f1"),
+        ValueError("'f1'.* got 'auc', 'acc'"),
+    ),
+    ("no column", lambda: best(MELTED, where="m=f1"), ValueError("expected a column 'm'")),
+    ("no value", lambda: best(MELTED, where="auc"), ValueError("where: expected COLUMN=VALUE")),
+    ("splits", lambda: best(melted("split", ("train", "test"))), ValueError("--where split=train")),
+    (
+        "any crossed column",
+        lambda: best(melted("kind", "xy", seed=True)),
+        ValueError("--where kind=x"),
+    ),
+    ("a column of some", lambda: shared(melted("kind", "x", seed=True)), ["b"]),
+    ("crossed tasks", lambda: shared(melted("language", "xy", True), task_column="seed"), ["b"]),
+    ("a row for each metric", lambda: best(METRICS), ValueError("--where metric=auc")),
+    ("a folded split", lambda: read_scores(numbered("split")).task_names[:2], ("0", "1")),
+    ("runs are no tasks", lambda: read_scores(numbered("run")).tasks, None),
+    ("indexes are no tasks", lambda: read_scores(numbered("Unnamed: 0")).tasks, None),
+    ("seeds are tasks", lambda: read_scores(numbered("seed")).fits_shared, True),
+    ("questions are tasks", lambda: read_scores(numbered("question_id")).fits_shared, True),
+    ("runs in common", lambda: best(numbered("run")), ["b"]),
+    ("seeds in common", lambda: best(numbered("seed")), DependentRunsWarning("tasks in common")),
+    ("runs, shared", lambda: shared(numbered("run")), ValueError("--task-column")),
+    ("runs are named", lambda: shared(numbered("run"), task_column="run"), ["b"]),
+    ("a metric of a file", lambda: command(melted_file()), 2),
+    ("a metric of a file, one", lambda: command(melted_file(), "--where", "metric=auc"), 0),
     ("a file", lambda: command(states("PRUNED")), 2),
     ("a file, worst", lambda: command(states("PRUNED"), "--failed", "worst"), 3),
     ("a file, dropped", lambda: command(states("PRUNED"), "--failed", "drop"), 0),

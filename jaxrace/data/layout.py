@@ -37,6 +37,7 @@ from jaxrace.data.option_columns import (
     require_tasks,
 )
 from jaxrace.data.runs import Failed, Runs
+from jaxrace.data.selection_of_rows import names_measure, require_one_measure, without_counts
 from jaxrace.data.table import Cell, Table, listed
 
 _NUMBERS_ALONE = (
@@ -56,6 +57,7 @@ class Asked:
     group: str | None = None
     options: tuple[str, ...] = ()  # columns of a table that has one for each
     failed: Failed = None
+    where: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> set[str]:
@@ -161,6 +163,7 @@ def layout_of(
     tasks = {*asked.tasks, asked.group, *filter(names_task, table.heads)}
     values = [head for head in numeric if head not in tasks]
     free = [head for head in texts if head not in tasks]
+    free = [h for h in free if not names_measure(table, h)] or free
     free = [h for h in free if not names_group(h)] or [h for h in free if h.lower() == "group"]
     if asked.score is not None or (asked.header and len(values) == 1 and len(free) == 1):
         if len(free) != 1:
@@ -223,6 +226,7 @@ def _long(
         if head not in (option, score)
         and names_task(head)
         and kinds[head] != "blank"
+        and not names_measure(table, head)
         # One that is another in every row numbers the rows: no two options have it.
         and (option is None or len(set(map(label_of, table.column(head)))) < len(table.lines))
     ]
@@ -240,8 +244,12 @@ def _long(
     table.require(score, is_made, expected, hint)
     if not asked.tasks:
         _require_no_curves(table, names, tasks)
+        if option is not None:
+            tasks = without_counts(table, tasks, names)
     told = [*table.said, *said, *more, *_said_of_columns(asked, option, score)]
     labels = _task_labels(table, tasks, told, bool(asked.tasks))
+    others = [h for h in rest if h not in (*tasks, asked.group) and not are_groups(table, h)]
+    require_one_measure(table, others, names, labels, bool(asked.tasks))
     labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
     values, about = found[score].tolist(), {"groups": groups, "grouped_by": by}
     runs = Runs(table.where, names, values, labels, tuple(told), measures=(score,), **about)
@@ -362,6 +370,8 @@ def _wide(
         tasks = [head for head in heads if names_task(head) and head not in asked.columns]
         # A benchmark of many rows is no task, if nothing else names one.
         tasks = [] if all(are_groups(table, head) for head in tasks) else tasks
+    measures = [h for h in heads if h not in asked.columns and names_measure(table, h)]
+    require_one_measure(table, measures, [""] * len(table.lines), None, False)
     groups = {asked.group} if asked.group else {h for h in heads if are_groups(table, h)}
     rest = [head for head in heads if head not in {*tasks, *groups}]
     texts = [head for head in rest if kinds[head] == "text"]

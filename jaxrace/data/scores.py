@@ -17,6 +17,7 @@ from jaxrace.data.layout import Asked, Wide, layout_of, runs_of
 from jaxrace.data.names import with_visible_names
 from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
+from jaxrace.data.selection_of_rows import selected, where_called
 from jaxrace.data.sources import LINES, json_lines, loads, read_table, table_in
 from jaxrace.data.table import Table, listed, wrong
 
@@ -32,6 +33,7 @@ def read_scores(
     group_column: str | None = None,
     options: str | Sequence[str] = (),
     failed: str | float | None = None,
+    where: str | Sequence[str] | Mapping[str, Any] = (),
     header: bool = True,
     decimal: str = "auto",
     delimiter: str = "auto",
@@ -56,6 +58,7 @@ def read_scores(
             left out.
         failed: What a run that failed counts as: "worst", below all others (-inf here, which a race
             takes to be the worst in its direction); "drop", left out; or a score.
+        where: Which rows to take: "metric=auc", or several such, or values by column.
         header: Are there names of columns in the first row of a text?
         decimal: "comma" or "point", or "auto" for what the cells allow.
         delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",
@@ -75,7 +78,8 @@ def read_scores(
     >>> scores.said
     ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
     """
-    asked = asked_for(option_column, score_column, task_column, group_column, options, failed)
+    columns = option_column, score_column, task_column, group_column, options
+    asked = asked_for(*columns, failed, where)
     asked = dataclasses.replace(asked, decimal=decimal_called(decimal), header=header)
     found = scores_of("scores", _runs(source, asked, delimiter))
     return dataclasses.replace(found, failed=asked.failed)
@@ -118,6 +122,7 @@ def asked_for(
     group_column: str | None = None,
     options: str | Sequence[str] = (),
     failed: str | float | None = None,
+    where: str | Sequence[str] | Mapping[str, Any] = (),
 ) -> Asked:
     """What the arguments of ``read_scores`` say of columns."""
     tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
@@ -129,7 +134,7 @@ def asked_for(
     if len(set(kept)) < len(kept) or "" in kept:
         raise ValueError(f"options: expected different names of columns, got {listed(kept)}")
     about = {"group": group_column, "options": kept, "failed": failed_called(failed)}
-    return Asked(option_column, score_column, tasks, **about)
+    return Asked(option_column, score_column, tasks, where=where_called(where), **about)
 
 
 def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
@@ -206,12 +211,15 @@ def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -
     found = _read(path, asked, delimiter)
     if isinstance(found, Table):
         return _of_table(found, asked, option)
+    if asked.where:
+        raise ValueError(f"where: expected a table with columns, got {found.source}")
     if option is None:
         return found
     return dataclasses.replace(found, options=[option] * len(found.options))
 
 
 def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:
+    table = selected(table, asked.where)
     if is_trials(table):
         return trial_runs(table, asked.score, asked.failed)
     return runs_of(table, asked, option)

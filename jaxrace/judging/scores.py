@@ -83,7 +83,7 @@ def as_table(
     if shared and is_raw and not isinstance(data, np.ndarray):
         data = paired("data", data)
     if not isinstance(data, Scores):
-        as_file = not is_raw or (of_numbers and is_read(data))
+        as_file = not is_raw or (of_numbers and (is_read(data) or bool(columns.get("where"))))
         data = read_scores(data, **columns) if as_file else in_memory(data, of_numbers, columns)
     if isinstance(data, Scores):
         table = _of_scores(data, shared, failed_called(columns.get("failed", data.failed)))

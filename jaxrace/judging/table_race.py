@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +58,7 @@ def race(
     group_column: str | None = None,
     options: str | Sequence[str] = (),
     failed: str | float | None = None,
+    where: str | Sequence[str] | Mapping[str, Any] = (),
 ) -> RaceOfTable:
     """Say which options are certainly the best, or what to run next.
 
@@ -105,6 +106,7 @@ def race(
         failed: What a run that failed, as a state, ``inf``, NaN or a blank cell between others
             say, counts as: "worst", which is below all others (by mean, ``low``; above, if
             smaller is better); "drop", left out; or a score. They are refused until this is said.
+        where: Of a table: which rows to take, as "metric=auc".
         dependent: Do not look whether independent runs are independent. Nothing is certified then.
 
     Returns:
@@ -137,6 +139,7 @@ def race(
         "group_column": group_column,
         "options": options,
         "failed": failed,
+        "where": where,
     }
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
     told = {name: value for name, value in given.items() if value not in (None, (), "")}

@@ -8,7 +8,7 @@ from jaxrace.commands.table_options import Decimal, Delimiter
 # How a file is read, and arguments of ``jaxrace.race``.
 OF_COLUMNS = (
     *("option_column", "score_column", "task_column", "group_column"),
-    *("options", "failed", "decimal", "delimiter"),
+    *("options", "failed", "where", "decimal", "delimiter"),
 )
 OF_QUESTION = (
     *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "larger"),
@@ -66,6 +66,7 @@ class ScoresConfig:
         options: Of a column for each option: these, with commas between; others are left out.
         failed: What a run that failed counts as: worst, below all others; drop, left out; or a
             number, which is its score.
+        where: The rows to take, such as metric=auc; several have commas between.
         decimal: Decimal commas or points; auto takes what all cells allow.
         delimiter: What is between the columns; auto takes what all lines allow.
         no_header: The first row is a run, and options are called option 1, option 2, ...
@@ -96,6 +97,7 @@ class ScoresConfig:
     group_column: str | None = None
     options: str = ""
     failed: str | None = None
+    where: str = ""
     decimal: Decimal = "auto"
     delimiter: Delimiter = "auto"
     no_header: bool = False
