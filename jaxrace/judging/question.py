@@ -133,16 +133,16 @@ def compared(
     """The table, its scores as they are compared (larger is better), and the pairs of options."""
     of_numbers = question.compare is None
     table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, columns=said_of)
+    compare, is_smaller = None, False
+    if of_numbers:
+        is_smaller = question.is_smaller(table)
+        table = with_worst(table, is_smaller, question.low, question.high)
     if looks is not None:
         table = looks.continued(table)
     if question.order_by_lot is not None:
         table = in_order_by_lot(table, question.order_by_lot)
     num_options = len(table.names)
     require_top(question.top, num_options)
-    compare, is_smaller = None, False
-    if question.compare is None:
-        is_smaller = question.is_smaller(table)
-        table = with_worst(table, is_smaller, question.low, question.high)
     if question.compare is not None:
         columns, compare = _as_codes(table.values, question.compare)
     elif question.by == "mean":
