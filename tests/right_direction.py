@@ -187,6 +187,10 @@ def rows_of_one():
     return [{"experiment_id": 0, **row} for row in rows("score")]
 
 
+def runs_file():
+    return table("run,score\n" + "\n".join(f"{run},{x}" for run, x in enumerate(LOW)))
+
+
 def numbered(head):
     """A row for each run, with its number below a head, option by option."""
     pairs = [(name, run, x) for name, xs in (("a", LOW), ("b", HIGH)) for run, x in enumerate(xs)]
@@ -310,6 +314,7 @@ CASES = [
     ("questions are tasks", lambda: read_scores(numbered("question_id")).fits_shared, True),
     ("runs in common", lambda: best(numbered("run")), ["b"]),
     ("one experiment", lambda: read_scores(rows_of_one()).tasks, None),
+    ("runs of files", lambda: read_scores({"a": runs_file(), "b": runs_file()}).tasks, None),
     ("seeds in common", lambda: best(numbered("seed")), DependentRunsWarning("tasks in common")),
     ("runs, shared", lambda: shared(numbered("run")), ValueError("--task-column")),
     ("runs are named", lambda: shared(numbered("run"), task_column="run"), ["b"]),

@@ -24,7 +24,6 @@ from jaxrace.data.heads import (
     names_group,
     names_option,
     names_score,
-    names_steps,
     names_task,
     names_times,
 )
@@ -37,8 +36,13 @@ from jaxrace.data.option_columns import (
     require_tasks,
 )
 from jaxrace.data.runs import Failed, Runs
-from jaxrace.data.selection_of_rows import names_measure, require_one_measure, without_counts
-from jaxrace.data.table import Cell, Table, listed
+from jaxrace.data.selection_of_rows import (
+    names_measure,
+    require_no_curves,
+    require_one_measure,
+    without_counts,
+)
+from jaxrace.data.table import Table, listed
 
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; a name that is a number needs a letter"
@@ -204,8 +208,7 @@ def _by_option(
 ) -> Runs:
     rest = [head for head in table.heads if head != option and head not in asked.tasks]
     numbers = [head for head in rest if kinds[head] in ("number", "flag", "mixed")]
-    is_pivoted = asked.score is None and numbers == rest and are_numbered_tasks(rest)
-    if is_pivoted and not asked.tasks:
+    if not (asked.score or asked.tasks) and numbers == rest and are_numbered_tasks(rest):
         return _pivoted(table, asked, option)
     return _long(table, asked, kinds, option, None, said)
 
@@ -238,21 +241,19 @@ def _long(
         names = [label_of(cell) for cell in table.column(option)]
         _require_names(table, option, names, "a name of an option")
     found, more, odd = numbers_made(table, [score], asked.decimal, asked.failed, is_long=True)
-    hint = f"leave the row out if there was no run; {HINT}"
     is_made = ~np.isnan(found[score]) | odd[score]
     expected = f"a number as score of {names[int(np.argmin(is_made))]}"
-    table.require(score, is_made, expected, hint)
+    table.require(score, is_made, expected, f"leave the row out if there was no run; {HINT}")
     if not asked.tasks:
-        _require_no_curves(table, names, tasks)
-        if option is not None:
-            tasks = without_counts(table, tasks, names)
+        require_no_curves(table, names, tasks)
+        tasks = without_counts(table, tasks, names)
     told = [*table.said, *said, *more, *_said_of_columns(asked, option, score)]
     labels = _task_labels(table, tasks, told, bool(asked.tasks))
     others = [h for h in rest if h not in (*tasks, asked.group) and not are_groups(table, h)]
     require_one_measure(table, others, names, labels, bool(asked.tasks))
     labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
-    values, about = found[score].tolist(), {"groups": groups, "grouped_by": by}
-    runs = Runs(table.where, names, values, labels, tuple(told), measures=(score,), **about)
+    about = table.where, names, found[score].tolist(), labels, tuple(told)
+    runs = Runs(*about, groups=groups, grouped_by=by, measures=(score,))
     return settled(runs, odd[score].tolist(), asked.failed)
 
 
@@ -284,25 +285,6 @@ def _said_of_columns(asked: Asked, option: str | None, score: str) -> list[str]:
         return []
     options = "" if option is None else f"options from column {option!r}, "
     return [f"{options}scores from column {score!r}"]
-
-
-def _require_no_curves(table: Table, names: Sequence[str], tasks: list[str]) -> None:
-    """Raise if an option has several steps of one run: so many rows are not so many runs."""
-    steps = [head for head in tasks if names_steps(head)]
-    for step in steps:
-        others = [table.column(head) for head in tasks if head not in steps]
-        seen: dict[tuple[Cell, ...], Cell] = {}
-        for row, cell in enumerate(table.column(step)):
-            run = (names[row], *(str(column[row]) for column in others))
-            if seen.setdefault(run, cell) != cell:
-                raise table.wrong(
-                    "one row for each run",
-                    f"another {step} of the same run of {names[row]}",
-                    row,
-                    step,
-                    "keep one row of a learning curve; --task-column says what tells the runs "
-                    "apart",
-                )
 
 
 def _task_labels(

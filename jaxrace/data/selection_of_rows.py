@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from shlex import quote
 
 from jaxrace.data.cells import counts, kind_of, label_of
-from jaxrace.data.heads import words
-from jaxrace.data.table import Table, listed
+from jaxrace.data.heads import names_steps, words
+from jaxrace.data.table import Cell, Table, listed
 
 # Of what was measured.
 _MEASURES = frozenset(
@@ -99,6 +99,25 @@ def require_one_measure(
                 hint += "; --task-column with the name of the tasks takes all for one quantity"
             got = f"{listed([*different])} in column {head!r}"
             raise table.wrong("rows of one quantity", got, hint=hint)
+
+
+def require_no_curves(table: Table, names: Sequence[str], tasks: list[str]) -> None:
+    """Raise if an option has several steps of one run: so many rows are not so many runs."""
+    steps = [head for head in tasks if names_steps(head)]
+    for step in steps:
+        others = [table.column(head) for head in tasks if head not in steps]
+        seen: dict[tuple[Cell, ...], Cell] = {}
+        for row, cell in enumerate(table.column(step)):
+            run = (names[row], *(str(column[row]) for column in others))
+            if seen.setdefault(run, cell) != cell:
+                raise table.wrong(
+                    "one row for each run",
+                    f"another {step} of the same run of {names[row]}",
+                    row,
+                    step,
+                    "keep one row of a learning curve; --task-column says what tells the runs "
+                    "apart",
+                )
 
 
 def without_counts(table: Table, tasks: Sequence[str], options: Sequence[str]) -> list[str]:
