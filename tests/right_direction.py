@@ -264,7 +264,7 @@ CASES = [
     ("infinite is 0", lambda: values(table(cell("inf")), 0)[3], 0.0),
     ("infinite is left out", lambda: len(values(table(cell("inf")), "drop")), 19),
     ("a word is worst", lambda: values(table(cell("timeout")), "worst")[3], -np.inf),
-    ("a grade of -1", lambda: best(table(GRADES)), FAILED),
+    ("a grade of -1", lambda: best(table(GRADES)), ValueError("got '-1': .*; --failed -1 keeps")),
     ("a grade of -1 in memory", lambda: best({"a": [7, 9, -1, 8], "b": [9, 8, 7, 7]}), FAILED),
     ("a grade of -1 is one", lambda: best(table(GRADES), failed=-1) is None, False),
     ("lost, drawn, won", lambda: values(table("a,b\n-1,1\n0,0\n1,-1\n")), [1.0, 0.0, -1.0]),

@@ -174,6 +174,11 @@ def test_a_study_of_optuna_is_read(tmp_path):
     study(tmp_path / "a.db", [(0, [3, 1], done), (1, [4, 2], done), (0, [3, 5], "PRUNED")])
     with pytest.raises(ValueError, match=r"failed counts as in .*a\.db', got 1 PRUNED: --failed "):
         read_scores(tmp_path / "a.db")
+    worst = found_in(tmp_path / "a.db", failed="worst")[0]
+    assert worst == {"depth=1, opt=adam": [1, -np.inf], "depth=2, opt=sgd": [2]}
+    study(tmp_path / "p.db", [(0, [3, 1], done), (1, [4], "PRUNED")])
+    values, tasks, *_ = found_in(tmp_path / "p.db", failed=9)
+    assert (list(values.values()), tasks) == ([[3, 1], [4, 9]], ("0", "1"))
     values, tasks, said, smaller = found_in(tmp_path / "a.db", failed="drop")
     assert values == {"depth=1, opt=adam": [3, 1], "depth=2, opt=sgd": [4, 2]}
     assert (tasks, smaller) == (("0", "1"), True)

@@ -131,6 +131,7 @@ def numbers_made(
             column, cell = table.failed.get(row, (head, table.column(head)[row]))
             is_nan = str(cell).lower() == "nan"
             hint = f"leave it blank if there was no run; {HINT}" if is_nan else HINT
+            hint += "; --failed -1 keeps it" * (below is not None and bool(below[place][row]))
             raise table.wrong(_EXPECTED, repr(cell), row, column, hint)
         found[head] = np.where(odd[head], math.nan, found[head])
     return found, said, odd
