@@ -1,12 +1,8 @@
 """Runs that failed among the scores of a race. Axes: n_i runs of option i, T tasks, R values."""
 
-from __future__ import annotations
-
-import dataclasses
 import math
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,9 +10,6 @@ from jaxrace.answers import listed
 from jaxrace.data.failures import HINT, sentinels
 from jaxrace.data.runs import Failed
 from jaxrace.judging.in_memory import Columns, wrong
-
-if TYPE_CHECKING:
-    from jaxrace.judging.scores import Table
 
 
 def with_failures(data: Columns, shared: bool, failed: Failed) -> Columns:
@@ -85,26 +78,27 @@ def with_blanks(
     return tuple(np.insert(x.astype(float), list(places), score) for x, places in pairs)
 
 
-def with_worst(table: Table, smaller: bool, low: float | None, high: float | None) -> Table:
-    """The table with the worst score for runs that failed, which is known only now.
+def with_worst(
+    names: Sequence[str],
+    values: Sequence[np.ndarray],
+    failed: Failed,
+    worst: float | None,
+    smaller: bool,
+) -> tuple[np.ndarray, ...]:
+    """The scores with the worst one for runs that failed, which is known only now.
 
-    It is the end of the range from ``low`` to ``high``, if there is one, or else of all floats: a
-    file of looks holds these.
+    It is ``worst``, if there is one, or else the end of all floats: a file of looks holds these.
 
     Raises:
         ValueError: There are infinite scores, and nothing says that they failed.
     """
-    is_infinite = [column.dtype.kind == "f" and np.isinf(column).any() for column in table.values]
-    if not any(is_infinite):
-        return table
-    if table.failed != "worst":
-        name = table.names[is_infinite.index(True)]
+    is_infinite = [column.dtype.kind == "f" and np.isinf(column).any() for column in values]
+    if any(is_infinite) and failed != "worst":
+        name = names[is_infinite.index(True)]
         raise wrong(f"to be told what a run that failed counts as, got inf of {name}: {HINT}")
-    worst = sys.float_info.max if smaller else -sys.float_info.max
-    if low is not None and high is not None:
-        worst = high if smaller else low
-    values = [
+    if worst is None:
+        worst = sys.float_info.max if smaller else -sys.float_info.max
+    return tuple(
         np.where(np.isinf(column), worst, column) if odd else column
-        for column, odd in zip(table.values, is_infinite, strict=True)
-    ]
-    return dataclasses.replace(table, values=tuple(values))
+        for column, odd in zip(values, is_infinite, strict=True)
+    )

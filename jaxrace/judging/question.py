@@ -136,7 +136,9 @@ def compared(
     compare, is_smaller = None, False
     if of_numbers:
         is_smaller = question.is_smaller(table)
-        table = with_worst(table, is_smaller, question.low, question.high)
+        worst = question.high if is_smaller else question.low
+        values = with_worst(table.names, table.values, table.failed, worst, is_smaller)
+        table = dataclasses.replace(table, values=values)
     if looks is not None:
         table = looks.continued(table)
     if question.order_by_lot is not None:
