@@ -24,15 +24,17 @@ def found_in(source, **given):
 
 
 def test_timings_are_read(tmp_path):
-    values, tasks, said, smaller = found_in(DATA / "hyperfine.json")
+    with pytest.raises(ValueError, match=r"got exit codes other than 0: 1: --failed worst"):
+        read_scores(DATA / "hyperfine.json")
+    given = read_scores(DATA / "hyperfine.json", failed=9)
+    assert given.values[1].tolist() == [0.0294, 9]
+    values, tasks, said, smaller = found_in(DATA / "hyperfine.json", failed="drop")
     assert values == {
         "rg -c import": [0.0118, 0.0124, 0.0121],
-        "grep -rc import .": [0.0294, 0.031],
+        "grep -rc import .": [0.0294],
     }
     assert (tasks, smaller) == ((), True)
-    assert said.endswith(
-        "smaller is better; runs of 'grep -rc import .' with an exit code other than 0: 1"
-    )
+    assert said.endswith("smaller is better; runs that failed: 'grep -rc import .' 1; left out")
     values, *_, smaller = found_in(DATA / "hyperfine2.json")
     assert (values, smaller) == ({"one second": [1.002, 1.004], "sleep 2": [2.003]}, True)
     both = [{"command": "make", "times": [t], "parameters": {"j": t}} for t in (1, 2)]
@@ -82,11 +84,15 @@ def with_zstandard(path):
 
 
 def test_inspect_is_read(tmp_path, monkeypatch):
-    values, tasks, said, _ = found_in(DATA / "inspect")
+    with pytest.raises(ValueError, match=r"got samples without a score: 1: --failed worst"):
+        read_scores(DATA / "inspect")
+    drop = {"failed": "drop"}
+    values, tasks, said, _ = found_in(DATA / "inspect", **drop)
     assert values == {"openai/large": [1, 1], "openai/small": [1, 0, 0.5]}
     assert tasks == ("arithmetic 1", "arithmetic 2", "arithmetic 3")
     assert "with status 'cancelled'" in said
-    assert "samples of openai/large without a score, no runs: 1" in said
+    assert "runs that failed: 'openai/large' 1; left out" in said
+    assert found_in(DATA / "inspect", failed=0)[0]["openai/large"].count(0) == 1
     for path in (DATA / "inspect").glob("*.json"):
         log = json.loads(path.read_text())
         log["eval"]["dataset"]["sample_ids"] = [1, 2, 3]
@@ -94,11 +100,11 @@ def test_inspect_is_read(tmp_path, monkeypatch):
             for number, one in enumerate(log.pop("samples")[::-1]):  # as they may end
                 archive.writestr(f"samples/{number}_epoch_1.json", json.dumps(one))
             archive.writestr("header.json", json.dumps(log))
-    assert found_in(tmp_path)[:2] == (values, tasks)
+    assert found_in(tmp_path, **drop)[:2] == (values, tasks)
     paths = list(tmp_path.glob("*.eval"))
     for path in paths:
         with_zstandard(path)
-    assert found_in(tmp_path)[:2] == (values, tasks)
+    assert found_in(tmp_path, **drop)[:2] == (values, tasks)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "zstandard", None)
         with pytest.raises(
@@ -166,7 +172,14 @@ def study(path, trials):
 def test_a_study_of_optuna_is_read(tmp_path):
     done = "COMPLETE"
     study(tmp_path / "a.db", [(0, [3, 1], done), (1, [4, 2], done), (0, [3, 5], "PRUNED")])
-    values, tasks, said, smaller = found_in(tmp_path / "a.db")
+    with pytest.raises(ValueError, match=r"failed counts as in .*a\.db', got 1 PRUNED: --failed "):
+        read_scores(tmp_path / "a.db")
+    worst = found_in(tmp_path / "a.db", failed="worst")[0]
+    assert worst == {"depth=1, opt=adam": [1, -np.inf], "depth=2, opt=sgd": [2]}
+    study(tmp_path / "p.db", [(0, [3, 1], done), (1, [4], "PRUNED")])
+    values, tasks, *_ = found_in(tmp_path / "p.db", failed=9)
+    assert (list(values.values()), tasks) == ([[3, 1], [4, 9]], ("0", "1"))
+    values, tasks, said, smaller = found_in(tmp_path / "a.db", failed="drop")
     assert values == {"depth=1, opt=adam": [3, 1], "depth=2, opt=sgd": [4, 2]}
     assert (tasks, smaller) == (("0", "1"), True)
     assert "not complete, left out: 1" in said
@@ -196,7 +209,11 @@ def test_a_frame_of_trials_is_read(tmp_path):
         ",number,value,datetime_start,params_lr,state\n0,0,0.5,2026-01-02,0.1,COMPLETE\n"
         "1,1,0.7,2026-01-02,0.2,COMPLETE\n2,2,,2026-01-02,0.2,FAIL\n3,3,.6,2026-01-02,0.1,COMPLETE\n"
     )
-    values, *_, said, _ = found_in(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match=r"got 1 FAIL: --failed worst"):
+        read_scores(tmp_path / "t.csv")
+    worst = found_in(tmp_path / "t.csv", failed="worst")[0]
+    assert worst == {"lr=0.1": [0.5, 0.6], "lr=0.2": [0.7, -np.inf]}
+    values, *_, said, _ = found_in(tmp_path / "t.csv", failed="drop")
     assert values == {"lr=0.1": [0.5, 0.6], "lr=0.2": [0.7]}
     assert "left out: 1" in said
     assert "does not say whether values are minimised: if so, --smaller" in said

@@ -1,6 +1,7 @@
 """Runs from the files that evaluators and timers leave."""
 
 import json
+import math
 import struct
 import sys
 import zipfile
@@ -10,7 +11,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, TypeGuard
 
-from jaxrace.data.runs import Runs
+from jaxrace.data.failures import settled
+from jaxrace.data.runs import Failed, Runs
 from jaxrace.data.table import listed, wrong
 
 # Of a line of samples_*.jsonl; its metrics are beside these, and named by "metrics".
@@ -21,7 +23,9 @@ _HEADER = 30  # bytes before each file in an archive, but for its name
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # of Inspect: correct, partial, not, no answer
 
 
-def runs_in(argument: str, where: str, content: Any, score: str | None) -> Runs | None:
+def runs_in(
+    argument: str, where: str, content: Any, score: str | None, failed: Failed = None
+) -> Runs | None:
     """The runs in JSON that an evaluator has written, None if it is none that is known.
 
     Known are hyperfine's ``--export-json``, pytest-benchmark's ``--benchmark-json`` and logs of
@@ -32,11 +36,11 @@ def runs_in(argument: str, where: str, content: Any, score: str | None) -> Runs 
     results, benchmarks = content.get("results"), content.get("benchmarks")
     try:
         if _are_objects(results, "command"):
-            return _hyperfine(argument, where, results)
+            return _hyperfine(argument, where, results, failed)
         if _are_objects(benchmarks, "stats"):
             return _pytest_benchmark(argument, where, benchmarks, score)
         if isinstance(content.get("eval"), Mapping) and "model" in content["eval"]:
-            return _inspect(argument, where, content, score)
+            return _inspect(argument, where, content, score, failed)
     except (AttributeError, KeyError, TypeError) as error:
         got = f"something else ({type(error).__name__}: {error})"
         raise wrong(argument, "what hyperfine, Inspect or others write", where, got) from error
@@ -60,8 +64,10 @@ def _number(argument: str, place: str, value: Any) -> float:
     raise wrong(argument, "a number", place, repr(value)[:60])
 
 
-def _hyperfine(argument: str, where: str, results: Sequence[Mapping[str, Any]]) -> Runs:
-    options, scores, said = [], [], ["seconds of hyperfine: smaller is better"]
+def _hyperfine(
+    argument: str, where: str, results: Sequence[Mapping[str, Any]], failed: Failed
+) -> Runs:
+    options, scores, is_failed = [], [], []
     called = [str(result.get("name") or result["command"]) for result in results]
     for name, result in zip(called, results, strict=True):
         parameters = result.get("parameters")
@@ -81,9 +87,12 @@ def _hyperfine(argument: str, where: str, results: Sequence[Mapping[str, Any]]) 
             raise wrong(argument, "commands of different names", where, f"{name!r} twice", hint)
         options += [name] * len(times)
         scores += [_number(argument, f"{where}, {name!r}", time) for time in times]
-        if failed := sum(code not in (0, None) for code in codes):
-            said.append(f"runs of {name!r} with an exit code other than 0: {failed:,}")
-    return Runs(where, options, scores, said=tuple(said), smaller=True)
+        bad = [code not in (0, None) for code in codes]
+        is_failed += [*bad, *[False] * len(times)][: len(times)]
+    said = ("seconds of hyperfine: smaller is better",)
+    runs = Runs(where, options, scores, said=said, smaller=True)
+    got = f"exit codes other than 0: {sum(is_failed):,}"
+    return settled(runs, is_failed, failed, got)
 
 
 def _pytest_benchmark(
@@ -108,7 +117,9 @@ def _pytest_benchmark(
     return Runs(where, options, scores, said=said, smaller=True)
 
 
-def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | None) -> Runs:
+def _inspect(
+    argument: str, where: str, log: Mapping[str, Any], score: str | None, failed: Failed
+) -> Runs:
     about, samples = log["eval"], log.get("samples")
     if not _are_objects(samples, "id"):
         hint = "a header alone has none; `inspect log convert --to json` writes whole logs"
@@ -124,11 +135,13 @@ def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | Non
         got = f"none, as the evaluation has status {log['status']!r}"
         raise wrong(argument, "scores", where, got, "leave this log out")
     name, part = _chosen(argument, where, scorers, score)
-    scores, tasks, unscored = [], [], 0
+    scores, tasks, is_failed = [], [], []
     for one in samples:
         place = f"{where}, sample {one['id']!r}"
-        if name not in (one.get("scores") or {}):
-            unscored += 1  # it failed, or a limit ended it
+        tasks.append(str(one["id"]) if "task" not in about else f"{about['task']} {one['id']}")
+        is_failed.append(name not in (one.get("scores") or {}))
+        if is_failed[-1]:  # or a limit ended it
+            scores.append(math.nan)
             continue
         value = one["scores"][name].get("value")
         if isinstance(value, Mapping):
@@ -137,16 +150,17 @@ def _inspect(argument: str, where: str, log: Mapping[str, Any], score: str | Non
                 raise wrong(argument, "one score", place, listed(list(value)), hint)
             value = value[part]
         value = _GRADES.get(value, value) if isinstance(value, str) else value
-        scores.append(_number(argument, place, value))
-        tasks.append(str(one["id"]) if "task" not in about else f"{about['task']} {one['id']}")
+        is_failed[-1] = isinstance(value, float) and not math.isfinite(value)
+        scores.append(math.nan if is_failed[-1] else _number(argument, place, value))
     said = [f"an Inspect log: scores of {name!r}"]
     if log.get("status") not in (None, "success"):
         said.append(f"{where} is of an evaluation with status {log['status']!r}")
-    if unscored:
-        said.append(f"samples of {about['model']} without a score, no runs: {unscored:,}")
     models, groups = [str(about["model"])] * len(scores), [str(about.get("task", ""))] * len(scores)
     by = "the names of Inspect's tasks"
-    return Runs(where, models, scores, tasks, tuple(said), groups=groups, grouped_by=by)
+    about = {"groups": groups, "grouped_by": by, "measures": (f"{name} {part or ''}",)}
+    runs = Runs(where, models, scores, tasks, tuple(said), **about)
+    got = f"samples without a score: {sum(is_failed):,}"
+    return settled(runs, is_failed, failed, got)
 
 
 def _chosen(
@@ -253,4 +267,5 @@ def harness_runs(
     model = path.resolve().parent.name
     said = (f"samples of lm-evaluation-harness: {metric}, models by their folders",)
     groups, by = [task] * len(scores), "the names of the harness's tasks"
-    return Runs(where, [model] * len(scores), scores, tasks, said, groups=groups, grouped_by=by)
+    about = {"groups": groups, "grouped_by": by, "measures": (metric,)}
+    return Runs(where, [model] * len(scores), scores, tasks, said, **about)

@@ -9,14 +9,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from jaxrace.data.cells import counts, is_blank, kind_of, label_of, numbers_of
+from jaxrace.data.cells import counts, is_blank, label_of, numbers_of
+from jaxrace.data.failures import (
+    HINT,
+    blanks_of,
+    kind_of,
+    numbers_made,
+    settled,
+    without_unfinished,
+)
 from jaxrace.data.groups import are_groups, grouped
 from jaxrace.data.heads import (
     are_numbered_tasks,
     names_group,
     names_option,
     names_score,
-    names_steps,
     names_task,
     names_times,
 )
@@ -28,8 +35,14 @@ from jaxrace.data.option_columns import (
     require_options,
     require_tasks,
 )
-from jaxrace.data.runs import Runs
-from jaxrace.data.table import Cell, Table, listed
+from jaxrace.data.runs import Failed, Runs
+from jaxrace.data.selection_of_rows import (
+    names_measure,
+    require_no_curves,
+    require_one_measure,
+    without_counts,
+)
+from jaxrace.data.table import Table, listed
 
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; a name that is a number needs a letter"
@@ -47,6 +60,8 @@ class Asked:
     header: bool = True
     group: str | None = None
     options: tuple[str, ...] = ()  # columns of a table that has one for each
+    failed: Failed = None
+    where: tuple[tuple[str, str], ...] = ()
 
     @property
     def columns(self) -> set[str]:
@@ -63,16 +78,22 @@ class Wide:
     groups: list[str] | None  # of each row
     grouped_by: str  # what says so
     said: tuple[str, ...]
+    failed: dict[str, np.ndarray]  # of each option which runs failed, bool [rows]
 
-    def runs(self, table: Table) -> Runs:
+    def runs(self, table: Table, failed: Failed) -> Runs:
         """Its runs, option by option."""
         labels = self.tasks or [str(row + 1) for row in range(len(table.lines))]
-        made = {head: np.flatnonzero(~np.isnan(numbers)) for head, numbers in self.found.items()}
-        gaps = sum(int(rows[-1]) + 1 - len(rows) for rows in made.values() if rows.size)
-        said = [f"blank cells between others, no runs: {gaps:,}"] if gaps else []
+        made = {
+            head: np.flatnonzero(~np.isnan(numbers) | self.failed[head])
+            for head, numbers in self.found.items()
+        }
+        blanks = {head: blanks_of(rows) for head, rows in made.items()}
+        gaps = sum(map(len, blanks.values()))
+        means = "no runs" if failed in (None, "drop") else "runs that failed, but of shared tasks"
+        said = [f"blank cells between others, {means}: {gaps:,}"] if gaps else []
         empty = [head for head in table.heads if kind_of(table.column(head)) == "blank"]
         said += [f"left out, as they are empty: {listed(empty)}"] if empty else []
-        return Runs(
+        found = Runs(
             table.where,
             [head for head, rows in made.items() for _ in rows],
             [score for head, rows in made.items() for score in self.found[head][rows].tolist()],
@@ -81,13 +102,17 @@ class Wide:
             numbered=self.tasks is None,
             groups=self.groups and [self.groups[row] for rows in made.values() for row in rows],
             grouped_by=self.grouped_by,
+            measures=tuple(made),
+            blanks=blanks if gaps else {},
         )
+        odd = [bool(self.failed[head][row]) for head, rows in made.items() for row in rows]
+        return settled(found, odd, failed)
 
 
 def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     """The runs that a table lists, all of them of one ``option`` if that is given."""
     found = layout_of(table, asked, option)
-    return found.runs(table) if isinstance(found, Wide) else found
+    return found.runs(table, asked.failed) if isinstance(found, Wide) else found
 
 
 def layout_of(
@@ -112,6 +137,7 @@ def layout_of(
         hint = "hyperfine --export-json has them"
         raise table.wrong("the times of all runs", "means alone", hint=hint)
     table = _without_times(_without_row_numbers(table, asked), asked)
+    table = without_unfinished(table, asked.columns, bool(option or asked.option))
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
     if (
@@ -141,6 +167,7 @@ def layout_of(
     tasks = {*asked.tasks, asked.group, *filter(names_task, table.heads)}
     values = [head for head in numeric if head not in tasks]
     free = [head for head in texts if head not in tasks]
+    free = [h for h in free if not names_measure(table, h)] or free
     free = [h for h in free if not names_group(h)] or [h for h in free if h.lower() == "group"]
     if asked.score is not None or (asked.header and len(values) == 1 and len(free) == 1):
         if len(free) != 1:
@@ -181,8 +208,7 @@ def _by_option(
 ) -> Runs:
     rest = [head for head in table.heads if head != option and head not in asked.tasks]
     numbers = [head for head in rest if kinds[head] in ("number", "flag", "mixed")]
-    is_pivoted = asked.score is None and numbers == rest and are_numbered_tasks(rest)
-    if is_pivoted and not asked.tasks:
+    if not (asked.score or asked.tasks) and numbers == rest and are_numbered_tasks(rest):
         return _pivoted(table, asked, option)
     return _long(table, asked, kinds, option, None, said)
 
@@ -203,6 +229,7 @@ def _long(
         if head not in (option, score)
         and names_task(head)
         and kinds[head] != "blank"
+        and not names_measure(table, head)
         # One that is another in every row numbers the rows: no two options have it.
         and (option is None or len(set(map(label_of, table.column(head)))) < len(table.lines))
     ]
@@ -213,18 +240,21 @@ def _long(
     else:
         names = [label_of(cell) for cell in table.column(option)]
         _require_names(table, option, names, "a name of an option")
-    found, more = numbers_of(table, [score], asked.decimal)
-    hint = "leave the row out if there was no run; a run that failed needs a score"
-    is_made = ~np.isnan(found[score])
+    found, more, odd = numbers_made(table, [score], asked.decimal, asked.failed, is_long=True)
+    is_made = ~np.isnan(found[score]) | odd[score]
     expected = f"a number as score of {names[int(np.argmin(is_made))]}"
-    table.require(score, is_made, expected, hint)
+    table.require(score, is_made, expected, f"leave the row out if there was no run; {HINT}")
     if not asked.tasks:
-        _require_no_curves(table, names, tasks)
+        require_no_curves(table, names, tasks)
+        tasks = without_counts(table, tasks, names)
     told = [*table.said, *said, *more, *_said_of_columns(asked, option, score)]
     labels = _task_labels(table, tasks, told, bool(asked.tasks))
+    others = [h for h in rest if h not in (*tasks, asked.group) and not are_groups(table, h)]
+    require_one_measure(table, others, names, labels, bool(asked.tasks))
     labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
-    values = found[score].tolist()
-    return Runs(table.where, names, values, labels, tuple(told), groups=groups, grouped_by=by)
+    about = table.where, names, found[score].tolist(), labels, tuple(told)
+    runs = Runs(*about, groups=groups, grouped_by=by, measures=(score,))
+    return settled(runs, odd[score].tolist(), asked.failed)
 
 
 def _score_column(table: Table, asked: Asked, kinds: Mapping[str, str], option: str | None) -> str:
@@ -255,25 +285,6 @@ def _said_of_columns(asked: Asked, option: str | None, score: str) -> list[str]:
         return []
     options = "" if option is None else f"options from column {option!r}, "
     return [f"{options}scores from column {score!r}"]
-
-
-def _require_no_curves(table: Table, names: Sequence[str], tasks: list[str]) -> None:
-    """Raise if an option has several steps of one run: so many rows are not so many runs."""
-    steps = [head for head in tasks if names_steps(head)]
-    for step in steps:
-        others = [table.column(head) for head in tasks if head not in steps]
-        seen: dict[tuple[Cell, ...], Cell] = {}
-        for row, cell in enumerate(table.column(step)):
-            run = (names[row], *(str(column[row]) for column in others))
-            if seen.setdefault(run, cell) != cell:
-                raise table.wrong(
-                    "one row for each run",
-                    f"another {step} of the same run of {names[row]}",
-                    row,
-                    step,
-                    "keep one row of a learning curve; --task-column says what tells the runs "
-                    "apart",
-                )
 
 
 def _task_labels(
@@ -311,16 +322,21 @@ def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     hint = "leave out rows that summarise others; an option needs another name"
     table.require(option, [one.lower() not in SUMMARIES for one in names], "an option", hint)
     heads = [head for head in table.heads if head != option]
-    found, more = numbers_of(table, heads, asked.decimal)
-    options, scores, tasks = [], [], []
+    found, more, odd = numbers_made(table, heads, asked.decimal, asked.failed)
+    options, scores, tasks, failed = [], [], [], []
+    blanks = {}
     for row, name in enumerate(names):
-        for head in heads:
-            if not np.isnan(found[head][row]):
-                options.append(name)
-                scores.append(float(found[head][row]))
-                tasks.append(head)
+        made = [p for p, h in enumerate(heads) if odd[h][row] or not np.isnan(found[h][row])]
+        blanks[name] = blanks_of(np.array(made, int))
+        options += [name] * len(made)
+        scores += [float(found[heads[place]][row]) for place in made]
+        tasks += [heads[place] for place in made]
+        failed += [bool(odd[heads[place]][row]) for place in made]
     said = f"a row for each option, from column {option!r}, and a column for each task"
-    return Runs(table.where, options, scores, tasks, (*table.said, said, *more))
+    told = (*table.said, said, *more)
+    blanks = blanks if any(blanks.values()) else {}
+    runs = Runs(table.where, options, scores, tasks, told, measures=tuple(heads), blanks=blanks)
+    return settled(runs, failed, asked.failed)
 
 
 def _wide(
@@ -336,6 +352,8 @@ def _wide(
         tasks = [head for head in heads if names_task(head) and head not in asked.columns]
         # A benchmark of many rows is no task, if nothing else names one.
         tasks = [] if all(are_groups(table, head) for head in tasks) else tasks
+    measures = [h for h in heads if h not in asked.columns and names_measure(table, h)]
+    require_one_measure(table, measures, [""] * len(table.lines), None, False)
     groups = {asked.group} if asked.group else {h for h in heads if are_groups(table, h)}
     rest = [head for head in heads if head not in {*tasks, *groups}]
     texts = [head for head in rest if kinds[head] == "text"]
@@ -357,10 +375,13 @@ def _wide(
     elif texts and not asked.options:
         blank = [is_blank(cell) for cell in table.column(texts[0])]
         table.require(texts[0], blank, f"a number as score of {texts[0]}")
-    found, more = numbers_of(table, options, asked.decimal) if numbers is None else (numbers, [])
-    found = {head: found[head] for head in options}
+    if numbers is None:
+        found, more, odd = numbers_made(table, options, asked.decimal, asked.failed)
+    else:
+        found, more = {head: numbers[head] for head in options}, []
+        odd = {head: np.zeros(len(found[head]), bool) for head in options}
     for head in asked.options:
-        if not np.any(~np.isnan(found[head])):
+        if not np.any(~np.isnan(found[head]) | odd[head]):
             raise table.wrong(f"scores of {head!r}", "none")
     if not asked.options:
         require_options(table, found, asked.header)
@@ -368,7 +389,7 @@ def _wide(
         require_tasks(table, {head: _numbers(table, head, asked) for head in guessed}, found)
     named = _task_labels(table, tasks, said, bool(asked.tasks))
     named, of_rows, by = grouped(table, [*tasks, *groups], named, None, len(tasks) > 1, asked.group)
-    return Wide(found, named, of_rows, by, (*said, *more))
+    return Wide(found, named, of_rows, by, (*said, *more), odd)
 
 
 def _numbers(table: Table, head: str, asked: Asked) -> np.ndarray:

@@ -5,18 +5,20 @@ import dataclasses
 import json
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple
 
 from jaxrace.data.cells import is_blank
-from jaxrace.data.runs import Runs
+from jaxrace.data.failures import settled
+from jaxrace.data.runs import Failed, Runs
 from jaxrace.data.table import Table, listed, wrong
 
 MAGIC = b"SQLite format 3\0"
 JOURNAL = b'{"op_code"'
-_COMPLETE = "COMPLETE"
+_COMPLETE, _FAILED = "COMPLETE", ("PRUNED", "FAIL")
 _PARAMS = "params_"
 
 
@@ -25,9 +27,10 @@ class _Trial(NamedTuple):
     setting: str
     value: float | None
     reported: dict[int, float]  # by step
+    state: str = _COMPLETE
 
 
-def read_study(argument: str, path: Path, name: str | None = None) -> Runs:
+def read_study(argument: str, path: Path, name: str | None = None, failed: Failed = None) -> Runs:
     """The runs in the SQLite file of a study, of several of that of a ``name``.
 
     An option is a setting of the parameters. Where trials repeat settings, their values are its
@@ -55,7 +58,7 @@ def read_study(argument: str, path: Path, name: str | None = None) -> Runs:
             trials, left = _trials(db, found[0])
     except sqlite3.Error as error:
         raise wrong(argument, "a study of Optuna", where, f"another file ({error})") from None
-    return _runs(argument, where, trials, left, directions[0][0] == "MINIMIZE")
+    return _runs(argument, where, trials, left, directions[0][0] == "MINIMIZE", failed)
 
 
 def _trials(db: sqlite3.Connection, study: int) -> tuple[list[_Trial], int]:
@@ -72,15 +75,16 @@ def _trials(db: sqlite3.Connection, study: int) -> tuple[list[_Trial], int]:
         reported.setdefault(trial, {})[int(step)] = _value(value, kind)
     query = "SELECT trial_id, number, state FROM trials WHERE study_id = ? ORDER BY number"
     rows = db.execute(query, (study,)).fetchall()
-    done = [row for row in rows if row[2] == _COMPLETE]
+    done = [row for row in rows if row[2] in (_COMPLETE, *_FAILED)]
     found = [
         _Trial(
             number,
             ", ".join(settings.get(trial, [])) or f"trial {number}",
             values.get(trial),
             reported.get(trial, {}),
+            state,
         )
-        for trial, number, _ in done
+        for trial, number, state in done
     ]
     return found, len(rows) - len(done)
 
@@ -103,7 +107,17 @@ def _param(value: float, distribution: str) -> Any:
         raise sqlite3.DataError(f"a parameter that is none: {error!r}") from error
 
 
-def _runs(argument: str, where: str, trials: Sequence[_Trial], left: int, smaller: bool) -> Runs:
+def _runs(
+    argument: str,
+    where: str,
+    trials: Sequence[_Trial],
+    left: int,
+    smaller: bool,
+    failed: Failed,
+) -> Runs:
+    if failed == "drop":
+        kept = [trial for trial in trials if trial.state == _COMPLETE]
+        trials, left = kept, left + len(trials) - len(kept)
     settings = [trial.setting for trial in trials]
     said = [f"trials that are not complete, left out: {left:,}"] if left else []
     if smaller:
@@ -112,16 +126,32 @@ def _runs(argument: str, where: str, trials: Sequence[_Trial], left: int, smalle
     runs: list[tuple[_Trial, float, str]]
     if not repeats and any(len(trial.reported) > 1 for trial in trials):
         said.append("scores are the values reported at each step, which are taken for tasks")
-        runs = [(t, value, str(step)) for t in trials for step, value in sorted(t.reported.items())]
+        steps = sorted({step for trial in trials for step in trial.reported})
+        # What a trial that failed did not come to, it failed at.
+        runs = [
+            (trial, trial.reported.get(step, math.nan), str(step))
+            for trial in trials
+            for step in steps
+            if step in trial.reported or trial.state in _FAILED
+        ]
     else:
         said.append("options are settings of the parameters")
-        runs = [(trial, trial.value, "") for trial in trials if trial.value is not None]
+        ended = [t for t in trials if t.value is not None or t.state in _FAILED]
+        runs = [
+            (trial, math.nan if trial.state in _FAILED else float(trial.value or 0), "")
+            for trial in ended
+        ]
     for trial, value, _ in runs:
-        if math.isnan(value):
+        if math.isnan(value) and trial.state == _COMPLETE:
             raise wrong(argument, "a number", f"{where}, trial {trial.number}", "nan")
     tasks = None if repeats or not all(step for *_, step in runs) else [step for *_, step in runs]
     names, scores = [trial.setting for trial, *_ in runs], [value for _, value, _ in runs]
-    return Runs(where, names, scores, tasks, tuple(said), smaller)
+    counts = Counter(trial.state for trial in trials if trial.state in _FAILED)
+    got = ", ".join(f"{count:,} {state}" for state, count in counts.items())
+    is_failed = [not math.isfinite(score) for score in scores]
+    if failed is None and counts:
+        is_failed = [trial.state in _FAILED for trial, *_ in runs]
+    return settled(Runs(where, names, scores, tasks, tuple(said), smaller), is_failed, failed, got)
 
 
 def is_trials(table: Table) -> bool:
@@ -131,7 +161,7 @@ def is_trials(table: Table) -> bool:
     return {"number", "state"} <= {*table.heads} and has_values and has_params
 
 
-def trial_runs(table: Table, score: str | None = None) -> Runs:
+def trial_runs(table: Table, score: str | None = None, failed: Failed = None) -> Runs:
     """The runs in a frame of trials, by their parameters; of several objectives that of ``score``.
 
     Parameters that a trial has not are left out of its setting.
@@ -143,16 +173,18 @@ def trial_runs(table: Table, score: str | None = None) -> Runs:
     params = [head for head in table.heads if head.startswith(_PARAMS)]
     trials, left = [], 0
     for row, state in enumerate(table.column("state")):
-        if str(state).rpartition(".")[2] != _COMPLETE:
+        state = str(state).rpartition(".")[2]
+        if state not in (_COMPLETE, *_FAILED):
             left += 1
             continue
         given = {head.removeprefix(_PARAMS): table.column(head)[row] for head in params}
         setting = ", ".join(f"{key}={cell}" for key, cell in given.items() if not is_blank(cell))
         value, number = table.column(score)[row], table.column("number")[row]
         try:
-            trials.append(_Trial(int(number), setting, float(value), {}))
+            result = float(value) if state == _COMPLETE else None
+            trials.append(_Trial(int(number), setting, result, {}, state))
         except (TypeError, ValueError):
             raise table.wrong("a number", repr(value), row, score) from None
-    found = _runs(table.argument, table.where, trials, left, False)
+    found = _runs(table.argument, table.where, trials, left, False, failed)
     said = "a frame of trials does not say whether values are minimised: if so, --smaller"
-    return dataclasses.replace(found, said=(*found.said, said))
+    return dataclasses.replace(found, said=(*found.said, said), measures=(score,))

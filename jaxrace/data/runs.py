@@ -1,12 +1,17 @@
 """Runs one by one, and the scores of each option made of them."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 
 from jaxrace.data.groups import named_groups, said_of_groups
 from jaxrace.data.names import alike
+
+# What a run that failed counts as; None if nothing says so.
+Failed = Literal["worst", "drop"] | float | None
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -23,6 +28,11 @@ class Scores:
     numbered: bool = False  # are the tasks but the rows of a table, that may be runs as well?
     # The benchmark, subject or file of each of ``task_names``; () if nothing says so.
     groups: tuple[str, ...] = ()
+    # What scores are called, or their columns: is smaller better?
+    measures: tuple[str, ...] = ()
+    failed: Failed = None  # "worst": infinite scores are those of runs that failed
+    # Of each option before which scores there was nothing in its column; () if nowhere.
+    blanks: tuple[tuple[int, ...], ...] = ()
 
     @property
     def fits_shared(self) -> bool:
@@ -46,6 +56,8 @@ class Runs:
     numbered: bool = False
     groups: Sequence[str] | None = None  # of the task of each run, the benchmark or subject
     grouped_by: str = ""  # what says so
+    measures: tuple[str, ...] = ()
+    blanks: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
@@ -56,6 +68,12 @@ def joined(parts: Sequence[Runs]) -> Runs:
     has_tasks = all(part.tasks is not None for part in parts)
     has_groups = has_tasks and all(part.groups is not None for part in parts)
     groups = [group for part in parts for group in part.groups or ()] if has_groups else None
+    blanks: dict[str, list[int]] = {}
+    before: Counter[str] = Counter()
+    for part in parts:
+        for name, places in part.blanks.items():
+            blanks.setdefault(name, []).extend(before[name] + place for place in places)
+        before.update(part.options)
     return Runs(
         parts[0].source + (", ..." if len(parts) > 1 else ""),
         [option for part in parts for option in part.options],
@@ -66,6 +84,8 @@ def joined(parts: Sequence[Runs]) -> Runs:
         any(part.numbered for part in parts),
         groups,
         parts[0].grouped_by if groups else "",
+        tuple(dict.fromkeys(name for part in parts for name in part.measures)),
+        blanks,
     )
 
 
@@ -83,12 +103,14 @@ def scores_of(argument: str, runs: Runs) -> Scores:
     values = tuple(np.split(np.asarray(runs.scores, np.float64)[order], ends))
     if runs.tasks is None:
         said = (*runs.said, *alike("options", names))
-        return Scores(names, values, None, (), said, runs.smaller)
+        return Scores(names, values, None, (), said, runs.smaller, measures=runs.measures)
     task_names, task_of = _places(runs.tasks)
     tasks = tuple(np.split(task_of[order], ends))
     groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
     said = (*runs.said, *said)
-    return Scores(names, values, tasks, task_names, said, runs.smaller, runs.numbered, groups)
+    about = runs.smaller, runs.numbered, groups, runs.measures
+    blanks = tuple(tuple(runs.blanks.get(name, ())) for name in names) if runs.blanks else ()
+    return Scores(names, values, tasks, task_names, said, *about, blanks=blanks)
 
 
 def groups_of(

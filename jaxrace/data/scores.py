@@ -11,11 +11,13 @@ import numpy as np
 from jaxrace.data.cells import decimal_called
 from jaxrace.data.delimited import read_text
 from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
+from jaxrace.data.failures import failed_called
 from jaxrace.data.frames import of_records, paired, table_of
 from jaxrace.data.layout import Asked, Wide, layout_of, runs_of
 from jaxrace.data.names import with_visible_names
 from jaxrace.data.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
 from jaxrace.data.runs import Runs, Scores, joined, scores_of
+from jaxrace.data.selection_of_rows import selected, where_called
 from jaxrace.data.sources import LINES, json_lines, loads, read_table, table_in
 from jaxrace.data.table import Table, listed, wrong
 
@@ -30,6 +32,8 @@ def read_scores(
     task_column: str | Sequence[str] | None = None,
     group_column: str | None = None,
     options: str | Sequence[str] = (),
+    failed: str | float | None = None,
+    where: str | Sequence[str] | Mapping[str, Any] = (),
     header: bool = True,
     decimal: str = "auto",
     delimiter: str = "auto",
@@ -52,6 +56,9 @@ def read_scores(
         group_column: The column that names the benchmark, subject or the like of each task.
         options: Of a column for each option: these, in a list or with commas between; others are
             left out.
+        failed: What a run that failed counts as: "worst", below all others (-inf here, which a race
+            takes to be the worst in its direction); "drop", left out; or a score.
+        where: Which rows to take: "metric=auc", or several such, or values by column.
         header: Are there names of columns in the first row of a text?
         decimal: "comma" or "point", or "auto" for what the cells allow.
         delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",
@@ -71,9 +78,11 @@ def read_scores(
     >>> scores.said
     ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
     """
-    asked = asked_for(option_column, score_column, task_column, group_column, options)
+    columns = option_column, score_column, task_column, group_column, options
+    asked = asked_for(*columns, failed, where)
     asked = dataclasses.replace(asked, decimal=decimal_called(decimal), header=header)
-    return scores_of("scores", _runs(source, asked, delimiter))
+    found = scores_of("scores", _runs(source, asked, delimiter))
+    return dataclasses.replace(found, failed=asked.failed)
 
 
 def columns_of(
@@ -112,6 +121,8 @@ def asked_for(
     task_column: str | Sequence[str] | None = None,
     group_column: str | None = None,
     options: str | Sequence[str] = (),
+    failed: str | float | None = None,
+    where: str | Sequence[str] | Mapping[str, Any] = (),
 ) -> Asked:
     """What the arguments of ``read_scores`` say of columns."""
     tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
@@ -122,7 +133,8 @@ def asked_for(
         raise ValueError(f"options: expected columns of scores, one for each option, got {got}")
     if len(set(kept)) < len(kept) or "" in kept:
         raise ValueError(f"options: expected different names of columns, got {listed(kept)}")
-    return Asked(option_column, score_column, tasks, group=group_column, options=kept)
+    about = {"group": group_column, "options": kept, "failed": failed_called(failed)}
+    return Asked(option_column, score_column, tasks, where=where_called(where), **about)
 
 
 def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
@@ -199,19 +211,24 @@ def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -
     found = _read(path, asked, delimiter)
     if isinstance(found, Table):
         return _of_table(found, asked, option)
+    if asked.where:
+        raise ValueError(f"where: expected a table with columns, got {found.source}")
     if option is None:
         return found
     return dataclasses.replace(found, options=[option] * len(found.options))
 
 
 def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:
-    return trial_runs(table, asked.score) if is_trials(table) else runs_of(table, asked, option)
+    table = selected(table, asked.where)
+    if is_trials(table):
+        return trial_runs(table, asked.score, asked.failed)
+    return runs_of(table, asked, option)
 
 
 def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
     where, ending = repr(str(path)), path.suffix.lower()
     if _begins_with(path, MAGIC):
-        return read_study("scores", path, asked.score)
+        return read_study("scores", path, asked.score, asked.failed)
     if _begins_with(path, JOURNAL):
         hint = "study.trials_dataframe().to_csv(FILE) writes one that is read"
         raise wrong("scores", "a study in SQLite or a table", where, "a journal of Optuna", hint)
@@ -224,7 +241,7 @@ def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
         is_eval = ending == ".eval"
         text = "" if is_eval else read_text("scores", path)
         content = eval_log("scores", path) if is_eval else loads("scores", where, text)
-        runs = runs_in("scores", where, content, asked.score)
+        runs = runs_in("scores", where, content, asked.score, asked.failed)
         return table_in("scores", where, content) if runs is None else runs
     return read_table("scores", path, asked.header, delimiter)
 

@@ -1,7 +1,7 @@
 """A table as it was read, before anyone has said what its columns mean."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ class Table:
     unit: str = "line"  # what ``lines`` count: lines of a text, rows of a frame
     said: tuple[str, ...] = ()  # what was guessed on the way, in words
     separator: str = ""  # between the cells of a text
+    # By row the column and the cell that say that the run failed.
+    failed: Mapping[int, tuple[str, Cell]] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         require_different(self.argument, self.where, self.heads)

@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from jaxrace.data.directions import names_smaller
+from jaxrace.data.table import listed
 from jaxrace.judging import scores
 from jaxrace.judging.alike import in_order_by_lot
 from jaxrace.judging.blocks import BlockPairs, block_values
+from jaxrace.judging.failed import with_worst
 from jaxrace.judging.levels import (
     By,
     Gaps,
@@ -52,6 +55,7 @@ class Question:
     of: int | None
     tolerance: float
     smaller: bool
+    larger: bool
     compare: Compare | None
     horizon: int
     gaps: Gaps
@@ -75,8 +79,11 @@ class Question:
                     "order_by_lot: expected shared tasks without of=N, got others: which tasks of "
                     "a list are run must be by lot, and if all are, their order does not matter"
                 )
-        if self.compare is not None and (self.by == "mean" or self.smaller):
-            raise ValueError("compare: expected a race by wins, and not the smaller ones")
+        if self.smaller and self.larger:
+            raise ValueError("larger: expected one of smaller and larger, got both")
+        has_direction = self.by == "mean" or self.smaller or self.larger
+        if self.compare is not None and has_direction:
+            raise ValueError("compare: expected a race by wins, neither smaller nor larger")
 
     @property
     def width(self) -> float:
@@ -91,6 +98,18 @@ class Question:
         if not self.tolerance:
             return 0.0
         return -(self.tolerance / self.width if self.by == "mean" else 2 * self.tolerance)
+
+    def is_smaller(self, table: scores.Table) -> bool:
+        """Is smaller better? ValueError if only the names of the scores say so."""
+        if self.smaller or self.larger:
+            return self.smaller
+        if not table.smaller and table.measures and names_smaller(*table.measures):
+            raise ValueError(
+                "data: expected to be told whether smaller scores are better, got scores called "
+                f"{listed(table.measures)}: --smaller (smaller=True) says that they are, --larger "
+                "(larger=True) that larger ones are"
+            )
+        return table.smaller
 
     def levels(self, num_options: int) -> Levels:
         """The log e-values that statements need."""
@@ -114,13 +133,18 @@ def compared(
     """The table, its scores as they are compared (larger is better), and the pairs of options."""
     of_numbers = question.compare is None
     table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, columns=said_of)
+    compare, is_smaller = None, False
+    if of_numbers:
+        is_smaller = question.is_smaller(table)
+        worst = question.high if is_smaller else question.low
+        values = with_worst(table.names, table.values, table.failed, worst, is_smaller)
+        table = dataclasses.replace(table, values=values)
     if looks is not None:
         table = looks.continued(table)
     if question.order_by_lot is not None:
         table = in_order_by_lot(table, question.order_by_lot)
     num_options = len(table.names)
     require_top(question.top, num_options)
-    compare = None
     if question.compare is not None:
         columns, compare = _as_codes(table.values, question.compare)
     elif question.by == "mean":
@@ -129,7 +153,7 @@ def compared(
         columns = scores.scaled(table, question.low, question.high)
     else:
         columns = scores.ranks(table.values)
-    if question.smaller or table.smaller:
+    if is_smaller:
         columns = [-column for column in columns]
     level = question.levels(num_options).verdict
     if table.tasks is not None:

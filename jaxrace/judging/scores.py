@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from jaxrace.answers import listed
 from jaxrace.data import Scores, read_scores
+from jaxrace.data.failures import HINT, failed_called
 from jaxrace.data.frames import paired
 from jaxrace.data.heads import names_task, names_times
 from jaxrace.data.identifiers import identifier
 from jaxrace.data.names import alike
-from jaxrace.data.runs import groups_of
+from jaxrace.data.runs import Failed, groups_of
 from jaxrace.judging.axes import axes_of
+from jaxrace.judging.failed import with_blanks, with_failures
 from jaxrace.judging.in_memory import Columns, in_memory, is_read, wrong
 from jaxrace.judging.levels import Gaps
 
@@ -39,6 +41,8 @@ class Table:
     have_tasks_in_common: bool = False  # that the source names
     groups: tuple[str, ...] = ()  # of each task its benchmark, subject or file; () if not known
     said: tuple[str, ...] = ()  # by its reader
+    measures: tuple[str, ...] = ()  # as in ``Scores``
+    failed: Failed = None  # as there
 
     def progress(self) -> NDArray[np.int64]:
         """Of each option the runs, or the different tasks that it has run: int [K]."""
@@ -79,9 +83,14 @@ def as_table(
     if shared and is_raw and not isinstance(data, np.ndarray):
         data = paired("data", data)
     if not isinstance(data, Scores):
-        as_file = not is_raw or (of_numbers and is_read(data))
+        as_file = not is_raw or (of_numbers and (is_read(data) or bool(columns.get("where"))))
         data = read_scores(data, **columns) if as_file else in_memory(data, of_numbers, columns)
-    table = _of_scores(data, shared) if isinstance(data, Scores) else _of_columns(data, shared)
+    if isinstance(data, Scores):
+        table = _of_scores(data, shared, failed_called(columns.get("failed", data.failed)))
+    else:
+        failed = failed_called(columns.get("failed"))
+        kept = with_failures(data, shared, failed) if of_numbers else data
+        table = dataclasses.replace(_of_columns(kept, shared), failed=failed)
     if len(table.names) < 2:
         raise wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
     if len(table.names) > MOST_OPTIONS:
@@ -95,10 +104,13 @@ def as_table(
     return table
 
 
-def _of_scores(data: Scores, shared: bool) -> Table:
+def _of_scores(data: Scores, shared: bool, failed: Failed) -> Table:
     tasks, names = data.tasks, tuple(map(str, data.names))
     values = tuple(map(np.asarray, data.values))
-    about: Any = {"smaller": data.smaller, "said": data.said}
+    about: Any = {"smaller": data.smaller, "said": data.said, "measures": data.measures}
+    about["failed"] = failed
+    if not shared and data.blanks:
+        values = with_blanks(names, values, data.blanks, failed)
     if not shared:
         return Table(names, values, have_tasks_in_common=_have_tasks_in_common(data), **about)
     if tasks is None:
@@ -122,7 +134,13 @@ def _of_columns(data: Columns, shared: bool) -> Table:
     if not shared:
         have = data.rows is not None or data.groups is not None
         said = (*data.said, *alike("options", data.names))
-        return Table(data.names, tuple(data.values), have_tasks_in_common=have, said=said)
+        return Table(
+            data.names,
+            tuple(data.values),
+            have_tasks_in_common=have,
+            said=said,
+            measures=data.names,
+        )
     most = max((len(column) for column in data.values if column.ndim), default=0)
     rows = data.rows or [str(row + 1) for row in range(most)]
     places: dict[str, int] = {}
@@ -143,6 +161,7 @@ def _of_columns(data: Columns, shared: bool) -> Table:
         tuple(places),
         groups=groups,
         said=(*data.said, *axes_of(data.names, data.values), *said),
+        measures=data.names,
     )
 
 
@@ -225,7 +244,8 @@ def _require_numbers(table: Table) -> None:
         if column.size and column.dtype.kind != "b":
             bad = np.flatnonzero(column != column)  # of NaN
             if bad.size:
-                raise wrong(f"a number as score, got NaN for {table.where(option, int(bad[0]))}")
+                got = f"NaN for {table.where(option, int(bad[0]))}"
+                raise wrong(f"a number as score, got {got}: {HINT}")
 
 
 def ranks(columns: Sequence[np.ndarray]) -> list[np.ndarray]:

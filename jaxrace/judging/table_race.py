@@ -3,7 +3,7 @@
 import dataclasses
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +45,7 @@ def race(
     of: int | None = None,
     tolerance: float = 0.0,
     smaller: bool = False,
+    larger: bool = False,
     compare: Compare | None = None,
     horizon: int = HORIZON,
     gaps: Gaps = "lost",
@@ -56,6 +57,8 @@ def race(
     task_column: str | Sequence[str] | None = None,
     group_column: str | None = None,
     options: str | Sequence[str] = (),
+    failed: str | float | None = None,
+    where: str | Sequence[str] | Mapping[str, Any] = (),
 ) -> RaceOfTable:
     """Say which options are certainly the best, or what to run next.
 
@@ -82,7 +85,9 @@ def race(
             was drawn by lot before any result was known.
         tolerance: Good enough: nobody else is better by so much or more, in units of the score by
             mean and in win probability (below 0.5) by wins. Ties end, too.
-        smaller: Smaller scores are better; those that are read from a file of seconds always.
+        smaller: Smaller scores are better. A file of seconds says so itself.
+        larger: Larger scores are better, whatever the file or a name such as "loss" says. Such
+            names are refused until this or ``smaller`` is said.
         compare: A preference of two outcomes instead of numbers: +1, -1, or 0.
         horizon: Independent runs of an option that the bets are tuned for.
         gaps: A shared task that an option lacks, before the last one that it has run, is "lost"
@@ -98,6 +103,10 @@ def race(
         task_column: Of the same: that of the tasks.
         group_column: Of the same: that of the benchmark or subject of each task.
         options: Of a column for each option: these; others are left out.
+        failed: What a run that failed, as a state, ``inf``, NaN or a blank cell between others
+            say, counts as: "worst", which is below all others (by mean, ``low``; above, if
+            smaller is better); "drop", left out; or a score. They are refused until this is said.
+        where: Of a table: which rows to take, as "metric=auc".
         dependent: Do not look whether independent runs are independent. Nothing is certified then.
 
     Returns:
@@ -119,8 +128,8 @@ def race(
     >>> [(pair.better, pair.worse, round(pair.low, 2)) for pair in result.pairs]
     [('c', 'b', 0.8), ('c', 'a', 0.82)]
     """
-    about = top, delta, by, low, high, shared, of, tolerance, smaller, compare, horizon, gaps
-    question = Question(*about, order_by_lot)
+    about = top, delta, by, low, high, shared, of, tolerance, smaller, larger, compare
+    question = Question(*about, horizon, gaps, order_by_lot)
     if order_by_lot is not None and looks is not None:
         raise ValueError("order_by_lot: expected no file of looks: it is for a table of one look")
     given = {
@@ -129,9 +138,12 @@ def race(
         "task_column": task_column,
         "group_column": group_column,
         "options": options,
+        "failed": failed,
+        "where": where,
     }
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
-    table, columns, pairs = compared(question, data, past, {k: v for k, v in given.items() if v})
+    told = {name: value for name, value in given.items() if value not in (None, (), "")}
+    table, columns, pairs = compared(question, data, past, told)
     for name, column in zip(table.names, [] if compare else columns, strict=not compare):
         require_no_clock(name, column)
     doubts = [] if shared or dependent or compare else _doubts(table, columns)
@@ -141,6 +153,8 @@ def race(
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
     notes = [*table.said, *scores.notes_of(table, gaps)]
+    if larger and table.smaller:
+        notes.append("larger scores are better, as asked for, not smaller ones")
     if len(set(table.groups)) > 1:
         said = any("groups of tasks from" in text for text in notes)
         sizes = "" if said else f": {pooled(table.groups)}"

@@ -8,11 +8,11 @@ from jaxrace.commands.table_options import Decimal, Delimiter
 # How a file is read, and arguments of ``jaxrace.race``.
 OF_COLUMNS = (
     *("option_column", "score_column", "task_column", "group_column"),
-    *("options", "decimal", "delimiter"),
+    *("options", "failed", "where", "decimal", "delimiter"),
 )
 OF_QUESTION = (
-    *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "horizon"),
-    *("gaps", "looks", "order_by_lot", "dependent"),
+    *("top", "delta", "by", "low", "high", "shared", "of", "tolerance", "smaller", "larger"),
+    *("horizon", "gaps", "looks", "order_by_lot", "dependent"),
 )
 
 
@@ -50,6 +50,7 @@ class ScoresConfig:
         of: Who is best on a list of so many tasks, whose order was drawn by lot?
         tolerance: Good enough: nobody else is better by so much, in win probability or mean score.
         smaller: Smaller scores are better.
+        larger: Larger ones are, whatever a name such as loss says.
         horizon: Independent runs per option that the test is tuned for: more of them show smaller
             gaps, later. Runs beyond these count as well.
         gaps: Shared tasks that an option lacks, before its last one, count as lost until they are
@@ -63,6 +64,9 @@ class ScoresConfig:
         task_column: The column of the tasks.
         group_column: The column of the benchmark, subject or the like of each task.
         options: Of a column for each option: these, with commas between; others are left out.
+        failed: What a run that failed counts as: worst, below all others; drop, left out; or a
+            number, which is its score.
+        where: The rows to take, such as metric=auc; several have commas between.
         decimal: Decimal commas or points; auto takes what all cells allow.
         delimiter: What is between the columns; auto takes what all lines allow.
         no_header: The first row is a run, and options are called option 1, option 2, ...
@@ -82,6 +86,7 @@ class ScoresConfig:
     of: int | None = None
     tolerance: float = 0.0
     smaller: bool = False
+    larger: bool = False
     horizon: int = 300
     gaps: Literal["lost", "skip"] = "lost"
     looks: str | None = None
@@ -91,6 +96,8 @@ class ScoresConfig:
     task_column: str | None = None
     group_column: str | None = None
     options: str = ""
+    failed: str | None = None
+    where: str = ""
     decimal: Decimal = "auto"
     delimiter: Delimiter = "auto"
     no_header: bool = False

@@ -26,7 +26,8 @@ def race_scores(console: Console, config: ScoresConfig) -> int:
     kept = warnings.catch_warnings(record=True, action="always", category=UserWarning)
     with waiting(seen, "judging"), kept as warned:
         try:
-            result = race(table, **{name: getattr(config, name) for name in OF_QUESTION})
+            about = {name: getattr(config, name) for name in OF_QUESTION}
+            result = race(table, failed=config.failed, **about)
         except ValueError as error:
             if str(error).startswith("runs: expected independent"):
                 raise ValueError(
