@@ -90,13 +90,15 @@ class RaceOfTable(Ranking):
         return "runs" if self.kind == "independent" else "tasks"
 
     def without_guarantee(self) -> Self:
-        """The same of runs that may depend on each other: a guess."""
-        options = tuple(dataclasses.replace(one, verdict="?") for one in self.options)
+        """The same of runs that may depend on each other: a guess, and nothing that is certain."""
+        options = tuple(dataclasses.replace(one, verdict="?", beats=0) for one in self.options)
         return dataclasses.replace(
             self,
             certificate=None,
             options=options,
             possible=self.names,
+            pairs=(),
+            more_pairs=0,
             at_least=0,
             is_dependent=True,
         )
@@ -263,8 +265,6 @@ class RaceOfTable(Ranking):
         )
         if self.whole:
             intervals = "known, as all tasks of the list were run"
-        if self.is_dependent:
-            intervals = f"as the evidence, they are of {self._unit} that are independent"
         said = (
             f"intervals: {intervals}",
             "beats: how many others the evidence is enough for"
