@@ -280,9 +280,9 @@ PRINTED = [
         "README.md",
         """    1  large        90  0.7811      5       in
     2  distilled    90  0.7364      4       in
-    3  medium       90  0.5202      3      out
-    4  small        30  0.3507      2      out
-    5  pruned       45  0.3382      1      out
+    3  medium       90  0.5202      0      out
+    4  small        30  0.3507      0      out
+    5  pruned       45  0.3382      0      out
     6  baseline     30  0.2733      0      out
 """,
         "jaxrace race docs/data/scores.csv --top 2 | head -n 7 | tail -n 6",
