@@ -278,7 +278,7 @@ IMPROVEMENT = [
 PRINTED = [
     Shown(
         "README.md",
-        """    1  large        90  0.7811      5       in
+        """    1  large        90  0.7811      4       in
     2  distilled    90  0.7364      4       in
     3  medium       90  0.5202      0      out
     4  small        30  0.3507      0      out
