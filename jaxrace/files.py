@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from jaxrace.validation import require_plain_file
+
 StrPath = str | os.PathLike[str]
 
 # Of a file that is being written; no user's file is called so.
@@ -67,6 +69,7 @@ def write_json(path: StrPath, content: Mapping[str, Any]) -> None:
 
 def read_json(path: StrPath) -> dict[str, Any]:
     """What ``write_json`` has written; ValueError if it is something else, or damaged."""
+    require_plain_file("file", path)
     return from_json(Path(path).read_bytes(), path)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxrace.answers import shown
 from jaxrace.files import StrPath, new_file
+from jaxrace.validation import require_plain_file
 
 
 def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
@@ -52,6 +53,7 @@ def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarra
     >>> read_table("table.csv")
     {'k': array([1, 2])}
     """
+    require_plain_file("table", path)
     # Spreadsheets put a mark before the first name.
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
         try:

@@ -4,8 +4,11 @@ Messages name the argument, what was expected and what came.
 """
 
 import math
+import os
 import re
+import stat
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,6 +154,14 @@ def require_default(name: str, config: Any, why: str) -> None:
     value = getattr(config, name)
     if value != type(config).__dataclass_fields__[name].default:
         raise ValueError(f"{name}: expected none {why}, got {value!r}")
+
+
+def require_plain_file(name: str, path: str | os.PathLike[str]) -> None:
+    """Raise for a pipe, a socket or a device: opening it may wait, or reading it never end."""
+    mode = Path(path).stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # opening says the latter
+        got = "a pipe, a socket or a device"
+        raise ValueError(f"{name}: expected a plain file in {os.fspath(path)!r}, got {got}")
 
 
 def require_kind(name: str, value: Any, kind: type) -> None:

@@ -7,13 +7,16 @@ and a finished run that is gone on with shows what it has shown before.
 import contextlib
 import functools
 import io
+import json
 import re
 import signal
 import tempfile
 from pathlib import Path
 
 import numpy as np
+import polars
 import pytest
+import right_readers
 
 from jaxrace import runs
 from jaxrace.commands.cli import main
@@ -240,3 +243,62 @@ def said_of(name, content):
         except (OSError, ValueError) as error:
             return str(error)
     return "it is read"
+
+
+ROWS = [{"ppo": round(i * 0.37 % 1, 3), "sac": round(i * 0.61 % 1, 3)} for i in range(12)]
+FRAME = polars.DataFrame(ROWS)
+# Files of scores by their ending; of one model alone there are two, one of them damaged.
+TABLES = {
+    "s.csv": SCORES,
+    "s.json": json.dumps(ROWS).encode(),
+    "s.jsonl": "\n".join(map(json.dumps, ROWS)).encode(),
+    "s.parquet": saved(FRAME.write_parquet),
+    "s.arrow": saved(FRAME.write_ipc, compression="zstd"),
+    "s.xlsx": right_readers.workbook(*right_readers.TABLE),
+    "s.db": right_readers.content_of(right_readers.study()),
+    "s.eval": right_readers.log_of(),
+    "samples_s.jsonl": b"\n".join(right_readers.harness(doc_id=i) for i in range(4)),
+}
+OF_ONE_MODEL = ("s.eval", "samples_s.jsonl")
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("seeds", [range(7), pytest.param(range(7, 63), marks=pytest.mark.slow)])
+def test_readers_of_scores(name, seeds, capfd):
+    """500 inputs: a result without NaN, or one line that names the file; nothing is printed."""
+    content, taken = TABLES[name], 0
+    for seed in seeds:
+        found = broken(content, np.random.default_rng(seed))
+        with folder_of({name: found, "other/" + name: content}), in_time(20):
+            other = {"a": name, "b": f"other/{name}"}
+            try:
+                scores = read_scores(other if name in OF_ONE_MODEL else name)
+            except ValueError as error:
+                said = str(error)
+                assert said.isprintable(), seed
+                assert name in said, (seed, said)
+                continue
+        taken += 1
+        assert not any(np.isnan(column).any() for column in scores.values), seed
+    assert taken < len(seeds)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_race_of_a_broken_file(name):
+    status, _, err, _ = ran(f"race {name}", {name: broken(TABLES[name], np.random.default_rng(0))})
+    assert status in (*DONE, 2)
+    assert status in DONE or (err.startswith("jaxrace: error: ") and err.count("\n") == 1)
+
+
+def broken(content, rng):
+    """The same with bits flipped or bytes cut out or put in, or with other accidents."""
+    if rng.random() < 0.3:
+        return damaged(content, rng)
+    for _ in range(rng.integers(1, 4)):
+        place, size = int(rng.integers(len(content))), int(rng.integers(1, 9))
+        bit = bytes([content[place] ^ 1 << int(rng.integers(8))])
+        new, gone = [(bit, 1), (b"", size), (rng.bytes(size), 0)][rng.integers(3)]
+        content = content[:place] + new + content[place + gone :]
+        content = content or b"0"
+    return content

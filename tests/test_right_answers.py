@@ -19,6 +19,7 @@ MODULES = (
     "right_improve",
     "right_params",
     "right_racing",
+    "right_readers",
     "right_runs",
     "right_select",
     "right_tasks",

@@ -50,7 +50,7 @@ ARROWS = {
     "search": BASE | {"racing", "search"},
     "audits": BASE | {"audits", "racing", "tables"},
     **dict.fromkeys(TOOLS, BASE | TOOLS),
-    "files": set(),
+    "files": {"validation"},
 }
 SEE_EVERYTHING = {"__init__", "__main__", "commands", "papers"}
 

@@ -137,7 +137,7 @@ def _seem_thousands(points: Sequence[str], texts: Sequence[str]) -> bool:
     >>> _seem_thousands(["1.020"], ["850"]), _seem_thousands(["1.020"], ["2", "27"])
     (True, False)
     """
-    whole = [abs(int(text)) for text in texts if _WHOLE.fullmatch(text)]
+    whole = [abs(float(text)) for text in texts if _WHOLE.fullmatch(text)]
     if not whole or max(whole) >= 1_000:
         return False
     # Between decimals and thousands lies, on a scale of ratios, the root of 1,000.

@@ -12,13 +12,13 @@ from pathlib import Path
 from jaxrace.data.cells import counts, kind_of
 from jaxrace.data.heads import are_numbered_tasks, names_option, names_score, names_task
 from jaxrace.data.table import Table, listed, named, require_different, wrong
-from jaxrace.validation import require_choice
+from jaxrace.validation import require_choice, require_plain_file
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 _SPACE = " "  # one or more of them; it may be in a name, too, and is tried last
 _NAMES = {**DELIMITERS, _SPACE: "space"}
 
-_MOST_BYTES = 500_000_000  # a few GB as Python's texts
+MOST_BYTES = 500_000_000  # a few GB as Python's texts
 _MOST_TITLES = 20  # lines above the heads
 _LOOKED_AT = 100  # rows that tell the delimiter
 _DECIMAL = re.compile(r"\d,\d")
@@ -29,21 +29,26 @@ _CUT = re.compile(r"[+-]?0\d+|-0")
 _WITH_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
 
-def read_text(argument: str, path: str | os.PathLike[str]) -> str:
-    """The text of a file in UTF-8, or in UTF-16 with its mark; ValueError if it is none."""
+def require_file(argument: str, path: str | os.PathLike[str]) -> None:
+    """Raise ValueError unless it is a plain file that can be read, and not too large."""
     where = repr(os.fspath(path))
     try:
-        size = Path(path).stat().st_size
+        require_plain_file(argument, path)
         with Path(path).open("rb") as file:
-            content = file.read(_MOST_BYTES + 1) if size <= _MOST_BYTES else b""
+            size = file.seek(0, os.SEEK_END)
     except OSError as error:
         raise ValueError(
             f"{argument}: expected a file that can be read, got {where}: {error.strerror or error}"
         ) from error
-    if max(size, len(content)) > _MOST_BYTES:  # a device has no size
-        raise wrong(
-            argument, f"at most {_MOST_BYTES:,} bytes", where, f"{max(size, len(content)):,}"
-        )
+    if size > MOST_BYTES:
+        raise wrong(argument, f"at most {MOST_BYTES:,} bytes", where, f"{size:,}")
+
+
+def read_text(argument: str, path: str | os.PathLike[str]) -> str:
+    """The text of a file in UTF-8, or in UTF-16 with its mark; ValueError if it is none."""
+    require_file(argument, path)
+    where = repr(os.fspath(path))
+    content = Path(path).read_bytes()
     is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
     try:
         # Spreadsheets put a mark before the first name.

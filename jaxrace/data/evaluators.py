@@ -1,25 +1,21 @@
 """Runs from the files that evaluators and timers leave."""
 
-import json
 import math
-import struct
 import sys
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import Any, TypeGuard
 
+from jaxrace.data.archives import members
 from jaxrace.data.failures import settled
 from jaxrace.data.runs import Failed, Runs
+from jaxrace.data.sources import loads
 from jaxrace.data.table import listed, wrong
 
 # Of a line of samples_*.jsonl; its metrics are beside these, and named by "metrics".
 _HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
 _HASHES = {"doc_hash", "prompt_hash", "target_hash"}
-_ZSTANDARD = 93  # as archives call it
-_HEADER = 30  # bytes before each file in an archive, but for its name
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # of Inspect: correct, partial, not, no answer
 
 
@@ -183,43 +179,29 @@ def _chosen(
 def eval_log(argument: str, path: Path) -> dict[str, Any]:
     """What a .eval file of Inspect holds, as its .json log has it: an archive of JSON files."""
     where = repr(str(path))
+    hint = "`inspect log convert --to json` makes a .json log of one that has ended"
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = [name for name in archive.namelist() if name.startswith("samples/")]
-            samples = [json.loads(_member(archive, name)) for name in names]
-            return json.loads(_member(archive, "header.json")) | {"samples": samples}
+        files = members(path, ("header.json", "samples/"))
+        header = files.pop("header.json")
     except ModuleNotFoundError:
         hint = "pip install 'jaxrace[tables]', or `inspect log convert --to json`"
         raise wrong(argument, "zstandard, to read such a log", where, "none", hint) from None
-    except (OSError, KeyError, ValueError, NotImplementedError, zipfile.BadZipFile) as error:
-        hint = "`inspect log convert --to json` makes a .json log of one that has ended"
+    except Exception as error:  # archives have many ways to be damaged
         raise wrong(argument, "a log of Inspect", where, f"another ({error})", hint) from None
+    log = _from_json(argument, where, "header.json", header)
+    samples = [_from_json(argument, where, name, content) for name, content in files.items()]
+    return log | {"samples": samples}
 
 
-def _member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """A file of an archive; Inspect writes Zstandard, which Python reads from 3.14 on."""
-    info = archive.getinfo(name)
-    if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
-        return archive.read(name)
-    import zstandard  # late: other logs need none
-
-    file = archive.fp
-    assert file is not None
-    file.seek(info.header_offset)
-    header = file.read(_HEADER)
-    if len(header) < _HEADER:
-        raise zipfile.BadZipFile(f"{name} is cut off")
-    lengths = struct.unpack("<HH", header[-4:])  # of the name, and of what follows it
-    file.seek(sum(lengths), 1)
+def _from_json(argument: str, where: str, name: str, content: bytes) -> dict[str, Any]:
+    """The object in a file of an archive."""
     try:
-        content = (
-            zstandard.ZstdDecompressor().decompressobj().decompress(file.read(info.compress_size))
-        )
-    except zstandard.ZstdError as error:
-        raise zipfile.BadZipFile(f"{name}: {error}") from None
-    if zlib.crc32(content) != info.CRC:
-        raise zipfile.BadZipFile(f"bad CRC-32 of {name}")
-    return content
+        found = loads(argument, f"{where}, {name}", content.decode())
+    except UnicodeDecodeError as error:
+        raise wrong(argument, "text in UTF-8", f"{where}, {name}", error.reason) from None
+    if not isinstance(found, dict):
+        raise wrong(argument, "an object", f"{where}, {name}", f"a {type(found).__name__}")
+    return found
 
 
 def is_harness(records: Sequence[Any]) -> bool:
@@ -249,6 +231,8 @@ def harness_runs(
         if isinstance(named, list)
         else [h for h in records[0] if h not in _HARNESS | _HASHES]
     )
+    if not all(isinstance(name, str) for name in names):
+        raise wrong(argument, "names of metrics", f"{where}, line {lines[0]}", repr(named))
     metric, wanted = _chosen(argument, where, names, score)
     filters = list(dict.fromkeys(str(one["filter"]) for one in records if "filter" in one))
     if wanted is None and len(filters) > 1:

@@ -198,7 +198,7 @@ def crosstable_in(table: Table) -> Table | None:
 
 def points_of(cell: Cell) -> Cell:
     """A cell in which ½, 1/2 and = are half a point, and 7½ is 7.5."""
-    if cell in _HALVES:
+    if isinstance(cell, str) and cell in _HALVES:
         return 0.5
     if isinstance(cell, str) and cell.endswith("½") and cell[:-1].strip().isdigit():
         return float(cell[:-1]) + 0.5

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import json
 import math
 import sqlite3
 from collections import Counter
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple
 from jaxrace.data.cells import is_blank
 from jaxrace.data.failures import settled
 from jaxrace.data.runs import Failed, Runs
+from jaxrace.data.sources import loads
 from jaxrace.data.table import Table, listed, wrong
 
 MAGIC = b"SQLite format 3\0"
@@ -46,7 +46,7 @@ def read_study(argument: str, path: Path, name: str | None = None, failed: Faile
             found = [study for study, own in studies if name in (None, own)]
             if len(found) != 1:
                 names = [own for _, own in studies]
-                hint = f"--score-column {quote(names[0])} takes one" if names else ""
+                hint = f"--score-column {quote(str(names[0]))} takes one" if names else ""
                 expected = "one study" if name is None else f"a study {name!r}"
                 raise wrong(argument, expected, where, listed(names) or "none", hint)
             query = "SELECT direction FROM study_directions WHERE study_id = ?"
@@ -55,7 +55,10 @@ def read_study(argument: str, path: Path, name: str | None = None, failed: Faile
                 hint = "--score-column takes one in a file of study.trials_dataframe()"
                 got = f"{len(directions)}"
                 raise wrong(argument, "a study of one objective", where, got, hint)
-            trials, left = _trials(db, found[0])
+            try:
+                trials, left = _trials(db, found[0])
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                raise sqlite3.DataError(f"a cell of another kind: {error!r}") from None
     except sqlite3.Error as error:
         raise wrong(argument, "a study of Optuna", where, f"another file ({error})") from None
     return _runs(argument, where, trials, left, directions[0][0] == "MINIMIZE", failed)
@@ -96,15 +99,13 @@ def _value(value: float | None, kind: str) -> float:
     return {"INF_POS": math.inf, "INF_NEG": -math.inf}.get(kind, math.nan)
 
 
-def _param(value: float, distribution: str) -> Any:
+def _param(value: Any, distribution: str) -> Any:
     """The value of a parameter; one of several choices is stored by its place."""
-    try:
-        about = json.loads(distribution)
-        if about["name"] == "CategoricalDistribution":
-            return about["attributes"]["choices"][int(value)]
-        return int(value) if about["name"].startswith("Int") else value
-    except (ValueError, TypeError, LookupError) as error:
-        raise sqlite3.DataError(f"a parameter that is none: {error!r}") from error
+    about = loads("distribution", "a parameter", distribution)
+    if about["name"] == "CategoricalDistribution":
+        choices = about["attributes"]["choices"]
+        return choices[range(len(choices)).index(value)]  # of another place, even -1, ValueError
+    return int(value) if about["name"].startswith("Int") else value
 
 
 def _runs(

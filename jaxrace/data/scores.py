@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from jaxrace.data.cells import decimal_called
-from jaxrace.data.delimited import read_text
+from jaxrace.data.delimited import read_text, require_file
 from jaxrace.data.evaluators import eval_log, harness_runs, is_harness, runs_in
 from jaxrace.data.failures import failed_called
 from jaxrace.data.frames import of_records, paired, table_of
@@ -226,10 +226,13 @@ def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:
 
 
 def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
+    require_file("scores", path)
     where, ending = repr(str(path)), path.suffix.lower()
-    if _begins_with(path, MAGIC):
+    with path.open("rb") as file:
+        begin = file.read(max(len(MAGIC), len(JOURNAL)))
+    if begin.startswith(MAGIC):
         return read_study("scores", path, asked.score, asked.failed)
-    if _begins_with(path, JOURNAL):
+    if begin.startswith(JOURNAL):
         hint = "study.trials_dataframe().to_csv(FILE) writes one that is read"
         raise wrong("scores", "a study in SQLite or a table", where, "a journal of Optuna", hint)
     if ending in LINES:
@@ -244,11 +247,3 @@ def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
         runs = runs_in("scores", where, content, asked.score, asked.failed)
         return table_in("scores", where, content) if runs is None else runs
     return read_table("scores", path, asked.header, delimiter)
-
-
-def _begins_with(path: Path, magic: bytes) -> bool:
-    try:
-        with path.open("rb") as file:
-            return path.is_file() and file.read(len(magic)) == magic
-    except OSError:
-        return False  # its reader will say why

@@ -1,13 +1,23 @@
 """Tables in Parquet, Arrow and Excel files, by polars: the extra ``tables``."""
 
+import contextlib
+import functools
+import os
+import re
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from jaxrace.data.archives import members
+from jaxrace.data.delimited import MOST_BYTES, require_file
 from jaxrace.data.frames import table_of
 from jaxrace.data.table import Table, named, wrong
 
 _UNNAMED = "__UNNAMED__"  # begins the names that columns without one get
 _EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
+_MOST_CELLS = MOST_BYTES // 8
+_FILLED = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,9})"[^>]*(?<!/)>')  # a cell
 SHEETS = (".parquet", ".arrow", ".feather", *_EXCEL)
 
 
@@ -17,20 +27,22 @@ def read_sheet(argument: str, path: Path, header: bool = True) -> Table:
     ValueError if there is none, or if the extra is not installed.
     """
     where = repr(str(path))
-    if not path.is_file():
-        raise ValueError(f"{argument}: expected a file that can be read, got {where}: none there")
+    require_file(argument, path)
     try:
         import polars  # late: other files need none
     except ModuleNotFoundError as error:
         hint = "pip install 'jaxrace[tables]'"
         raise wrong(argument, "polars, to read such a file", where, "none", hint) from error
     try:
-        if path.suffix.lower() == ".parquet":
-            frame = polars.read_parquet(path)
-        elif path.suffix.lower() in _EXCEL:
-            return _of_excel(argument, path, header)
-        else:
-            frame = polars.read_ipc(path)
+        with _without_panics():
+            if path.suffix.lower() in _EXCEL:
+                _require_small(path)
+                return _of_excel(argument, path, header)
+            is_parquet = path.suffix.lower() == ".parquet"
+            frame = polars.scan_parquet(path) if is_parquet else polars.scan_ipc(path)
+            height = frame.select(polars.len()).collect().item()
+            _require_cells(height, len(frame.collect_schema()))
+            frame = frame.collect()
     except ModuleNotFoundError as error:
         hint = "pip install 'jaxrace[tables]'"
         raise wrong(argument, "fastexcel, to read such a file", where, "none", hint) from error
@@ -39,6 +51,42 @@ def read_sheet(argument: str, path: Path, header: bool = True) -> Table:
         raise wrong(argument, f"a {path.suffix} file", where, f"another ({said})") from None
     table = table_of(argument, frame)
     return Table(argument, where, table.heads, table.columns, table.lines, "row")
+
+
+@contextlib.contextmanager
+def _without_panics() -> Iterator[None]:
+    """Panics of Rust are RuntimeErrors, and what its threads say of them is not printed."""
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as null:
+            os.dup2(null.fileno(), 2)
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # of each package another class
+            raise RuntimeError(str(error)) from None
+        raise
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _require_cells(height: int, width: int) -> None:
+    """Raise unless Python can hold all cells: few bytes may stand for many equal ones."""
+    if height * width > _MOST_CELLS:
+        raise ValueError(f"{height:,} x {width:,} cells, of at most {_MOST_CELLS:,}")
+
+
+def _require_small(path: Path) -> None:
+    """Raise unless the sheets of a workbook are small when unpacked, and so is what they span."""
+    if not zipfile.is_zipfile(path):
+        return
+    for name, content in members(path).items():
+        if name.startswith("xl/worksheets/"):
+            last = 0, 0
+            for column, row in _FILLED.findall(content):
+                number = functools.reduce(lambda n, letter: 26 * n + letter - 64, column, 0)
+                last = max(last[0], int(row)), max(last[1], number)
+            _require_cells(*last)
 
 
 def _of_excel(argument: str, path: Path, header: bool) -> Table:

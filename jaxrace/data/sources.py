@@ -1,6 +1,7 @@
 """From a path or an object to a table: text with delimiters, JSON, PGN, sheets, frames."""
 
 import json
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -49,9 +50,15 @@ def _read(argument: str, source: Any, header: bool, delimiter: str) -> Table:
 def loads(argument: str, where: str, text: str) -> Any:
     """What JSON says; ValueError if it is none, or says something twice."""
     try:
-        return json.loads(text, object_pairs_hook=_once)
+        return json.loads(text, object_pairs_hook=_once, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise wrong(argument, "JSON", where, f"something else ({error})") from None
+
+
+def _finite(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{text[:20]}, which is beyond all numbers")
+    return number
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

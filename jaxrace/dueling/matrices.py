@@ -13,7 +13,12 @@ from jax.scipy.stats import norm
 from numpy.typing import ArrayLike, NDArray
 
 from jaxrace import data
-from jaxrace.validation import require_integer, require_number, require_preferences
+from jaxrace.validation import (
+    require_integer,
+    require_number,
+    require_plain_file,
+    require_preferences,
+)
 
 
 def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
@@ -43,6 +48,7 @@ def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
     if path.suffix != ".npy":
         return check_matrix(data.read_matrix(path).probabilities)
     try:
+        require_plain_file("matrix", path)
         # Mapped: a header that claims more than there is takes no memory.
         content = np.load(path, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # of a header NumPy makes any kind of error

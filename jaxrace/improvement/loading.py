@@ -12,6 +12,7 @@ import numpy as np
 from jaxrace import data
 from jaxrace.data.directions import names_smaller
 from jaxrace.improvement.trajectories import ReturnRange, Trajectories, as_numbers, trajectories
+from jaxrace.validation import require_plain_file
 
 _BEHAVIOUR = "behaviour"
 _NPZ, _ZIP = "expected arrays of numbers in an NPZ file", b"PK"  # with which it begins
@@ -139,6 +140,7 @@ def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
+    require_plain_file("log", path)
     # That there is no such file is another error than that it is no archive of arrays.
     with path.open("rb") as file:
         start = file.read(len(_ZIP))

@@ -186,7 +186,7 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
             share = math.log(weight / len(series) / len(first))
             total = np.logaddexp(total, np.logaddexp.reduce(log_es) + share)
             place = int(log_es.argmax())
-            if log_es[place] > best.log_e:
+            if log_es[place] > best.log_e and signs[place].any():  # of ties alone there is no word
                 of_pair = table.names[first[place]], table.names[second[place]], words
                 what = _block_words(signs[place], cut, *of_pair, table.groups)
                 best = _Finding(float(log_es[place]), what)

@@ -11,12 +11,16 @@ is the mean of d under the null. The dominance race writes 2 lambda, in (0, 2), 
 import math
 from typing import Literal, NamedTuple
 
+from jaxrace.validation import require_number
+
 By = Literal["wins", "mean"]
 Gaps = Literal["lost", "skip"]
 
 # The share of delta that certificate (b) of wins may use; the rest is (a)'s, which does nearly all
 # the work.
 COUNTS_SHARE = 0.05
+
+_LARGEST_SCORE = 1e300  # sums of many are numbers
 
 # The largest bet: with 1 a lost bet would lose all.
 LARGEST_BET = 0.95
@@ -36,8 +40,11 @@ def require_scale(by: By, low: float | None, high: float | None) -> None:
             raise ValueError("low, high: expected none for a race by wins, which needs no range")
     elif low is None or high is None:
         raise ValueError("low, high: expected the range of the scores for a race by mean")
-    elif not -math.inf < low < high < math.inf:
-        raise ValueError(f"low, high: expected low < high, got {low}, {high}")
+    else:
+        for name, end in (("low", low), ("high", high)):
+            require_number(name, end, -math.inf, most=_LARGEST_SCORE)
+        if not low < high:
+            raise ValueError(f"low, high: expected low < high, got {low}, {high}")
 
 
 class Levels(NamedTuple):

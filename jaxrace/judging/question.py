@@ -27,6 +27,7 @@ from jaxrace.judging.process import FloatArray, IntArray, Pairs
 from jaxrace.judging.shared import SharedPairs
 from jaxrace.validation import (
     require_choice,
+    require_function,
     require_integer,
     require_number,
     require_probability,
@@ -65,7 +66,7 @@ class Question:
         require_integer("top", self.top, 1)
         require_probability("delta", self.delta)
         require_choice("by", self.by, ("wins", "mean"))
-        require_integer("horizon", self.horizon, FIRST_BLOCK)
+        require_integer("horizon", self.horizon, FIRST_BLOCK, most=2**53)
         require_choice("gaps", self.gaps, ("lost", "skip"))
         require_scale(self.by, self.low, self.high)
         most = self.width if self.by == "mean" else 0.5
@@ -81,6 +82,8 @@ class Question:
                 )
         if self.smaller and self.larger:
             raise ValueError("larger: expected one of smaller and larger, got both")
+        if self.compare is not None:
+            require_function("compare", self.compare)
         has_direction = self.by == "mean" or self.smaller or self.larger
         if self.compare is not None and has_direction:
             raise ValueError("compare: expected a race by wins, neither smaller nor larger")
@@ -159,7 +162,7 @@ def compared(
     if table.tasks is not None:
         num_tasks = len(table.task_names)
         if question.of is not None:
-            require_integer("of", question.of, max(num_tasks, 1))
+            require_integer("of", question.of, max(num_tasks, 1), most=2**53)
         values = scores.by_task(columns, table.tasks, num_tasks)
         bets = shared_bets(level, question.of)
         return (

@@ -24,6 +24,7 @@ from jaxrace.judging.levels import Gaps
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
 
+_LEAST_SPREAD = 2.0**-40  # of scores, in their range; rounding is 2**-53
 _FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
 
 NOTHING: Mapping[str, Any] = {}  # said of columns
@@ -273,6 +274,12 @@ def scaled(table: Table, low: float, high: float) -> list[np.ndarray]:
                 f"{table.where(option, int(out[0]))}"
             )
         found.append((numbers - low) / (high - low))
+    every = np.concatenate([column.astype(float) for column in table.values])
+    if every.size and 0 < np.ptp(every) < (high - low) * _LEAST_SPREAD:
+        raise ValueError(
+            f"low, high: expected a range in which scores can be told apart, got {low:g} to "
+            f"{high:g} for scores from {every.min():g} to {every.max():g}"
+        )
     return found
 
 

@@ -325,7 +325,9 @@ def require_float32_scale(by: By, low: float | None, high: float | None) -> None
     require_scale(by, low, high)
     if low is None or high is None:
         return
-    if (high - low) * 2.0**24 < 1e6 * max(abs(low), abs(high)):
+    if high - low > float(np.finfo(np.float32).max) or (
+        (high - low) * 2.0**24 < 1e6 * max(abs(low), abs(high))
+    ):
         raise ValueError(
             f"low, high: expected a range in which float32 tells scores apart, got {low} to "
             f"{high}; subtract what scores have in common"
