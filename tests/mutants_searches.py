@@ -227,7 +227,7 @@ MUTANTS = [
     ),
     (
         "jaxrace/data/layout.py",
-        "    if not asked.tasks:\n        _require_no_curves(table, names, tasks)\n",
+        "    if not asked.tasks:\n        require_no_curves(table, names, tasks)\n",
         "",
         "tests/test_data_scores.py",
     ),
