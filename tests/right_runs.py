@@ -50,7 +50,7 @@ def written(columns, heads):
 
 DOUBTED = ("NOT CERTIFIED, a guess: b", False, 1)
 NOTHING = "runs may depend on each other, and nothing is guaranteed"
-CLOCK = ValueError("got column '.*', which is sorted: a clock or a step. leave it out, or --task")
+CLOCK = ValueError("got column '.*', which is sorted: a clock or a step. leave it out: --options")
 
 CASES = [
     ("twenty runs, autocorrelation .8", lambda: said(autoregressive(0.8, 20)), DOUBTED),
@@ -64,7 +64,7 @@ CASES = [
     (
         "common shocks, one up and one down",
         lambda: said(common(-0.9)),
-        ValueError(r"correlation of -0.* by row; shared=True \(--shared\)"),
+        ValueError(r"correlation of -0.* by row \(shared=True \(--shared\)"),
     ),
     ("independent runs", lambda: said(NOISE + BETTER), ("CERTIFIED: b", True, 0)),
     (

@@ -143,7 +143,7 @@ CASES = [
     (
         "by lot of a list",
         lambda: race(BENCHMARKS, of=900, order_by_lot=0),
-        ValueError("order_by_lot: expected shared tasks without of=N"),
+        ValueError("order_by_lot: expected no of=N beside it"),
     ),
     (
         "by lot by command",

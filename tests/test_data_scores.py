@@ -53,7 +53,7 @@ READ = {
     "mark and CRLF": ("\ufeffa,b\r\n1,2\r\n0.5,3\r\n", AB, "1 2", ""),
     "pandas' index": (",a,b\n0,1,2\n1,.5,3\n", AB, "1 2", "the first column numbers the rows"),
     "trailing commas below": ("a,b\n1,2,\n.5,3,,\n", AB, "1 2", ""),
-    "blank": ("a,b\n1,NA\n,2\n.5,3\n", AB, "1 3 2", "blank cells between others, no runs: 2"),
+    "blank": ("a,b\n1,NA\n,2\n.5,3\n", AB, "1 2 3", "blank cells between others, no runs: 2"),
     "a title": ("June 2026\n\nseed,a,b\n3,1,2\n4,.5,3\n", AB, "3 4", "as a title: 'June 2026'"),
     "a pivot": (
         ",score,score\nmodel,a,b\nseed,,\n3,1,2\n4,.5,3\n",
@@ -217,8 +217,9 @@ def test_the_same_tasks_are_seen(tmp_path):
     found = read_scores(tmp_path / "s.csv")
     assert found.fits_shared
     assert found.tasks is not None
-    assert [x.tolist() for x in found.tasks] == [[0, 1, 1], [1, 0]]
-    assert found.task_names == ("2", "1")
+    # That of b says where the task is that a has not run yet.
+    assert found.task_names == ("1", "2")
+    assert [x.tolist() for x in found.tasks] == [[1, 0, 0], [0, 1]]
     (tmp_path / "s.csv").write_text("model,seed,acc\na,2,1\nb,1,2\nb,2,3\n")
     assert not read_scores(tmp_path / "s.csv").fits_shared
 

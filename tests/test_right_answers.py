@@ -25,6 +25,7 @@ MODULES = (
     "right_tasks",
     "right_votes",
     "right_words",
+    "right_strangers",
 )
 CASES = [
     pytest.param(act, right, id=f"{module}: {name}")

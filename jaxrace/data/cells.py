@@ -193,9 +193,7 @@ def _no_number(
             hint = "thousands are written without a sign between them, " + (
                 "decimals with a comma" if sign == "," else "decimals with a point"
             )
-            hint += "; --decimal comma or --decimal point says how to read it" * (
-                table.unit == "line"
-            )
+            hint += ": take those signs out of the file"
         elif text.lstrip("+-").isdecimal():
             hint = "float64 does not hold it: subtract what all numbers have in common"
         elif sign == ",":

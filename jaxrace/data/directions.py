@@ -21,7 +21,7 @@ _SMALLER = _set(
     "microsecond microseconds nanosecond nanoseconds msec msecs usec nsec millis micros "
     "misclassification misclassified violation violations infractions collisions crashes "
     "hallucination hallucinations toxicity churn mortality deaths memory rss vram "
-    "emissions divergence suboptimality defects "
+    "emissions carbon co2 energy joules kwh divergence kl suboptimality defects "
     "zeit dauer sekunde sekunden minuten stunden fehlerrate verlust preis "
     "temps duree seconde secondes heures erreur erreurs cout couts perte pertes prix "
     "tiempo duracion segundo segundos minutos horas coste costes costo costos perdida perdidas "
@@ -41,6 +41,7 @@ _BRACKETED = _set("min d m")
 # Several words that say so together.
 _PHRASES = re.compile(
     r"\b(false (positives?|negatives?|alarms?|discovery)|bits per|cross entropy|log perplexity"
+    r"|steps to|(tokens|memory|ram) used|(optimality|duality|generali[sz]ation) gap"
     r"|(miss|bounce|dropout|drop|timeout) rate|(edit|frechet) distance|m?s (it|iter|step|token|op)"
     r"|neg(ative)? (log )?(log ?likelihood|likelihood|loglik))\b"
 )

@@ -19,8 +19,8 @@ from jaxrace.data.runs import Failed, Runs
 from jaxrace.data.table import Cell, Table, wrong
 
 HINT = (
-    "--failed worst (failed='worst') counts a run that failed below all others, --failed drop "
-    "leaves it out, --failed NUMBER is its score"
+    "--failed worst (failed='worst') counts a run that failed below all others, --failed NUMBER "
+    "is its score, --failed drop leaves it out, if failing has nothing to do with the score"
 )
 _EXPECTED = "to be told what a run that failed counts as"
 _FAILED = re.compile(
@@ -31,6 +31,8 @@ _FAILED = re.compile(
 _UNFINISHED = re.compile(
     r"(trialstate\.)?(running|waiting|scheduled|pending|queued|submitted|initiali[sz]ing)\b.*"
 )
+_FINE = {"ok", "okay", "success", "succeeded", "complete", "completed", "finished", "done"}
+_MOST_STATES = 8
 _CODES = ("exit_code", "exitcode", "exit_status", "returncode", "return_code")
 _FLAGS = ("failed", "crashed", "timeout", "timed_out", "pruned", "aborted", "killed")
 _NUMBERS = ("inf", "infinity", "nan")  # that are none
@@ -93,8 +95,10 @@ def _states(head: str, column: Sequence[Cell], is_long: bool) -> list[str]:
         fine = ("0", "0.0", "none", "")
         return ["" if text in fine else "failed" for text in texts]
     if "_".join(found) in _FLAGS and is_long:
-        return ["failed" if text == "true" else "" for text in texts]
-    if found[-1:] not in (["status"], ["state"]):
+        return ["failed" if text in ("true", "yes", "1", "1.0") else "" for text in texts]
+    names_states = found[-1:] in (["status"], ["state"])
+    # Under another head a word of success is beside it.
+    if not names_states and not (is_long and _FINE & {*texts} and len({*texts}) <= _MOST_STATES):
         return []
     is_left = [_UNFINISHED.fullmatch(text) for text in texts]
     pairs = zip(texts, is_left, strict=True)
@@ -199,7 +203,10 @@ def settled(runs: Runs, is_failed: Sequence[bool], failed: Failed, got: str = ""
     who = ", ".join(f"{name!r} {count:,}" for name, count in counts.items())
     if failed is None:
         raise wrong("scores", _EXPECTED, runs.source, got or f"some of {who}", HINT)
-    means = {"drop": "left out", "worst": "each counts as worse than all others"}
+    means = {
+        "drop": "left out, which holds if failing has nothing to do with the score",
+        "worst": "each counts as worse than all others",
+    }
     end = means.get(str(failed), f"each counts as {failed}")
     found = dataclasses.replace(runs, said=(*runs.said, f"runs that failed: {who}; {end}"))
     score = -math.inf if failed == "worst" else failed

@@ -104,6 +104,7 @@ class Wide:
             grouped_by=self.grouped_by,
             measures=tuple(made),
             blanks=blanks if gaps else {},
+            task_order=labels,
         )
         odd = [bool(self.failed[head][row]) for head, rows in made.items() for row in rows]
         return settled(found, odd, failed)
@@ -323,8 +324,7 @@ def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     table.require(option, [one.lower() not in SUMMARIES for one in names], "an option", hint)
     heads = [head for head in table.heads if head != option]
     found, more, odd = numbers_made(table, heads, asked.decimal, asked.failed)
-    options, scores, tasks, failed = [], [], [], []
-    blanks = {}
+    options, scores, tasks, failed, blanks = [], [], [], [], {}
     for row, name in enumerate(names):
         made = [p for p, h in enumerate(heads) if odd[h][row] or not np.isnan(found[h][row])]
         blanks[name] = blanks_of(np.array(made, int))
@@ -333,9 +333,9 @@ def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
         tasks += [heads[place] for place in made]
         failed += [bool(odd[heads[place]][row]) for place in made]
     said = f"a row for each option, from column {option!r}, and a column for each task"
-    told = (*table.said, said, *more)
+    runs = Runs(table.where, options, scores, tasks, (*table.said, said, *more))
     blanks = blanks if any(blanks.values()) else {}
-    runs = Runs(table.where, options, scores, tasks, told, measures=tuple(heads), blanks=blanks)
+    runs = dataclasses.replace(runs, measures=tuple(heads), blanks=blanks, task_order=heads)
     return settled(runs, failed, asked.failed)
 
 

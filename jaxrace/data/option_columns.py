@@ -6,13 +6,18 @@ from shlex import quote
 import numpy as np
 
 from jaxrace.data.cells import counts, label_of
-from jaxrace.data.heads import are_numbered_runs, may_name_option, names_score
+from jaxrace.data.heads import are_numbered_runs, may_name_option, names_score, words
 from jaxrace.data.identifiers import identifier
 from jaxrace.data.sides import sides_of
 from jaxrace.data.table import Table, listed
 
 # Of rows and columns that are made of others; "All" is that of pandas.
 SUMMARIES = frozenset(("all", "average", "avg", "mean", "median", "std", "sum", "total"))
+# What predictions are compared with.
+_TRUTHS = (
+    *("label", "labels", "y_true", "target", "targets", "truth", "ground_truth", "groundtruth"),
+    *("gold", "gold_label", "reference", "expected", "true_label", "actual"),
+)
 NAMED = "--options names the columns of options"
 _MOST_NAMED = 8  # in a hint
 _LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
@@ -22,6 +27,11 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
     """Raise unless columns can only be options, whose scores were found, float64 [n_i]."""
     _require_names_of_options(table, [*found], has_header)
     _require_no_summaries(table, found)
+    truth = next((head for head in found if "_".join(words(head)) in _TRUTHS), None)
+    if truth is not None:
+        got = f"{truth!r}, which may be what the others are compared with"
+        hint = f"a score says how right an option was; {NAMED}"
+        raise table.wrong("a column for each option", got, hint=hint)
     if other := identifier(found):
         head, why = other
         kept = quote(",".join([one for one in found if one != head][:_MOST_NAMED]))

@@ -58,6 +58,7 @@ class Runs:
     grouped_by: str = ""  # what says so
     measures: tuple[str, ...] = ()
     blanks: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
+    task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
@@ -86,6 +87,7 @@ def joined(parts: Sequence[Runs]) -> Runs:
         parts[0].grouped_by if groups else "",
         tuple(dict.fromkeys(name for part in parts for name in part.measures)),
         blanks,
+        [task for part in parts for task in part.task_order],
     )
 
 
@@ -104,7 +106,9 @@ def scores_of(argument: str, runs: Runs) -> Scores:
     if runs.tasks is None:
         said = (*runs.said, *alike("options", names))
         return Scores(names, values, None, (), said, runs.smaller, measures=runs.measures)
-    task_names, task_of = _places(runs.tasks)
+    first = runs.task_order or order_of_tasks(runs.options, runs.tasks)
+    made = {*runs.tasks}
+    task_names, task_of = _places(runs.tasks, [task for task in first if task in made])
     tasks = tuple(np.split(task_of[order], ends))
     groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
     said = (*runs.said, *said)
@@ -137,8 +141,50 @@ def groups_of(
     return tuple(found), [*said, said_of_groups(found, source or "the names of tasks")]
 
 
-def _places(labels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
-    """The different labels as they come, and the place of each, int64."""
-    number: dict[str, int] = {}
+def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
+    """The different tasks in one order, with those that an option lacks where others have them.
+
+    Rows are read as stretches of one option. A task that is new stands before the next one in its
+    stretch that is known, or at the end if there is none: where options come one after the other,
+    the gaps of the first are between its tasks, and rows that are added later move nothing.
+
+    >>> order_of_tasks(["a", "a", "b", "b", "b", "a"], ["1", "3", "1", "2", "3", "2"])
+    ['1', '2', '3']
+    """
+    after: dict[str, str] = {}  # the next task of each; "" begins, and ends
+    before = {"": ""}
+    after[""] = ""
+    new: dict[str, None] = {}
+    seen: set[str] = set()
+
+    def put(known: str) -> None:
+        for task in new:
+            last = before[known]
+            after[last], before[task], after[task], before[known] = task, last, known, task
+        new.clear()
+
+    last_option, knows_one = "", False
+    for option, task in zip(options, tasks, strict=True):
+        if option != last_option:
+            put("")
+            seen.add(last_option)
+            last_option, knows_one = option, False
+        if task in before:
+            # What stands before all that a later stretch of an option knows is but appended.
+            put(task if knows_one or option not in seen else "")
+            knows_one = True
+        else:
+            new[task] = None
+    put("")
+    found, task = [], after[""]
+    while task:
+        found.append(task)
+        task = after[task]
+    return found
+
+
+def _places(labels: Sequence[str], first: Sequence[str] = ()) -> tuple[tuple[str, ...], np.ndarray]:
+    """The different labels, ``first`` some and others as they come; the place of each, int64."""
+    number = {label: place for place, label in enumerate(dict.fromkeys(first))}
     places = np.array([number.setdefault(label, len(number)) for label in labels], np.int64)
     return tuple(number), places

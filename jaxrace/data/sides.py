@@ -192,6 +192,9 @@ def shares_of(table: Table, sides: Sides, asked: str) -> tuple[np.ndarray, list[
     cells = [*map(label_of, table.column(sides.outcome))]
     names = [[*map(label_of, table.column(head))] for head in (sides.first, sides.second)]
     words = _words_of_sides(sides, asked == "win" or sides.are_for_first)
+    if sides.is_named and "2" in cells and {*cells} <= {"1", "2", *_TIES}:
+        words = words[0] | {"1"}, words[1] | {"2"}
+        said.append(f"winner 1 is {sides.first!r}, 2 is {sides.second!r}")
     shares_of_words = {cell: _share(cell, words) for cell in {*cells}}
     by_word = [shares_of_words[cell] for cell in cells]
     by_name = [

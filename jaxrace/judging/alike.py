@@ -24,7 +24,7 @@ from jaxrace.answers import listed
 from jaxrace.judging.gamma import log_beta, log_choose, log_factorial
 from jaxrace.judging.independence import REFUSED, WARNED
 from jaxrace.judging.process import FloatArray, IntArray
-from jaxrace.judging.scores import Table
+from jaxrace.judging.scores import Table, by_task
 from jaxrace.judging.shared import SharedPairs
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
@@ -50,7 +50,7 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
     """The tasks in a random order that depends on the seed and their names alone.
 
     Raises:
-        ValueError: An option lacks a task.
+        ValueError: An option lacks a task, or the table is a shorter one several times.
     """
     assert table.tasks is not None
     number = len(table.task_names)
@@ -60,6 +60,10 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
             f"order_by_lot: expected a table in which every option has run all {number:,} tasks, "
             f"got fewer of {listed(short)}: tasks that not all have run are to be left out"
         )
+    codes = np.split(np.unique(np.concatenate(table.values), return_inverse=True)[1], _ends(table))
+    repeated = _repeated(by_task([x.astype(float) for x in codes], table.tasks, number))
+    if repeated.log_e >= -math.log(REFUSED):
+        raise ValueError(f"order_by_lot: expected tasks of their own, got {repeated.what}")
     digests = [hashlib.sha256(f"{seed}\n{name}".encode()).digest() for name in table.task_names]
     order = sorted(range(number), key=digests.__getitem__)
     place = np.empty(number, np.int64)
@@ -71,6 +75,10 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
         task_names=tuple(table.task_names[task] for task in order),
         groups=groups,
     )
+
+
+def _ends(table: Table) -> IntArray:
+    return np.cumsum([len(column) for column in table.values])[:-1]
 
 
 def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
@@ -270,7 +278,8 @@ def _repeated(values: FloatArray) -> _Finding:
         by_row, by_table = codes.reshape(size, times), codes.reshape(times, size)
         if (by_row == by_row[:, :1]).all() or (by_table == by_table[:1]).all():
             log_e = _log_orders(counts) - _log_orders(counts // times) - math.log(2 * len(codes))
-            return _Finding(log_e, f"{size:,} tasks, each of them {times} times")
+            what = f"{size:,} tasks, each of them {times} times (leave the copies out)"
+            return _Finding(log_e, what)
     return none
 
 

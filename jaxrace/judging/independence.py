@@ -100,7 +100,7 @@ def require_no_clock(name: str, values: np.ndarray) -> None:
     if rises and names_clock(name):
         raise ValueError(
             f"runs: expected scores of options, got column {name!r}, which is sorted: a clock or a "
-            "step? leave it out, or --task-column (task_column=) takes it to name the runs"
+            "step? leave it out: --options (options=) names the columns of options"
         )
 
 
@@ -270,7 +270,7 @@ def _rows_correlated(options: Sequence[Runs], n: int) -> list[_Finding]:
     third += pairs * (count - 2) * 2 * n**3 / (n - 1) ** 2
     products = float((ranks.sum(0) ** 2).sum() - ranks.size) / 2
     together = _Tested(products, pairs * n * n / (n - 1), float(third))
-    said = "a rank correlation of {:.2f} by row; " + IN_COMMON
+    said = "a rank correlation of {:.2f} by row (" + IN_COMMON + ")"
     what = f"{n} runs of all options with " + said.format(products / (pairs * n))
     log_p = together.log_p() - math.log(_ROW_SHARES[1])
     findings = [_Finding(log_p, what, products < 0)]

@@ -75,11 +75,15 @@ class Question:
             raise ValueError("of: expected shared tasks, of which there are so many, got others")
         if self.order_by_lot is not None:
             require_integer("order_by_lot", self.order_by_lot, 0)
-            if not self.shared or self.of is not None:
+            if not self.shared:
+                raise ValueError("order_by_lot: expected shared tasks (--shared), got others")
+            if self.of is not None:
                 raise ValueError(
-                    "order_by_lot: expected shared tasks without of=N, got others: which tasks of "
-                    "a list are run must be by lot, and if all are, their order does not matter"
+                    "order_by_lot: expected no of=N beside it, got both: which tasks of a list are "
+                    "run must be by lot, and if all are, their order does not matter"
                 )
+        if self.gaps == "skip" and not self.shared:
+            raise ValueError("gaps: expected shared tasks (--shared), got others")
         if self.smaller and self.larger:
             raise ValueError("larger: expected one of smaller and larger, got both")
         if self.compare is not None:

@@ -40,6 +40,7 @@ class Table:
     task_names: tuple[str, ...] = ()
     smaller: bool = False  # are small scores good, as the source says?
     have_tasks_in_common: bool = False  # that the source names
+    repeat_tasks: bool = False  # has an option several runs on one of these?
     groups: tuple[str, ...] = ()  # of each task its benchmark, subject or file; () if not known
     said: tuple[str, ...] = ()  # by its reader
     measures: tuple[str, ...] = ()  # as in ``Scores``
@@ -113,6 +114,8 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> Table:
     if not shared and data.blanks:
         values = with_blanks(names, values, data.blanks, failed)
     if not shared:
+        own = [] if tasks is None or data.numbered else zip(values, tasks, strict=False)
+        about["repeat_tasks"] = any(len(np.unique(places)) < len(x) for x, places in own)
         return Table(names, values, have_tasks_in_common=_have_tasks_in_common(data), **about)
     if tasks is None:
         raise wrong(

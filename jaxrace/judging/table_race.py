@@ -196,6 +196,11 @@ def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
     """Why runs are hardly independent; ValueError if they cannot be."""
     doubt = doubt_about(dict(zip(table.names, columns, strict=True)))
     doubts = [] if doubt is None else [doubt]
+    if table.repeat_tasks:
+        doubts.append(
+            "options have several runs on one task, such as episodes of a seed, which go together: "
+            f"the mean of each task is one run; {IN_COMMON}"
+        )
     if table.have_tasks_in_common:
         doubts.append(
             f"options have tasks in common, such as seeds: {IN_COMMON}; runs that have nothing in "
