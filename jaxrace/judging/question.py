@@ -27,6 +27,7 @@ from jaxrace.judging.process import FloatArray, IntArray, Pairs
 from jaxrace.judging.shared import SharedPairs
 from jaxrace.validation import (
     require_choice,
+    require_direction,
     require_function,
     require_integer,
     require_number,
@@ -80,8 +81,7 @@ class Question:
                     "order_by_lot: expected shared tasks without of=N, got others: which tasks of "
                     "a list are run must be by lot, and if all are, their order does not matter"
                 )
-        if self.smaller and self.larger:
-            raise ValueError("larger: expected one of smaller and larger, got both")
+        require_direction(self.smaller, self.larger)
         if self.compare is not None:
             require_function("compare", self.compare)
         has_direction = self.by == "mean" or self.smaller or self.larger
