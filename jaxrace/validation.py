@@ -164,6 +164,15 @@ def require_plain_file(name: str, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{name}: expected a plain file in {os.fspath(path)!r}, got {got}")
 
 
+def require_direction(smaller: Any, larger: Any) -> None:
+    """Raise unless both are truth values, not both true: "no" would be taken for True."""
+    for name, value in (("smaller", smaller), ("larger", larger)):
+        if not isinstance(value, bool | np.bool_):
+            raise ValueError(f"{name}: expected True or False, got {value!r}")
+    if smaller and larger:
+        raise ValueError("larger: expected one of smaller and larger, got both")
+
+
 def require_kind(name: str, value: Any, kind: type) -> None:
     """Raise unless ``value`` is of a class."""
     if not isinstance(value, kind):

@@ -22,6 +22,8 @@ from jaxrace.dueling.matrices import read_matrix as read_npy
 from jaxrace.files import read_json
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
+from jaxrace.improvement.of_log.front import prepared
+from jaxrace.improvement.saved import load_policy
 from jaxrace.racing import SharedRace
 
 MANY = 600_000_000  # bytes: more than are read
@@ -174,6 +176,14 @@ def study(change=""):
     return make
 
 
+def endless(path):
+    """A view in the place of a table, which counts for ever."""
+    count = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x, 'a' FROM c"
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute(f"CREATE VIEW Studies (study_id, study_name) AS {count}")
+        db.commit()
+
+
 def set_param(words):
     return study(f"UPDATE trial_params SET {words}")
 
@@ -186,7 +196,8 @@ def harness(**metrics):
 def pipes():
     """Readers, and names of files, for which a pipe is not refused at once."""
     found = []
-    for reader in (read_scores, read_votes, read_log, read_matrix, read_npy, logged, read_json):
+    tables = read_scores, read_votes, read_log, read_matrix
+    for reader in (*tables, read_npy, logged, load_policy, read_json):
         for name in ("s.csv", "s.json", "s.parquet", "s.eval", "s.npy", "s.npz"):
             try:
                 read(os.mkfifo, name, reader)
@@ -211,6 +222,14 @@ def by_mean(low, high, scale=1.0, **settings):
     ).certified
 
 
+def by_wins(**settings):
+    return race({"a": [1.0, 2], "b": [2.0, 1]}, **settings).certified
+
+
+def improved(**settings):
+    return prepared([{"x": 1, "action": 0, "probability": 1, "reward": 1}], 0, 1, **settings)
+
+
 NESTED = b"[" * DEEP + b"]" * DEEP
 ODD_PARAMS = {
     "value that is a text": "param_value = 'x'",
@@ -224,6 +243,7 @@ ODD_PARAMS = {
     "nesting": f"distribution_json = '{'[' * DEEP}'",
 }
 ODD: Any = 1
+ODD_WORD: Any = "no"  # which is true
 ODD_METRICS = (None, {"a": 1}, [1.0], float("nan"), float("inf"), "x", 10**400)
 
 CASES = [
@@ -235,6 +255,11 @@ CASES = [
             refused("a study of Optuna", "a cell of another kind", r"s\.db"),
         )
         for name, change in ODD_PARAMS.items()
+    ),
+    (
+        "a study whose tables never end",
+        lambda: read(endless, "s.db"),
+        refused("a study of Optuna", "views .*'studies'", r"s\.db"),
     ),
     *(
         (
@@ -402,6 +427,24 @@ CASES = [
         "a horizon",
         lambda: race({"a": [1.0, 2], "b": [2.0, 1]}, horizon=10**400),
         ValueError("^horizon: expected at most"),
+    ),
+    (
+        "a score of failed runs",
+        lambda: race({"a": [1.0, 2], "b": [2.0, 1]}, failed=10**400),
+        ValueError("^failed: expected 'worst', 'drop' or a number"),
+    ),
+    *(
+        (
+            f"a direction that is {ODD_WORD!r}, {use.__name__}",
+            lambda use=use: use(smaller=ODD_WORD),
+            ValueError("^smaller: expected True or False, got 'no'"),
+        )
+        for use in (by_wins, improved)
+    ),
+    (
+        "a floor",
+        lambda: improved(floor=10**400),
+        ValueError(r"^floor: expected a mean return in \[0, 1\)"),
     ),
     (
         "a preference",

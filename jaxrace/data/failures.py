@@ -44,7 +44,7 @@ def failed_called(failed: str | float | None) -> Failed:
         return failed
     try:
         score = float(failed)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         score = math.nan
     if not math.isfinite(score):
         raise ValueError(f"failed: expected 'worst', 'drop' or a number, got {failed!r}")

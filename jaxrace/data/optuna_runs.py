@@ -20,6 +20,8 @@ MAGIC = b"SQLite format 3\0"
 JOURNAL = b'{"op_code"'
 _COMPLETE, _FAILED = "COMPLETE", ("PRUNED", "FAIL")
 _PARAMS = "params_"
+_TABLES = {"studies", "study_directions", "trials", "trial_params", "trial_values"}
+_TABLES |= {"trial_intermediate_values"}
 
 
 class _Trial(NamedTuple):
@@ -42,6 +44,11 @@ def read_study(argument: str, path: Path, name: str | None = None, failed: Faile
         with contextlib.closing(
             sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
         ) as db:
+            # A view may count for ever, and Optuna makes none.
+            query = "SELECT name FROM sqlite_master WHERE type = 'view'"
+            views = {str(view).lower() for (view,) in db.execute(query)} & _TABLES
+            if views:
+                raise sqlite3.DataError(f"views as tables: {listed(sorted(views))}")
             studies = db.execute("SELECT study_id, study_name FROM studies").fetchall()
             found = [study for study, own in studies if name in (None, own)]
             if len(found) != 1:

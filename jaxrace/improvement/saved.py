@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from jaxrace.bases import Affine, Fourier
 from jaxrace.improvement.policies import LinearSoftmax
+from jaxrace.validation import require_plain_file
 
 
 class SavedPolicy(NamedTuple):
@@ -64,6 +65,7 @@ class SavedPolicy(NamedTuple):
 
 def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
     """Read policy.npz of a run of ``jaxrace improve`` on a file; ValueError if it is of another."""
+    require_plain_file("path", path)
     with np.load(path, allow_pickle=False) as arrays:
         if "low" not in arrays.files:
             raise ValueError(f"{path}: expected the policy of a run on a file, got a simulation's")

@@ -27,6 +27,7 @@ from jaxrace.judging.process import FloatArray, IntArray, Pairs
 from jaxrace.judging.shared import SharedPairs
 from jaxrace.validation import (
     require_choice,
+    require_direction,
     require_function,
     require_integer,
     require_number,
@@ -84,8 +85,7 @@ class Question:
                 )
         if self.gaps == "skip" and not self.shared:
             raise ValueError("gaps: expected shared tasks (--shared), got others")
-        if self.smaller and self.larger:
-            raise ValueError("larger: expected one of smaller and larger, got both")
+        require_direction(self.smaller, self.larger)
         if self.compare is not None:
             require_function("compare", self.compare)
         has_direction = self.by == "mean" or self.smaller or self.larger

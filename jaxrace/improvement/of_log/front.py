@@ -122,8 +122,7 @@ def prepared(
     validation.require_float32_probability("delta", delta)
     validation.require_integer("order", order, 0)
     validation.require_integer("seed", seed, 0, 2**32 - 1)
-    if smaller and larger:
-        raise ValueError("larger: expected one of smaller and larger, got both")
+    validation.require_direction(smaller, larger)
     returns = ReturnRange(low, high, discount, smaller)
     _require_floor(returns, floor)
     try:
@@ -159,8 +158,8 @@ def prepared(
 
 def _require_floor(returns: ReturnRange, floor: float | None) -> None:
     """Raise if no return could be better than the floor, or none worse than it."""
-    is_number = isinstance(floor, int | float | np.number)
-    if floor is not None and not (is_number and 0 <= returns.normalised(floor) < 1):
+    is_inside = isinstance(floor, int | float | np.number) and returns.low <= floor <= returns.high
+    if floor is not None and not (is_inside and returns.normalised(floor) < 1):
         low, high = f"{returns.low:g}", f"{returns.high:g}"
         ends = f"({low}, {high}]" if returns.smaller else f"[{low}, {high})"
         raise ValueError(f"floor: expected a mean return in {ends}, got {floor!r}")
