@@ -106,6 +106,12 @@ class Question:
             return 0.0
         return -(self.tolerance / self.width if self.by == "mean" else 2 * self.tolerance)
 
+    def better(self, table: scores.Table) -> str:
+        """Which scores are better, in a word."""
+        if self.compare is not None:
+            return "preferred"
+        return "smaller" if self.is_smaller(table) else "larger"
+
     def is_smaller(self, table: scores.Table) -> bool:
         """Is smaller better? ValueError if only the names of the scores say so."""
         if self.smaller or self.larger:

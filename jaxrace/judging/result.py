@@ -74,6 +74,7 @@ class RaceOfTable(Ranking):
     at_least: int  # further runs until nothing is in doubt, if all of them go one way
     in_doubt: int  # pairs that need more evidence
     notes: tuple[str, ...] = ()
+    better: str = "larger"  # which scores are: larger, smaller or, by ``compare``, preferred
     is_dependent: bool = False  # runs may depend on each other: nothing is certified
     one_look: bool = False  # does the error hold for this look alone?
     whole: bool = False  # is the question about a list of tasks, all of which have been run?
@@ -267,7 +268,7 @@ class RaceOfTable(Ranking):
             intervals = "known, as all tasks of the list were run"
         said = (
             f"intervals: {intervals}",
-            "beats: how many others the evidence is enough for"
+            f"{self.better} scores are better; beats: how many others the evidence is enough for"
             + (", without the tolerance" if self.tolerance else ""),
         )
         return Shown(heads, rows, below=((more,) if self.more_pairs else ()) + said)

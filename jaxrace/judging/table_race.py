@@ -339,6 +339,7 @@ def _answer(
         at_least=at_least,
         in_doubt=0 if is_certified else int(look.served.sum()),
         notes=notes,
+        better=question.better(table),
     )
 
 

@@ -179,7 +179,9 @@ class ImprovementOfLog(Answer):
     def headline(self) -> str:
         """The answer in a line."""
         summary = self.summary
-        numbers = self._bound, self.floor, self.estimate
+        # Of the part that tested it, as the bound is.
+        tested = summary.get("tested_estimate")
+        numbers = self._bound, self.floor, self.estimate if tested is None else tested
         texts = [[self._shown(one, more) for one in numbers] for more in range(_MOST_DIGITS)]
         # A bound that is not the floor does not look like it.
         bound, floor, estimate = next((t for t in texts if t[0] != t[1]), texts[0])
