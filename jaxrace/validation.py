@@ -164,11 +164,16 @@ def require_plain_file(name: str, path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{name}: expected a plain file in {os.fspath(path)!r}, got {got}")
 
 
+def require_truth(name: str, value: Any) -> None:
+    """Raise unless it is True or False: "no" would be taken for True."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}: expected True or False, got {value!r}")
+
+
 def require_direction(smaller: Any, larger: Any) -> None:
-    """Raise unless both are truth values, not both true: "no" would be taken for True."""
-    for name, value in (("smaller", smaller), ("larger", larger)):
-        if not isinstance(value, bool | np.bool_):
-            raise ValueError(f"{name}: expected True or False, got {value!r}")
+    """Raise unless both are truth values, not both true."""
+    require_truth("smaller", smaller)
+    require_truth("larger", larger)
     if smaller and larger:
         raise ValueError("larger: expected one of smaller and larger, got both")
 

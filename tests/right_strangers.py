@@ -90,4 +90,12 @@ CASES = [
         ),
         ["y"],
     ),
+    *(
+        (
+            f"{name} is no truth value",
+            lambda name=name: jaxrace.race(dict(zip("ab", SCORES, strict=True)), **{name: "no"}),
+            ValueError(f"{name}: expected True or False, got 'no'"),
+        )
+        for name in ("shared", "dependent", "smaller")
+    ),
 ]

@@ -3,13 +3,10 @@
 import re
 import unicodedata
 
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from jaxrace.data.heads import word_set
 
 # Also in German, French, Spanish, Italian, Portuguese and Dutch, without accents.
-_SMALLER = _set(
+_SMALLER = word_set(
     "loss losses logloss error errors err errs mistake mistakes failure failures fault faults "
     "mse rmse nrmse rmsle msle mae mape smape wmape wape mase mdae rmspe rse sse crps brier "
     "pinball nll nlpd bce xent perplexity perplexities ppl bpb bpc bpd wer cer mer ter "
@@ -30,14 +27,14 @@ _SMALLER = _set(
 )
 _COMPOUNDS = ("zeit", "kosten", "fehler")  # German ones end so
 # So only where they are all of the name, but for plain words: a reciprocal rank is larger.
-_ALONE = _set("rank ranks ranking rang rango rangs position place placement")
-_PLAIN = _set(
+_ALONE = word_set("rank ranks ranking rang rango rangs position place placement")
+_PLAIN = word_set(
     "mean avg average median max min sum final best last test val valid validation eval train dev "
     "overall value metric metrics values"
 )
 # Units that may be other words: in brackets, or behind all other words of one measure.
-_UNITS = _set("s ms us \u03bcs ns h")
-_BRACKETED = _set("min d m")
+_UNITS = word_set("s ms us \u03bcs ns h")
+_BRACKETED = word_set("min d m")
 # Several words that say so together.
 _PHRASES = re.compile(
     r"\b(false (positives?|negatives?|alarms?|discovery)|bits per|cross entropy|log perplexity"
@@ -46,14 +43,14 @@ _PHRASES = re.compile(
     r"|neg(ative)? (log )?(log ?likelihood|likelihood|loglik))\b"
 )
 # What gives such a word another meaning.
-_TURNED = _set(
+_TURNED = word_set(
     "neg negative minus negated inverse inv reciprocal free saved saving savings reduction reduced "
     "improvement improved correction detection detected recovery recovered robustness tolerance "
     "survival survived surviving alive win wins won no non without accuracy auc f1 correlation"
 )
 _POSTPONED = re.compile(r"\b(to|until|before|between) (failures?|death|crash|crashes|relapse)\b")
 # What follows is the base of a rate, or a condition: steps per second, recall at fpr.
-_BASES = _set("per at under within pro par por")
+_BASES = word_set("per at under within pro par por")
 _RATE = re.compile(r"/ *(?=(s|secs?|seconds?|ms|us|min|minutes?|h|hours?)\b)", re.IGNORECASE)
 
 

@@ -43,6 +43,8 @@ def failed_called(failed: str | float | None) -> Failed:
     if failed is None or failed in ("worst", "drop"):
         return failed
     try:
+        if isinstance(failed, bool):
+            raise TypeError
         score = float(failed)
     except (OverflowError, TypeError, ValueError):
         score = math.nan

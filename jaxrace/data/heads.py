@@ -4,23 +4,24 @@ import re
 from collections.abc import Sequence
 
 
-def _set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(text.split())
 
 
-_OPTION = _set(
+_OPTION = word_set(
     "option options model models agent agents algo algos algorithm algorithms method methods "
     "policy system variant arm candidate player config configuration setting settings optimizer "
     "solver learner classifier estimator strategy treatment command competitor"
 )
-_SCORE = _set(
+_SCORE = word_set(
     "score scores accuracy acc return returns reward rewards loss value values result results "
     "metric metrics time times seconds duration runtime latency error f1 auc auroc r2 rmse mse mae "
     "bleu rouge precision recall correct is_correct passed success exact_match performance fitness "
     "objective win_rate perplexity"
 )
 # Of which there is one value for each run, or the same ones for all options.
-_TASK = _set(
+_TASK = word_set(
     "task tasks id ids idx index no nr number key uid uuid seed run runs rep repeat repetition "
     "replicate replication fold split trial prompt prompts question questions item items instance "
     "instances problem problems doc dataset datasets example examples env envs environment game "
@@ -29,34 +30,38 @@ _TASK = _set(
     "student sentence document rater annotator nummer kennung matricule"
 )
 # Of these, what may be an option as well, such as one of image, text and sound.
-_EITHER = _set(
+_EITHER = word_set(
     "image images user users session document sentence student judge query input prompt game"
 )
 # Of the benchmark or subject of a task.
-_GROUP = _set(
+_GROUP = word_set(
     "benchmark benchmarks dataset datasets subject category categories suite group groups domain "
     "topic subset subtask task_name scenario discipline"
 )
 # Of what a run was made in, again and again.
-_PLACE = _set("env envs environment environments game games problem problems task tasks instance")
+_PLACE = word_set(
+    "env envs environment environments game games problem problems task tasks instance"
+)
 # Of whole numbers that are no scores: how many, how large, when or where.
-_QUANTITY = _set(
+_QUANTITY = word_set(
     "hour hours minute minutes size sizes length width height depth device devices gpu gpus "
     "cpu cpus core cores thread threads worker workers node nodes zip zip_code zipcode plz "
     "postcode postal_code count counts params parameters param_count tokens layers batch age unix "
     "unix_time unix_seconds epoch_seconds epochs rounds port position pos anzahl stunde x t n k"
 )
-_COUNTED = _set("n num nb number")  # before what is counted, as in n_samples
+_COUNTED = word_set("n num nb number")  # before what is counted, as in n_samples
 # Of a learning curve: so many rows are not so many runs.
-STEPS = _set("step steps timestep timesteps global_step epoch iteration iter frame")
+STEPS = word_set("step steps timestep timesteps global_step epoch iteration iter frame")
 # Of when a row was made, which is neither a score nor a task.
-_TIMES = _set("date datetime timestamp year month week day created created_at tstamp")
+_TIMES = word_set("date datetime timestamp year month week day created created_at tstamp")
 # One of these words says it of any name, where the numbers are sorted.
-_CLOCK = STEPS | _TIMES | _set("t time steps timesteps epochs iterations elapsed evaluations clock")
-_RUNS = _set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
+_CLOCK = (
+    STEPS | _TIMES | word_set("t time steps timesteps epochs iterations elapsed evaluations clock")
+)
+_RUNS = word_set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
 _IDS = re.compile(r"(q|u|p|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
 # Words that end the name of a column of ids, as in prompt_id.
-_ENDS = _set("id ids idx index no nr number key uid uuid")
+_ENDS = word_set("id ids idx index no nr number key uid uuid")
 
 
 def words(head: str) -> list[str]:

@@ -7,14 +7,9 @@ from typing import Any
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
-from jaxrace.data.heads import names_steps, words
+from jaxrace.data.heads import names_steps, word_set, words
 from jaxrace.data.sources import read_table
 from jaxrace.data.table import Table, listed
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
 
 # The columns of a log, and what else they may be called.
 _ROLES: dict[str, tuple[str, ...]] = {
@@ -32,7 +27,7 @@ _ROLES: dict[str, tuple[str, ...]] = {
 _NEEDED = ("action", "probability", "reward")
 _TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
 # What is known after an action only: a policy that goes by it would see its own future.
-_AFTER = _set(
+_AFTER = word_set(
     "click clicks clicked conversion conversions converted purchase purchases purchased "
     "bought order_placed ordered revenue sale sales sold gmv profit dwell dwell_time "
     "watch_time watched time_spent time_on_page liked churn churned survived signup "
@@ -40,13 +35,13 @@ _AFTER = _set(
     "result results success succeeded correct score utility payoff return returns "
     "reward_next done terminal terminated truncated optimal_action best_action"
 )
-_AFTER_ENDS = _set("reward rewards click clicks clicked conversion conversions revenue")
-_BEFORE = _set(
+_AFTER_ENDS = word_set("reward rewards click clicks clicked conversion conversions revenue")
+_BEFORE = word_set(
     "past prior previous prev last history historical hist avg average mean lifetime recent "
     "before ever since predicted"
 )
-_IDS = _set("id ids uid uuid guid key")
-_CLOCKS = _set("ts time times clock unix unixtime epoch timestamp date datetime")
+_IDS = word_set("id ids uid uuid guid key")
+_CLOCKS = word_set("ts time times clock unix unixtime epoch timestamp date datetime")
 _MOST_KINDS = 50  # of a column with words
 _USED = "--columns context=NAME,context=NAME names what is to be used"
 

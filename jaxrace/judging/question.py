@@ -33,6 +33,7 @@ from jaxrace.validation import (
     require_number,
     require_probability,
     require_top,
+    require_truth,
 )
 
 # Runs in the first block of independent ones, and in every other block.
@@ -85,6 +86,7 @@ class Question:
                 )
         if self.gaps == "skip" and not self.shared:
             raise ValueError("gaps: expected shared tasks (--shared), got others")
+        require_truth("shared", self.shared)
         require_direction(self.smaller, self.larger)
         if self.compare is not None:
             require_function("compare", self.compare)

@@ -28,6 +28,7 @@ from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
 from jaxrace.judging.runs import least_further, next_runs
 from jaxrace.judging.shared import SharedPairs
+from jaxrace.validation import require_truth
 
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
@@ -141,6 +142,7 @@ def race(
         "failed": failed,
         "where": where,
     }
+    require_truth("dependent", dependent)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
     told = {name: value for name, value in given.items() if value not in (None, (), "")}
     table, columns, pairs = compared(question, data, past, told)
