@@ -1,15 +1,19 @@
 """Right answers of files that strangers have tried: where the first reading was wrong."""
 
+import warnings
+from typing import Any
+
 import numpy as np
 from right_command import raced, refused
 
 import jaxrace
+from jaxrace.judging import DependentRunsWarning
 
 rng = np.random.default_rng(21)
 SCORES = rng.random((2, 200))
 # The first option fails where it is bad: on its first task, too. Both are equally good.
 FAILING = [None if place == 0 or x < 0.3 else x for place, x in enumerate(SCORES[0])]
-MEAN = {"shared": True, "by": "mean", "low": 0, "high": 1}
+MEAN: Any = {"shared": True, "by": "mean", "low": 0, "high": 1}
 QUESTIONS = [f"q{place}" for place in range(200)]
 
 
@@ -24,11 +28,28 @@ def long_rows():
     ]
 
 
-def certified(data, **settings):
+def certified(data, **settings: Any):
     found = jaxrace.race(data, **MEAN, **settings)
     return found.certified, next(pair for pair in found.pairs).low <= 0
 
 
+def untruth(name):
+    settings: Any = {name: "no"}
+    return jaxrace.race(dict(zip("ab", SCORES, strict=True)), **settings)
+
+
+def warned(data: Any):
+    """Is the best certified, and what is warned of?"""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        is_certified = jaxrace.race(data, **MEAN).certified
+    said = " ".join(str(one.message) for one in found)
+    return is_certified, said.partition("got ")[2]
+
+
+# The first sixty of two hundred tasks that are sorted by how much better a is.
+HEAD = np.sort(rng.normal(0, 2, 200))[::-1][:60]
+SORTED = np.stack([HEAD, np.zeros(60)]) + rng.normal(0, 1, 60)
 PASTED = np.repeat(rng.random((2, 30)), 5, axis=1)
 EPISODES = "agent,seed,return\n" + "".join(
     f"{agent},{seed},{rng.normal(2 * (agent == 'sac') + seed % 3, 1):.3f}\n"
@@ -62,6 +83,26 @@ CASES = [
         ValueError("30 tasks, each of them 5 times .leave the copies out"),
     ),
     (
+        "ninety-nine of a hundred copies, shuffled",
+        lambda: warned(dict(zip("ab", rng.permutation(PASTED.T[:-1]).T, strict=True))),
+        (False, "149 of which 30 differ, each about 5 times: leave the copies out"),
+    ),
+    (
+        "no copies: grades of many tasks",
+        lambda: warned(dict(zip("abcde", rng.integers(0, 2, (5, 400)), strict=True)))[1],
+        "",
+    ),
+    (
+        "bootstrap samples",
+        lambda: refused("race s.csv", {"s.csv": "model,bootstrap,acc\n" + "a,1,.5\nb,1,.4\n" * 9}),
+        ValueError("expected one row for each run in .*, got column 'bootstrap'"),
+    ),
+    (
+        "sorted by differences, by wins",
+        lambda: jaxrace.race(dict(zip("ab", SORTED, strict=True)), shared=True),
+        DependentRunsWarning("that change along their order"),
+    ),
+    (
         "episodes of a few seeds",
         lambda: raced("", EPISODES)["certified"],
         False,
@@ -93,7 +134,7 @@ CASES = [
     *(
         (
             f"{name} is no truth value",
-            lambda name=name: jaxrace.race(dict(zip("ab", SCORES, strict=True)), **{name: "no"}),
+            lambda name=name: untruth(name),
             ValueError(f"{name}: expected True or False, got 'no'"),
         )
         for name in ("shared", "dependent", "smaller")

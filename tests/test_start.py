@@ -62,6 +62,7 @@ def test_another_sampler_compiles_only_what_draws(kind, count_compilations):
 
 def test_little_work_of_plain_python_is_compiled_in_haste(monkeypatch):
     monkeypatch.delenv("XLA_FLAGS", raising=False)
+    compilation.hasty_options()  # asks XLA what it knows, once
     jit, chosen = jax.jit, []
 
     def noted(function, compiler_options=None, **others):

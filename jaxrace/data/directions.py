@@ -18,7 +18,8 @@ _SMALLER = word_set(
     "microsecond microseconds nanosecond nanoseconds msec msecs usec nsec millis micros "
     "misclassification misclassified violation violations infractions collisions crashes "
     "hallucination hallucinations toxicity churn mortality deaths memory rss vram "
-    "emissions carbon co2 energy joules kwh divergence kl suboptimality defects "
+    "bugs refusals retries fehlversuche emissions carbon co2 energy joules kwh divergence kl "
+    "suboptimality defects "
     "zeit dauer sekunde sekunden minuten stunden fehlerrate verlust preis "
     "temps duree seconde secondes heures erreur erreurs cout couts perte pertes prix "
     "tiempo duracion segundo segundos minutos horas coste costes costo costos perdida perdidas "
@@ -38,10 +39,12 @@ _BRACKETED = word_set("min d m")
 # Several words that say so together.
 _PHRASES = re.compile(
     r"\b(false (positives?|negatives?|alarms?|discovery)|bits per|cross entropy|log perplexity"
-    r"|steps to|(tokens|memory|ram) used|(optimality|duality|generali[sz]ation) gap"
+    r"|(steps|turns|delta|gap) to|(tokens|memory|ram) used"
+    r"|(optimality|duality|generali[sz]ation) gap"
     r"|(miss|bounce|dropout|drop|timeout) rate|(edit|frechet) distance|m?s (it|iter|step|token|op)"
     r"|neg(ative)? (log )?(log ?likelihood|likelihood|loglik))\b"
 )
+_PERCENTILE = re.compile(r"(^|[^a-z])p(50|75|90|95|99|999)($|[^0-9])")
 # What gives such a word another meaning.
 _TURNED = word_set(
     "neg negative minus negated inverse inv reciprocal free saved saving savings reduction reduced "
@@ -64,6 +67,8 @@ def names_smaller(*heads: str) -> bool:
     >>> names_smaller("a_loss", "b_loss"), names_smaller("baseline", "no_loss")
     (True, False)
     """
+    if all(_PERCENTILE.search(head.lower()) for head in heads):  # of latencies, as p99
+        return True
     first, *others = (_words(head) for head in heads)
     found = [word for word in first if all(word in other for other in others)]
     if _PHRASES.search(" ".join(found)):

@@ -46,6 +46,7 @@ _PLACE = word_set(
 _QUANTITY = word_set(
     "hour hours minute minutes size sizes length width height depth device devices gpu gpus "
     "cpu cpus core cores thread threads worker workers node nodes zip zip_code zipcode plz "
+    "lr learning_rate temperature flops difficulty draw dropout "
     "postcode postal_code count counts params parameters param_count tokens layers batch age unix "
     "unix_time unix_seconds epoch_seconds epochs rounds port position pos anzahl stunde x t n k"
 )
@@ -59,6 +60,8 @@ _CLOCK = (
     STEPS | _TIMES | word_set("t time steps timesteps epochs iterations elapsed evaluations clock")
 )
 _RUNS = word_set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
+# Of what several runs have in common, in two words.
+_DRAWN = word_set("random_state model_seed training_run rng init hospital")
 _IDS = re.compile(r"(q|u|p|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
 # Words that end the name of a column of ids, as in prompt_id.
 _ENDS = word_set("id ids idx index no nr number key uid uuid")
@@ -97,7 +100,7 @@ def names_task(head: str) -> bool:
         return False
     is_named = found[0] in _TASK | STEPS and (len(found) == 1 or found[1:] == ["name"])
     is_id = found[-1] in _ENDS or _IDS.fullmatch(found[-1]) is not None
-    return is_named or is_id or "_".join(found) in STEPS
+    return is_named or is_id or "_".join(found) in STEPS | _DRAWN
 
 
 def may_name_option(head: str) -> bool:

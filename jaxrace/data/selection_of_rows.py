@@ -102,7 +102,11 @@ def require_one_measure(
 
 
 def require_no_curves(table: Table, names: Sequence[str], tasks: list[str]) -> None:
-    """Raise if an option has several steps of one run: so many rows are not so many runs."""
+    """Raise if an option has several steps, or samples, of one run: these are not so many runs."""
+    sampled = [head for head in table.heads if words(head)[:1] in (["bootstrap"], ["resample"])]
+    if sampled:
+        hint = "leave that column out and keep one row of what was sampled"
+        raise table.wrong("one row for each run", f"column {sampled[0]!r}", hint=hint)
     steps = [head for head in tasks if names_steps(head)]
     for step in steps:
         others = [table.column(head) for head in tasks if head not in steps]

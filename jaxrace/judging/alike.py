@@ -34,6 +34,9 @@ _LEAST_BLOCK, _MOST_BLOCKS = 8, 512
 # Tasks of pairs that are looked at: of many options not all pairs.
 _MOST_TASKS = 2_000_000
 
+# Copies: so many of each row on average, and how seldom chance makes them so even.
+_LEAST_COPIES, _COPIED = 1.5, 1e-4
+
 # The weights of the mean: named blocks, where there are any; tasks that repeat others.
 _NAMED_SHARE, _REPEATED_SHARE = 0.45, 0.1
 
@@ -79,6 +82,33 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
 
 def _ends(table: Table) -> IntArray:
     return np.cumsum([len(column) for column in table.values])[:-1]
+
+
+def doubt_about_copies(values: FloatArray) -> str | None:
+    """Why tasks are hardly others: each of many rows [K, T, R] about equally often, in any order.
+
+    By how much multiplicities vary less than those of a law with equal atoms, of which some may not
+    have occurred: a chi-square with their variance, by Chernoff's bound.
+    """
+    if values.shape[1] < 2:
+        return None
+    rows = np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
+    counts = np.unique(rows, axis=0, return_counts=True)[1]
+    mean = float(counts.mean())
+    if len(counts) < _LEAST_BLOCK or mean < _LEAST_COPIES:
+        return None
+    rate = mean  # of a Poisson law without its zeros
+    for _ in range(50):
+        rate = mean * (1 - math.exp(-rate))
+    degrees = len(counts) - 1
+    ratio = float(((counts - mean) ** 2).sum()) / (mean * (1 + rate - mean)) / degrees
+    log_p = degrees / 2 * (1 - ratio + math.log(max(ratio, 1e-300))) if ratio < 1 else 0.0
+    if log_p > math.log(_COPIED):
+        return None
+    return (
+        f"tasks: expected ones of their own, got {len(rows):,} of which {len(counts):,} differ, "
+        f"each about {mean:.0f} times: leave the copies out"
+    )
 
 
 def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
@@ -174,7 +204,8 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
     first, second = _some_pairs(*pairs.values.shape)
     differences = pairs.differences(first, second)
     series = [("is better", np.nan_to_num(np.sign(differences)))]
-    if pairs.by == "mean" and differences.size:
+    if pairs.compare is None and differences.size:
+        differences = dataclasses.replace(pairs, by="mean").differences(first, second)
         with np.errstate(invalid="ignore"):
             beyond = np.sign(differences - _medians(differences)[:, None])
         series.append(("is better by more than usual", beyond))

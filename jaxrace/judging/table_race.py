@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxrace.judging import decision, scores
-from jaxrace.judging.alike import doubt_about_order, pooled
+from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, pooled
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray, Decision, Seen
 from jaxrace.judging.ends import with_end
@@ -186,12 +186,11 @@ def race(
 
 def _doubts_about_order(question: Question, table: scores.Table, pairs: Pairs) -> list[str]:
     """Why tasks are hardly alike, or not in an order by lot; ValueError if they cannot be."""
-    if not isinstance(pairs, SharedPairs) or question.order_by_lot is not None:
-        return []
-    if min(table.progress()) == question.of:
+    if not isinstance(pairs, SharedPairs) or min(table.progress()) == question.of:
         return []  # all were run, in whatever order
-    doubt = doubt_about_order(table, pairs)
-    return [] if doubt is None else [doubt]
+    copies = doubt_about_copies(pairs.values)
+    order = None if question.order_by_lot is not None else doubt_about_order(table, pairs)
+    return [doubt for doubt in (copies, order) if doubt is not None]
 
 
 def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
