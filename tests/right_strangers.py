@@ -93,6 +93,13 @@ CASES = [
         "",
     ),
     (
+        "measures side by side",
+        lambda: refused(
+            "race s.csv", {"s.csv": "acc_x,loss_x,acc_y,loss_y\n" + ".5,1.2,.4,1.4\n" * 9}
+        ),
+        ValueError("expected columns of one measure in .*, got 'acc_x' and 'loss_x'"),
+    ),
+    (
         "bootstrap samples",
         lambda: refused("race s.csv", {"s.csv": "model,bootstrap,acc\n" + "a,1,.5\nb,1,.4\n" * 9}),
         ValueError("expected one row for each run in .*, got column 'bootstrap'"),

@@ -6,6 +6,7 @@ from shlex import quote
 import numpy as np
 
 from jaxrace.data.cells import counts, label_of
+from jaxrace.data.directions import names_smaller
 from jaxrace.data.heads import are_numbered_runs, may_name_option, names_score, words
 from jaxrace.data.identifiers import identifier
 from jaxrace.data.sides import sides_of
@@ -27,6 +28,7 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
     """Raise unless columns can only be options, whose scores were found, float64 [n_i]."""
     _require_names_of_options(table, [*found], has_header)
     _require_no_summaries(table, found)
+    _require_one_measure(table, [*found])
     truth = next((head for head in found if "_".join(words(head)) in _TRUTHS), None)
     if truth is not None:
         got = f"{truth!r}, which may be what the others are compared with"
@@ -37,6 +39,20 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         kept = quote(",".join([one for one in found if one != head][:_MOST_NAMED]))
         hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as {kept}"
         raise table.wrong("a column for each option", f"{head!r}, {why}", hint=hint)
+
+
+def _require_one_measure(table: Table, options: list[str]) -> None:
+    """Raise if two columns differ in the measure alone, as acc_x and loss_x."""
+    parted = {head: words(head) for head in options}
+    smaller = [head for head in options if names_smaller(head)]
+    for head in smaller:
+        for other in [head for head in options if head not in smaller]:
+            pairs = [*zip(parted[head], parted[other], strict=False)]
+            unlike = [own for own, its in pairs if own != its]
+            is_like = len(parted[head]) == len(parted[other]) > 1 == len(unlike)
+            if is_like and names_smaller(unlike[0]):
+                got, hint = f"{other!r} and {head!r}", f"{NAMED} of one of them"
+                raise table.wrong("columns of one measure", got, hint=hint)
 
 
 def require_tasks(
