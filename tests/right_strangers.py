@@ -93,6 +93,13 @@ CASES = [
         "",
     ),
     (
+        "columns that nothing is made of are named",
+        lambda: raced("", OUTCOMES.replace("outcome", "checkpoint").replace("failed", "9"))[
+            "notes"
+        ][1],
+        "not used: 'checkpoint'",
+    ),
+    (
         "measures side by side",
         lambda: refused(
             "race s.csv", {"s.csv": "acc_x,loss_x,acc_y,loss_y\n" + ".5,1.2,.4,1.4\n" * 9}

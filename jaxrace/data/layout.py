@@ -141,11 +141,8 @@ def layout_of(
     table = without_unfinished(table, asked.columns, bool(option or asked.option))
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
-    if (
-        asked.header
-        and not numbers
-        and all(kind_of([head]) in ("number", "blank") for head in table.heads)
-    ):
+    are_numbers = all(kind_of([head]) in ("number", "blank") for head in table.heads)
+    if asked.header and not numbers and are_numbers:
         got = listed(table.heads, 3)
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
     kinds = {h: "number" if numbers else kind_of(table.column(h)) for h in table.heads}
@@ -253,6 +250,8 @@ def _long(
     others = [h for h in rest if h not in (*tasks, asked.group) and not are_groups(table, h)]
     require_one_measure(table, others, names, labels, bool(asked.tasks))
     labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
+    unused = [h for h in others if kinds[h] != "blank" and h != by]
+    told += [f"not used: {listed(unused)}"] if unused else []
     about = table.where, names, found[score].tolist(), labels, tuple(told)
     runs = Runs(*about, groups=groups, grouped_by=by, measures=(score,))
     return settled(runs, odd[score].tolist(), asked.failed)
