@@ -92,7 +92,7 @@ def doubt_about_copies(values: FloatArray) -> str | None:
     """
     if values.shape[1] < 2:
         return None
-    rows = np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
+    rows = _rows(values)
     counts = np.unique(rows, axis=0, return_counts=True)[1]
     mean = float(counts.mean())
     if len(counts) < _LEAST_BLOCK or mean < _LEAST_COPIES:
@@ -290,6 +290,11 @@ def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
     return np.logaddexp.reduce(found) - math.log(len(_SUMS))
 
 
+def _rows(values: FloatArray) -> FloatArray:
+    """The scores [K, T, R] of each task in a row, of which equal ones are equal: [T, K R]."""
+    return np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
+
+
 def _repeated(values: FloatArray) -> _Finding:
     """Is the table a shorter one r times, as a whole or row by row?
 
@@ -299,7 +304,7 @@ def _repeated(values: FloatArray) -> _Finding:
     none = _Finding(-math.inf, "")
     if values.shape[1] < 2:
         return none
-    rows = np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
+    rows = _rows(values)
     codes, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)[1:]
     codes, most = codes.reshape(-1), math.gcd(*counts.tolist())
     for times in range(most, 1, -1):
