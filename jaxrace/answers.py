@@ -44,6 +44,11 @@ class Answer:
     ROWS: ClassVar[Mapping[str, type]]  # the fields that are lists of rows, and their dataclasses
     notes: tuple[str, ...]  # what was guessed, and what a reader should know
 
+    @property
+    def is_answered(self) -> bool:
+        """Is it as sure as was asked?"""
+        return True
+
     def headline(self) -> str:
         """The answer in a line."""
         raise NotImplementedError

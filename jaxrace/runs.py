@@ -1,6 +1,7 @@
 """What a run leaves on disk: a folder with config.json, log.csv and summary.json."""
 
 import contextlib
+import dataclasses
 import importlib.metadata
 import itertools
 import json
@@ -12,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import filelock
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -108,6 +108,8 @@ def locked(folder: StrPath) -> Iterator[None]:
     Traceback (most recent call last):
     ValueError: folder: expected one that no other process works on, got '.'
     """
+    import filelock  # late: an answer about a table needs no more than NumPy
+
     # The system drops such a lock when its process dies, however it dies.
     path = Path(folder) / _LOCK
     lock = filelock.FileLock(path, timeout=0)
@@ -181,12 +183,23 @@ def reopened(out: StrPath | None, asked: Mapping[str, Any]) -> Path:
     return folder
 
 
-def write_config(folder: StrPath, config: Mapping[str, Any]) -> None:
+def asked_of(command: str, config: Any) -> dict[str, Any]:
+    """What a run is asked to do: the ``command``, its config, and checksums of its ``inputs``."""
+    # A pipe can be read only once.
+    checksums = {
+        name: checksum_of(path) if Path(path).is_file() else None
+        for name, path in getattr(config, "inputs", {}).items()
+    }
+    return {"command": command, "config": dataclasses.asdict(config), "inputs": checksums}
+
+
+def write_config(folder: StrPath, config: Mapping[str, Any], *, has_device: bool = True) -> None:
     """Write config.json: ``config``, which is all that is needed to run again, with versions.
 
-    Starts a JAX backend, to name the device.
+    Starts a JAX backend, to name the device, where there is one.
     """
-    write_json(Path(folder) / CONFIG, {**config, "versions": versions(), "device": device()})
+    where = {"device": device()} if has_device else {}
+    write_json(Path(folder) / CONFIG, {**config, "versions": versions(), **where})
 
 
 def add_to_config(folder: StrPath, more: Mapping[str, Any]) -> None:
@@ -261,8 +274,11 @@ def mean_and_stderr(values: ArrayLike) -> dict[str, float | int | None]:
 
 def versions() -> dict[str, str]:
     """The versions that numbers may depend on."""
-    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
-    return {**packages, "python": platform.python_version()}
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):  # tables need no JAX
+            found[name] = importlib.metadata.version(name)
+    return found
 
 
 def processor() -> str:

@@ -26,14 +26,8 @@ EVEN = rng.normal(size=(75, 2))
 DRIFT = np.cumsum(rng.normal(size=(60, 3)), 0)
 
 RACE = "race s.csv --horizon 22"
-SELECT = "select s.csv --top 1"
-GAMES = "first,second,score\n" + "".join(
-    f"{a},{b},{(ord(b) - ord(a)) * (-1) ** (t == 2)}\n"
-    for a in "ab"
-    for b in "bc"
-    for t in range(3)
-    if a < b
-)
+DUEL = "duel m.csv --algorithm uniform --horizon 20 --repeats 2"
+BEATS = "0.5,0.7,0.6\n0.3,0.5,0.8\n0.4,0.2,0.5\n"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,15 +90,15 @@ def race_of(text, options=""):
 
 @functools.cache
 def finished():
-    """Table and folder of a selection."""
-    return ran(f"{SELECT} --out d", {"s.csv": GAMES}).files
+    """Matrix and folder of simulated duels."""
+    return ran(f"{DUEL} --out d", {"m.csv": BEATS}).files
 
 
 def resumed(name, content):
     """Go on where a file of the folder has other content."""
     files = finished()
     content = content(files[name]) if callable(content) else content
-    return refused(f"{SELECT} --out d --resume", {**files, name: content})
+    return refused(f"{DUEL} --out d --resume", {**files, name: content})
 
 
 def without(*keys):
@@ -268,9 +262,7 @@ CASES = [
     ),
     (
         "files beside a run",
-        lambda: lost(
-            f"{SELECT} --out d --resume", {**finished(), "d/.x.tmp": b"1", "d/.lock": b"2"}
-        ),
+        lambda: lost(f"{DUEL} --out d --resume", {**finished(), "d/.x.tmp": b"1", "d/.lock": b"2"}),
         [],
     ),
     (
@@ -296,16 +288,16 @@ CASES = [
         for name, content in {
             "[]": "[]",
             "{}": "{}",
-            "without what was selected": without("best"),
+            "without what was found": without("best"),
             "without its checksum": without("checksum"),
-            "of another that is selected": with_(best=["c"]),
+            "of another that is best": with_(best=["c"]),
         }.items()
     ),
     *(
         (
-            f"ranking.csv, {name}",
-            lambda change=change: resumed("d/ranking.csv", change),
-            ValueError("--out: expected the files of a finished run: d/ranking.csv is not as it"),
+            f"log.csv, {name}",
+            lambda change=change: resumed("d/log.csv", change),
+            ValueError("--out: expected the files of a finished run: d/log.csv is not as it"),
         )
         for name, change in (
             ("cut", lambda content: content[:-9]),
@@ -315,16 +307,16 @@ CASES = [
     ),
     (
         "another table",
-        lambda: resumed("s.csv", GAMES + "a,c,1\n"),
-        ValueError("problem: expected the file that the run in 'd' has read, got another one"),
+        lambda: resumed("m.csv", BEATS.replace("0.8", "0.9").replace(",0.2,", ",0.1,")),
+        ValueError("matrix: expected the file that the run in 'd' has read, got another one"),
     ),
     (
         "another command",
         lambda: refused(
-            "duel random --algorithm savage --out d --resume",
-            {k: v for k, v in finished().items() if k != "s.csv"},
+            "select wins --options 4 --method uniform --out d --resume",
+            {k: v for k, v in finished().items() if k != "m.csv"},
         ),
-        ValueError("--out: expected the folder of a run of duel, got 'd', which is of select"),
+        ValueError("--out: expected the folder of a run of select, got 'd', which is of duel"),
     ),
     # Numbers.
     ("rounds of a small race", lambda: rounds_of(raced_in(30)), (3, 30)),

@@ -266,7 +266,7 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
 )
 def test_a_word_after_ray_is_an_address_only_if_it_looks_like_one(monkeypatch, verb, word):
     seen = []
-    monkeypatch.setattr(cli, "_do", lambda verb, arguments: seen.append(vars(arguments)) or 0)
+    monkeypatch.setattr(cli, "_do", lambda name, verb, arguments: seen.append(vars(arguments)) or 0)
     argument = positional_of(cli._VERBS[verb].config)
     for given in (["--ray", word], [word, "--ray"], ["--ray", "10.0.0.1:6379", word]):
         assert main([verb, *given, "--lanes", "3"]) == 0

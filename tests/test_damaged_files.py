@@ -55,8 +55,8 @@ ARRAYS = saved(
 MATRIX = np.array([[0.5, 0.7, 0.6], [0.3, 0.5, 0.8], [0.4, 0.2, 0.5]])
 
 DONE = (0, 3)  # done; done, and not certain yet
-RACE = "race s.csv --horizon 22 --out d"
-SELECT = "select g.csv --top 1 --next 2 --out d"
+RACE = "race s.csv --horizon 22"
+SELECT = "select g.csv --top 1 --next 2"
 DUEL = "duel --algorithm rucb --horizon 20 --repeats 2 --out d"
 IMPROVE = "improve l.csv --low 0 --high 2 --candidates none --floor 0.2 --out d"
 DUEL_OF_CSV = f"{DUEL} m.csv"
@@ -223,6 +223,8 @@ def test_commands_that_end_at_once(command, kind, seed):
 def test_commands(command, kind, seed):
     if kind == "new" and not COMMANDS[command]:
         pytest.skip("it reads no file")
+    if kind == "finished" and command in (RACE, SELECT):
+        pytest.skip("it is answered at once, and never resumed")
     check_command(command, seed, kind)
 
 

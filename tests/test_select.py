@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -57,8 +59,19 @@ def test_a_file_is_judged(games, tmp_path, capsys):
     said = capsys.readouterr().out
     assert "an estimate without guarantee" in said
     assert "SELECTED, likely right (95 % or more): bob, dan\n" in said
-    assert main([*command, "--out", str(folder), "--resume"]) == 0
-    assert capsys.readouterr().out == said
+    assert said.splitlines()[-1] == str(folder)
+    assert main([*command, "--out", str(folder), "--resume"]) == 2
+    assert "--resume: expected none with problem" in capsys.readouterr().err
+
+
+def test_a_file_leaves_no_folder_and_needs_no_jax(games):
+    code = (
+        "import sys; from jaxrace.commands.cli import main; "
+        f"assert main(['select', {str(games)!r}, '--top', '2']) == 0; "
+        "assert 'jax' not in sys.modules, 'jax'"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=games.parent, check=True, timeout=60)
+    assert [path.name for path in games.parent.iterdir()] == [games.name]
 
 
 def test_a_pair_that_was_never_compared_is_known_through_the_others(games, tmp_path, capsys):

@@ -1,5 +1,7 @@
 """What there is to choose from: what `jaxrace list` shows; and `jaxrace info`."""
 
+import importlib.util
+
 from jaxrace import strategy_names
 from jaxrace.commands.duel.config import ALGORITHMS, MATRICES
 from jaxrace.commands.holdem.config import SELECTIONS
@@ -82,10 +84,13 @@ def print_list() -> None:
 
 def print_info() -> None:
     """Print the versions and the devices."""
-    from jaxrace import runs  # it imports JAX
+    from jaxrace import runs
 
     for name, version in runs.versions().items():
         print(f"{name:8} {version}")
+    if importlib.util.find_spec("jax") is None:
+        print(f"{'device':8} JAX is not installed: files are judged, nothing is simulated")
+        return
     found = runs.device()
     print(f"{'device':8} {found['count']} x {found['kind']} ({found['platform']})")
     print(f"{'system':8} {found['system']}")

@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, get_type_hints
 
-from docstring_parser import parse as parse_docstring
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
@@ -31,10 +30,13 @@ from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.job import Job
 from jaxrace.commands.options import (
     LOCAL,
+    OF_ANSWERS,
+    OF_RUNS,
     POSITIONAL,
     add_answer_options,
     add_options,
     add_run_options,
+    described,
     expected,
     positional_of,
     spelt,
@@ -70,7 +72,7 @@ _VERBS: dict[str, _Verb] = {
     "race": _Verb(ScoresConfig, "race.job:race_scores"),
     "duel": _Verb(DuelConfig, "duel.job:duel", "duel.job:print_regrets", "rows", "duel-NUMBER"),
     "select": _Verb(
-        *(SelectConfig, "select.job:select", "select.job:print_selection"),
+        *(SelectConfig, "select.job:select", "select.job:print_rates"),
         *("records", "select-NUMBER"),
     ),
     "improve": _Verb(
@@ -129,10 +131,14 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         verb = verb or _VERBS.get(arguments.verb)
         if verb is not None:
-            return _do(verb, arguments[arguments.verb])
+            return _do(arguments.verb, verb, arguments[arguments.verb])
         _found(f"catalogue:print_{arguments.verb}")()
     except (ArgumentError, ValueError) as error:
         return _fail(2, _with_option(str(error), verb))
+    except ModuleNotFoundError as error:  # tables need NumPy alone, all else the whole
+        if error.name is None or error.name.startswith("jaxrace"):
+            raise
+        return _fail(1, f"expected the package {error.name}, got none: pip install jaxrace")
     except (RuntimeError, OSError) as error:
         return _fail(1, str(error))
     except MemoryError as error:
@@ -162,7 +168,7 @@ def _make_parser() -> ArgumentParser:
     parser = _new_parser(about, example, prog="jaxrace", version=jaxrace.__version__)
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
     for name, verb in _VERBS.items():
-        short = parse_docstring(verb.config.__doc__).short_description or ""
+        short = described(verb.config)[0].partition("\n")[0]
         text = short[:1].lower() + short[1:].removesuffix(".")
         verbs.add_subcommand(name, _parser_of(verb), help=text)
     for name, text in _SHOWN.items():
@@ -172,8 +178,7 @@ def _make_parser() -> ArgumentParser:
 
 
 def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
-    found = parse_docstring(verb.config.__doc__)
-    parser = _new_parser(f"{found.short_description}\n\n{found.long_description}", **settings)
+    parser = _new_parser(described(verb.config)[0], **settings)
     add_options(parser, verb.config)
     if verb.config in _ANSWERED:
         add_answer_options(parser)
@@ -194,7 +199,7 @@ def _new_parser(about: str, example: str = "", **settings: Any) -> ArgumentParse
     )
 
 
-def _do(verb: _Verb, arguments: Namespace) -> int:
+def _do(name: str, verb: _Verb, arguments: Namespace) -> int:
     """Do the job of a verb, and show what it left."""
     settings = vars(arguments)
     if verb.config is ScoresConfig:  # leaves no folder, and needs no JAX
@@ -205,8 +210,13 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
         if settings["env"] == "holdem":
             raise ValueError("env: expected holdem right after train, and its options behind it")
         require_choice("env", settings["env"], (*ENVIRONMENTS, "holdem"))
-    out, resume = (settings.pop(name) for name in ("out", "resume"))
-    lanes, address = settings.pop("lanes", None), settings.pop("ray", None)
+    given = {name: settings.pop(name) for name in (*OF_RUNS, *OF_ANSWERS) if name in settings}
+    config = verb.config(**settings)
+    if getattr(config, "is_answered_at_once", False):
+        from jaxrace.commands.front import answer_file
+
+        return answer_file(name, config, given)
+    out, resume, lanes, address = (given[name] for name in OF_RUNS[:4])
     if lanes is not None:
         require_integer("lanes", lanes, 1, _MOST_LANES)
     if address is not None:
@@ -215,7 +225,7 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
 
     from jaxrace.compilation import use_compilation_cache
 
-    if settings.pop("no_compilation_cache"):
+    if given["no_compilation_cache"]:
         jax.config.update("jax_enable_compilation_cache", False)
     else:
         use_compilation_cache()
@@ -230,8 +240,7 @@ def _do(verb: _Verb, arguments: Namespace) -> int:
     if "JAX_NUM_CPU_DEVICES" not in os.environ:
         with contextlib.suppress(RuntimeError):  # JAX runs, in a process that goes on
             sweep.use_all_cores()
-    as_json, report = settings.pop("json", False), settings.pop("report", None)
-    config = verb.config(**settings)
+    as_json, report = given.get("json", False), given.get("report")
     shown_in = {}
     if report is not None:
         assert isinstance(config, _ANSWERED)

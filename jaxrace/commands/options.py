@@ -2,11 +2,11 @@
 
 import dataclasses
 import functools
+import inspect
 import itertools
+import re
 from argparse import ArgumentTypeError
 from typing import Any, Literal, get_args, get_origin, get_type_hints
-
-from docstring_parser import parse as parse_docstring
 
 from jaxrace.validation import is_address
 
@@ -25,6 +25,8 @@ _TYPES: dict[Any, tuple[str, str]] = {
 }
 _FILES = ("next", "report", "looks")  # where they are texts
 POSITIONAL = ("env", "task", "scores", "problem", "matrix", "name")
+OF_RUNS = ("out", "resume", "lanes", "ray", "no_compilation_cache")
+OF_ANSWERS = ("json", "report")
 LOCAL = "local"  # what ``--ray`` is without an address
 
 
@@ -53,11 +55,18 @@ def with_local_cluster(argv: list[str]) -> list[str]:
     return [f"--ray={LOCAL}" if alone else word for word, alone in zip(argv, is_alone, strict=True)]
 
 
+def described(config: type) -> tuple[str, dict[str, str]]:
+    """What the docstring of a config says of it, and of its fields by their names."""
+    about, _, attributes = inspect.cleandoc(config.__doc__ or "").partition("\n\nAttributes:\n")
+    # Each one begins a line, and its further lines are indented more.
+    parts = re.split(r"^    (\w+): ", attributes, flags=re.MULTILINE)[1:]
+    texts = (" ".join(text.split()).replace("``", "`") for text in parts[1::2])
+    return about, dict(zip(parts[::2], texts, strict=True))
+
+
 def add_options(parser: Any, config: type) -> None:
     """An option for every field, but for the positional one; the help is that of the docstring."""
-    parameters = parse_docstring(config.__doc__ or "").params
-    texts = {p.arg_name: (p.description or "").replace("``", "`") for p in parameters}
-    hints = get_type_hints(config)
+    texts, hints = described(config)[1], get_type_hints(config)
     for field in dataclasses.fields(config):
         hint, text = hints[field.name], texts[field.name]
         if field.name in POSITIONAL:

@@ -175,12 +175,7 @@ def run_job(command: str, job: Job, work: Callable[[Workbench], None]) -> Path:
     ``work`` is not done again in a folder that has its summary.
     """
     config = job.config
-    # A pipe can be read only once.
-    checksums = {
-        name: files.checksum_of(path) if Path(path).is_file() else None
-        for name, path in getattr(config, "inputs", {}).items()
-    }
-    asked = {"command": command, "config": dataclasses.asdict(config), "inputs": checksums}
+    asked = runs.asked_of(command, config)
     with run_folder(job, command, asked) as folder:
         if not (folder / runs.SUMMARY).exists():
             work(Workbench(folder, seed=getattr(config, "seed", 0), job=job))

@@ -88,6 +88,11 @@ class SelectionOfVotes(Ranking):
         return self.confidence is not None and self.confidence >= 1 - self.delta and not self._few
 
     @property
+    def is_answered(self) -> bool:
+        """The same."""
+        return self.sure
+
+    @property
     def _few(self) -> list[str]:
         """Which of the two at the boundary were hardly compared."""
         boundary = self.options[self.top - 1 : self.top + 1]
@@ -179,8 +184,9 @@ class SelectionOfVotes(Ranking):
             [one.better, one.worse, f"{one.compared:,}", f"{one.times:,}"]
             for one in self.next[:MOST_SHOWN]
         ]
+        below = ("intervals are approximate, each by itself",) if self.connected else ()
         return [
-            Shown(heads, rows, len(self.options) - len(rows)),
+            Shown(heads, rows, len(self.options) - len(rows), below),
             Shown(["better", "worse", "compared", "next"], pairs, len(self.next) - len(pairs)),
         ]
 

@@ -54,13 +54,13 @@ class SelectConfig:
     """Find the best k from comparisons of two.
 
     Of a file of comparisons (columns such as first, second, score) prints the ranking, how sure it
-    is, and what to compare next, and leaves a folder with config.json, summary.json, ranking.csv
-    and its figure as PNG and SVG. A score is by how much the first was better, so 1, -1 and 0 for
-    won, lost and tied, or the share of a win, 1, 0 and 0.5: --score margin or --score win says
-    which, where the file does not. Exit status: 0, or 3 while the selection is right with an
-    estimated probability below 1 - delta. Of a simulated problem prints how often each method finds
-    the best, and leaves config.json, log.csv, summary.json and success.png. What is interrupted is
-    saved, and goes on with --resume.
+    is, and what to compare next, at once and without JAX; --out also leaves a folder with
+    config.json, summary.json, ranking.csv and its figure as PNG and SVG. A score is by how much the
+    first was better, so 1, -1 and 0 for won, lost and tied, or the share of a win, 1, 0 and 0.5:
+    --score margin or --score win says which, where the file does not. Exit status: 0, or 3 while
+    the selection is right with an estimated probability below 1 - delta. Of a simulated problem
+    prints how often each method finds the best, and leaves a folder with config.json, log.csv,
+    summary.json and success.png. What is interrupted is saved, and goes on with --resume.
 
     For example:
       jaxrace select games.csv --top 3 --next 10
@@ -179,3 +179,8 @@ class SelectConfig:
     def is_file(self) -> bool:
         """Are there comparisons already?"""
         return self.problem not in PROBLEMS
+
+    @property
+    def is_answered_at_once(self) -> bool:
+        """The same: needs no JAX."""
+        return self.is_file

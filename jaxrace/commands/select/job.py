@@ -1,4 +1,4 @@
-"""The job `jaxrace select`: the best k from comparisons. Axes: K options, J selections."""
+"""The job `jaxrace select` of a simulated problem. Axes: K options, J selections."""
 
 import dataclasses
 import functools
@@ -6,21 +6,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 
-from jaxrace import plots, rating, runs, selection
+from jaxrace import runs, selection
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import name_column, print_table, say
-from jaxrace.commands.report import print_and_report
-from jaxrace.commands.select.config import FROM_SCORES, OF_COLUMNS, SelectConfig
+from jaxrace.commands.select.config import FROM_SCORES, SelectConfig
 from jaxrace.commands.select.curves import Curve, figure_of, table_of
 from jaxrace.commands.select.runs import BY_SCORES, Task, run_rows, run_top
 from jaxrace.commands.select.tasks import CIRCLE, Plan, thurstone_task, wins_task, with_own_target
-from jaxrace.commands.workbench import Workbench, as_columns, run_job, with_error
+from jaxrace.commands.workbench import Workbench, run_job, with_error
 from jaxrace.selection.driver import first_record, fitting_interval
 
-FIGURE, RANKING, RANKING_FIGURE = "success.png", "ranking.csv", "ranking.png"
+FIGURE = "success.png"
 
 # Selections by any method have so many records, or at most so many times as many.
 _RECORDS = 100
@@ -38,14 +36,9 @@ _MAKERS: dict[str, Callable[..., selection.Selector]] = {
 
 
 def select(job: Job) -> Path:
-    """Judge a file of comparisons, or simulate selections, and write a run folder."""
-    config: SelectConfig = job.config
-    if not config.is_file:
-        _check(config)
-
-    return run_job(
-        "select", job, functools.partial(_judge if config.is_file else _simulate, config)
-    )
+    """Simulate selections, and write a run folder."""
+    _check(job.config)
+    return run_job("select", job, functools.partial(_simulate, job.config))
 
 
 def _check(config: SelectConfig) -> None:
@@ -66,19 +59,6 @@ def _check(config: SelectConfig) -> None:
                 f"batch: expected a divisor of the {rest} comparisons after the warm-up, "
                 f"got {config.batch}"
             )
-
-
-def _judge(config: SelectConfig, bench: Workbench) -> None:
-    names = ("delta", "next", "score", "seed", *OF_COLUMNS)
-    given: dict[str, Any] = {name: getattr(config, name) for name in names}
-    found = rating.select(config.problem, config.top, argument="problem", **given)
-    rows = [dataclasses.asdict(one) for one in found.options]
-    ranking = {"place": np.arange(1, len(rows) + 1)} | as_columns(rows)
-    for name in ("low", "high"):
-        ranking[name] = np.array(ranking[name], float)  # NaN where there is none
-    bench.write_table(RANKING, ranking)
-    plots.save_twice(found.plot(), bench.folder / RANKING_FIGURE)
-    runs.write_summary(bench.folder, found.to_dict())
 
 
 def _simulate(config: SelectConfig, bench: Workbench) -> None:
@@ -144,21 +124,9 @@ def _result(curve: Curve, samples: float) -> dict[str, Any]:
     return {"samples": float(samples), "correct": correct}
 
 
-def print_selection(console: Console, folder: Path, report: str | None = None) -> int:
-    """Say of a run folder of ``select`` who is best, or how often which method was right.
-
-    Returned is the exit status: 3 while a selection is not likely enough to be right.
-    """
+def print_rates(console: Console, folder: Path) -> None:
+    """Say of a run folder of ``select`` how often which method was right."""
     summary = runs.read_summary(folder)
-    if "best" not in summary:
-        _print_rates(console, folder, summary)
-        return 0
-    found = rating.SelectionOfVotes.from_dict(summary)
-    where = f"intervals are approximate, each by itself; {folder}"
-    return print_and_report(console, found, report, where, is_enough=found.sure)
-
-
-def _print_rates(console: Console, folder: Path, summary: dict[str, Any]) -> None:
     results = {name: found for name, found in summary.items() if isinstance(found, dict)}
     heads = ["comparisons", "correct"]
     # Methods with a guarantee may also end undecided.
