@@ -4,7 +4,7 @@
 
 Writes FOLDER/CARD.json after every section, and CARD.png at the end. With `--quick` it runs
 anywhere, to try it. An image with JAX may lack these packages, which are needed as wheels: evosax,
-optax, dotmap, jsonargparse, docstring_parser, platformdirs, typeshed_client, and for rollouts
+optax, dotmap, jsonargparse, platformdirs, and for rollouts
 gymnax, gymnasium, farama_notifications, six. The project itself need not be installed, if its root
 is in PYTHONPATH.
 """

@@ -58,8 +58,9 @@ class Cost(NamedTuple):
 
 
 def _command(name: str, *arguments: str) -> Line:
-    # These leave no folder.
-    own = () if name in ("--help", "list", "race") else ("--out", "{run}")
+    # Files are answered at once, and leave no folder.
+    leaves = name in ("train", "duel", "select", "improve") and "." not in arguments[0]
+    own = ("--out", "{run}") if leaves else ()
     shown = " ".join((name, *arguments))
     return Line(f"jaxrace {shown}", ("-m", "jaxrace", name, *arguments, *own), bool(own))
 
@@ -79,10 +80,13 @@ LINES = (
     _command("train", "medical"),
     _command("train", "medical", "--method", "pb-edps"),
     _command("race", "docs/data/scores.csv", "--top", "2"),
-    _command("duel", "random", "--algorithm", "rucb", "--horizon", "2000"),
+    _command("race", "docs/data/answers.csv", "--shared"),
     _command("select", "docs/data/games.csv", "--top", "3"),
-    _command("select", "thurstone", "--top", "4", "--method", "hybrid,pocbam,uniform"),
+    _command("improve", "docs/data/log.csv", "--low", "0", "--high", "20"),
     _command("improve", "docs/data/log.csv", "--low", "0", "--high", "20", "--bound", "betting"),
+    _command("duel", "random"),
+    _command("duel", "random", "--algorithm", "rucb", "--horizon", "2000"),
+    _command("select", "thurstone", "--top", "4", "--method", "hybrid,pocbam,uniform"),
     _command("improve", "gridworld"),
     _race("DominanceRace"),
     _race("DominanceRace", again=True),
