@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jaxrace.improvement.of_log import improve as improve
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
+    from jaxrace.judging.standing import duel as duel
     from jaxrace.rating import select as select
 
 __version__: str
@@ -26,6 +27,7 @@ _FUNCTIONS = {
     "race": "jaxrace.judging",
     "compare_next": "jaxrace.judging",
     "select": "jaxrace.rating",
+    "duel": "jaxrace.judging.standing",
     "improve": "jaxrace.improvement.of_log",
     "use_compilation_cache": "jaxrace.compilation",
 }

@@ -152,7 +152,7 @@ def npy(shape, descr="<f8"):
 
 
 def duel_of(content, name="m.npy"):
-    return refused(f"duel --horizon 20 --repeats 1 {name}", {name: content})
+    return refused(f"duel {name}", {name: content})
 
 
 MANY = [f"o{i}" for i in range(9_000)]

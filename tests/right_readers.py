@@ -18,7 +18,6 @@ import zstandard
 
 from jaxrace import race
 from jaxrace.data import read_log, read_matrix, read_scores, read_votes
-from jaxrace.dueling.matrices import read_matrix as read_npy
 from jaxrace.files import read_json
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
@@ -197,7 +196,7 @@ def pipes():
     """Readers, and names of files, for which a pipe is not refused at once."""
     found = []
     tables = read_scores, read_votes, read_log, read_matrix
-    for reader in (*tables, read_npy, logged, load_policy, read_json):
+    for reader in (*tables, logged, load_policy, read_json):
         for name in ("s.csv", "s.json", "s.parquet", "s.eval", "s.npy", "s.npz"):
             try:
                 read(os.mkfifo, name, reader)

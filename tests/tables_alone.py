@@ -50,6 +50,7 @@ def check() -> None:
     assert jaxrace.race({"a": [3.0, 4.0, 3.5] * 9, "b": [1.0, 2.0, 1.5] * 9}).best == ["a"]
     games = [{"winner": "ann", "loser": "bob"}] * 12
     assert jaxrace.select(games).best == ["ann"]
+    assert jaxrace.duel({"ann": [0, 1], "bob": [30, 0]}).is_answered
 
 
 if __name__ == "__main__":

@@ -73,6 +73,9 @@ BAD = {
     "duel cyclic --arms 2": "--arms: expected at least 3 for a cyclic matrix",
     "duel random --arms 2": "--algorithm: expected some for 2 arms, got 'sup-klucb' (num_arms: ",
     "duel random --horizon 54 --algorithm sup-klucb": "--horizon: expected at least 55",
+    "duel scores.csv --horizon 400": "--horizon: expected none of a file without --algorithm, ",
+    "duel scores.csv --seed 1": "--seed: expected none of a file without --algorithm, ",
+    "duel scores.csv --lanes 3": "lanes: expected none with matrix scores.csv, which is answered",
     "duel random --algorithm rucb --delta 0.1": "--delta: expected none with rucb, which does",
     # Policy improvement.
     "improve maze": "task: expected gridworld, mountain-car, marketing, or a file",

@@ -20,8 +20,7 @@ import right_readers
 
 from jaxrace import runs
 from jaxrace.commands.cli import main
-from jaxrace.data import read_scores
-from jaxrace.dueling.matrices import read_matrix
+from jaxrace.data import read_matrix, read_scores
 from jaxrace.improvement import ReturnRange
 from jaxrace.improvement.loading import load
 from jaxrace.rating.front import read_comparisons

@@ -1,13 +1,17 @@
 """`jaxrace duel`, and runs of dueling bandits as jobs of a sweep."""
 
 import json
+import subprocess
+import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 import pytest
 
+import jaxrace
 from jaxrace import dueling, runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.duel import runs as duel_runs
@@ -32,6 +36,50 @@ def folder(tmp_path_factory):
     command = [*COMMAND, *SMALL, "--algorithm", "rucb,savage,uniform", str(matrix)]
     assert main([*command, "--out", str(found)]) == 0
     return found
+
+
+GAMES = ",ann,bob,cy\nann,,30,28\nbob,1,,2\ncy,0,2,\n"
+
+
+def test_a_file_is_answered_at_once(tmp_path):
+    """Without JAX, SciPy or matplotlib, and nothing is left."""
+    (tmp_path / "wins.csv").write_text(GAMES)
+    command = (
+        "import sys; from jaxrace.commands.cli import main; assert main(['duel', 'wins.csv']) == 0;"
+        "print(sorted({'jax', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\n[]\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["wins.csv"]
+
+
+def test_counts_say_how_clear_they_are(tmp_path, monkeypatch, capsys):
+    """Exit status 3 while nobody clearly beats all others; probabilities are as they are."""
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "clear.csv": (GAMES, 0, "BEST: ann, which beats every other one"),
+        "few.csv": (GAMES.replace("28", "4"), 3, "NOT SURE: ann is ahead of every other one, clea"),
+        "circle.csv": (",a,b,c\na,,2,1\nb,1,,2\nc,2,1,\n", 3, "NOBODY IS AHEAD OF ALL OTHERS; the"),
+        "shares.csv": ("0.5,0.6\n0.4,0.5\n", 0, "BEST: 0, which beats every other one"),
+        "each.csv": ("0.5,1\n0,0.5\n", 0, "note: 0 and 1 are probabilities: certain, and not the"),
+    }
+    for name, (text, status, said) in files.items():
+        Path(name).write_text(text)
+        assert main(["duel", name]) == status
+        assert f"\n{said}" in f"\n{capsys.readouterr().out}"
+    result = jaxrace.duel("clear.csv")
+    assert [arm.clearly for arm in result.options] == [2, 0, 0]
+    assert [(one.first, one.second, one.won, one.lost, one.clear) for one in result.pairs] == [
+        *(("ann", "bob", 30, 1, True), ("ann", "cy", 28, 0, True), ("bob", "cy", 2, 2, False)),
+    ]
+    assert main(["duel", "few.csv", "--out", "run", "--json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert found == jaxrace.duel("few.csv").to_dict() | {"folder": "run"}
+    names = {"config.json", "summary.json", "options.csv", "matrix.png", "matrix.svg"}
+    assert {path.name for path in Path("run").iterdir()} == names
 
 
 def test_what_lies_in_the_folder(folder):
@@ -224,7 +272,7 @@ def test_a_named_matrix_of_wins_is_shown_by_name(tmp_path, capsys):
     assert "Condorcet winner ann, Copeland winners ann" in said
     report = tmp_path / "report.html"
     assert main([*command, "--resume", "--json", "--report", str(report)]) == 0
-    assert "<td>ann</td><td>2</td><td>0.875</td><td>100%</td>" in report.read_text("utf-8")
+    assert "<td>2</td><td>0</td><td>0.875</td><td>100%</td>" in report.read_text("utf-8")
     found = json.loads(capsys.readouterr().out)
     assert (found["condorcet"], found["best"]) == (True, ["ann"])
     assert [(arm["name"], arm["smith"], arm["played"]) for arm in found["options"]] == [

@@ -1,15 +1,19 @@
 """Preference matrices, who wins in them, and what a duel costs, against brute force."""
 
 import itertools
+import math
+import re
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
-from jaxrace import dueling
-from jaxrace.dueling import matrices, winners
+from jaxrace import data, dueling
+from jaxrace.dueling import matrices, regret
+from jaxrace.judging.levels import shared_bets
+from jaxrace.judging.standing import clear_wins
 
 
 def random_matrix(rng, num_arms, levels=None):
@@ -23,7 +27,7 @@ def random_matrix(rng, num_arms, levels=None):
     return matrix
 
 
-tables_of = jax.jit(winners.regret_tables)
+tables_of = jax.jit(regret.regret_tables)
 
 
 def many(levels, count=100):
@@ -60,12 +64,67 @@ def test_smith_set_is_the_smallest_dominating_set(levels):
         assert set(np.flatnonzero(dueling.smith_set(matrix))) == smallest
 
 
+def games(rng, num_arms):
+    """Matrices of several kinds, most of them with many ties between lotteries."""
+    yield random_matrix(rng, num_arms)
+    for levels in (1, 2, 4):
+        yield random_matrix(rng, num_arms, levels)
+    near = random_matrix(rng, num_arms)
+    yield 0.5 + (near - 0.5) * 1e-5
+    yield np.asarray(matrices.cyclic(num_arms))
+    yield np.full((num_arms, num_arms), 0.5)
+
+
+@pytest.mark.parametrize("num_arms", [3, 6, 25, 120])
+def test_von_neumann_winners_win_against_every_arm(num_arms):
+    """Which makes them winners; the one of a matrix without ties is that of linear programming."""
+    for number, matrix in enumerate(games(np.random.default_rng(num_arms), num_arms)):
+        matrix = dueling.check_matrix(matrix).astype(float)
+        found = dueling.von_neumann_winner(matrix)
+        assert (found >= 0).all()
+        assert found.sum() == pytest.approx(1, abs=1e-12)
+        assert (found @ matrix).min() >= 0.5 - 1e-12
+        assert not found[~dueling.smith_set(matrix)].any()
+        if number == 0:
+            by_hand = optimize.linprog(
+                np.zeros(num_arms), 0.5 - matrix.T, np.zeros(num_arms), np.ones((1, num_arms)), [1]
+            )
+            np.testing.assert_allclose(found, by_hand.x, atol=1e-7)
+
+
+def test_pairs_are_clear_by_bets():
+    """Against the products themselves; a draw is a half for both, and counts for neither."""
+    wins = np.array([[0, 30, 9.5], [6, 0, 4], [0.5, 1, 0]])
+    bets = zip(*shared_bets(math.log(6 / 0.05)), strict=True)
+    evidence = np.sum([w * (1 + bet) ** wins * (1 - bet) ** wins.T for bet, w in bets], axis=0)
+    expected = evidence >= 6 / 0.05
+    assert expected.sum() == 1
+    np.testing.assert_array_equal(clear_wins(wins), expected)
+    sweeps = [clear_wins(np.array([[0, n], [0, 0]]))[0, 1] for n in range(20)]
+    assert sweeps.index(True) == 9
+    assert all(sweeps[9:])
+
+
+def test_what_is_called_clear_is_hardly_ever_wrong():
+    """Of two equal options, looked at after every duel: 5 % of the runs at most."""
+    most, runs = 1_000, 2_000
+    needed, won = np.zeros(most + 1), 0  # wins that are clear, of so many duels
+    for count in range(1, most + 1):
+        while won <= count and not clear_wins(np.array([[0, won], [count - won, 0]]))[0, 1]:
+            won += 1
+        needed[count] = won
+    won = np.random.default_rng(0).integers(2, size=(runs, most)).cumsum(1)
+    count = np.arange(1, most + 1)
+    wrong = (np.maximum(won, count - won) >= needed[1:]).any(1).mean()
+    assert 0.005 < wrong < 0.05
+
+
 @pytest.mark.parametrize("levels", [None, 4])
 def test_regret_of_every_pair(levels):
     for matrix in many(levels, count=100):
         arms = range(len(matrix))
         found = np.asarray(tables_of(jnp.asarray(matrix)))
-        tables = dict(zip(winners.MEASURES, found, strict=True))
+        tables = dict(zip(regret.MEASURES, found, strict=True))
         copeland = np.array([(matrix[i] > 0.5).sum() for i in arms]) / (len(matrix) - 1)
         borda = (matrix.sum(1) - 0.5) / (len(matrix) - 1)
         winner = dueling.condorcet_winner(matrix)
@@ -96,7 +155,7 @@ def test_families_of_matrices():
         "thurstone": matrices.thurstone([1.0, 0.0, -2.0], scale=0.5),
     }
     for name, matrix in made.items():
-        found = matrices.check_matrix(matrix)
+        found = dueling.check_matrix(matrix)
         assert np.diag(found) == pytest.approx(0.5), name
     assert (np.triu(made["linear"], 1)[np.triu_indices(6, 1)] >= 0.5).all()
     for i, j in itertools.combinations(range(6), 2):
@@ -145,9 +204,8 @@ def test_matrices_from_files(tmp_path):
     matrix = random_matrix(np.random.default_rng(1), 5)
     np.savetxt(tmp_path / "m.csv", matrix, delimiter=",")
     np.save(tmp_path / "m.npy", matrix)
-    expected = dueling.check_matrix(matrix)
-    np.testing.assert_array_equal(dueling.read_matrix(tmp_path / "m.csv"), expected)
-    np.testing.assert_array_equal(dueling.read_matrix(tmp_path / "m.npy"), expected)
+    for source in (tmp_path / "m.csv", tmp_path / "m.npy", matrix):
+        np.testing.assert_array_equal(data.read_matrix(source).probabilities, matrix)
 
 
 def test_matrices_are_rounded_once():
@@ -162,7 +220,7 @@ def test_matrices_are_rounded_once():
         np.testing.assert_array_equal(found.astype(float) + found.T, 1)
         np.testing.assert_array_equal(dueling.check_matrix(found), found)
         np.testing.assert_array_equal(dueling.duels(given).probabilities, found)
-        losses = np.asarray(winners.regret_tables(jnp.asarray(found)))[1]
+        losses = np.asarray(regret.regret_tables(jnp.asarray(found)))[1]
         assert np.isinf(losses).all() == (dueling.condorcet_winner(given) is None)
     assert (dueling.check_matrix([[0.5, 0.50000001], [0.49999999, 0.5]]) == 0.5).all()
 
@@ -177,19 +235,37 @@ def changed(i, j, value):
 
 
 @pytest.mark.parametrize(
-    ("matrix", "message"),
+    ("matrix", "of_array", "of_file"),
     [
-        (np.array(GOOD)[:2], r"a square, got shape \[2, 3\]"),
-        (np.array(GOOD)[:1, :1], "at least 2 rows, got 1"),
-        (changed(0, 2, 1.2), "probabilities, got 1.2 for 0 against 2"),
-        (changed(1, 0, np.nan), "probabilities, got nan for 1 against 0"),
-        (changed(2, 1, 0.3), r"p_ij \+ p_ji = 1, got 0.8 \+ 0.3 for 1 and 2"),
-        (changed(1, 1, 0.6), "for 1 and 1"),
+        (np.array(GOOD)[:2], "a square, got shape [2, 3]", "a square in {}, got shape [2, 3]"),
+        (np.array(GOOD)[:1, :1], "at least 2 rows, got 1", "at least 2 rows in {}, got 1"),
+        (
+            changed(0, 2, 1.2),
+            "probabilities, got 1.2 for 0 against 2",
+            "probabilities, or counts of wins in {}, got 1.2 for 0 against 2",
+        ),
+        (
+            changed(1, 0, np.nan),
+            "probabilities, got nan for 1 against 0",
+            "a number in {}, row 2, column '0', got ",
+        ),
+        (
+            changed(2, 1, 0.3),
+            "p_ij + p_ji = 1, got 0.8 + 0.3 for 1 and 2",
+            "p_ij + p_ji = 1 in {}, got 0.8 + 0.3 for 1 and 2",
+        ),
+        (
+            changed(1, 1, 0.6),
+            "p_ij + p_ji = 1, got 0.6 + 0.6 for 1 and 1",
+            "p_ij + p_ji = 1 in {}, got 0.6 + 0.6 for 1 and 1",
+        ),
     ],
 )
-def test_bad_matrices_are_named(matrix, message, tmp_path):
-    with pytest.raises(ValueError, match=f"^matrix: expected .*{message}"):
+def test_bad_matrices_are_named(matrix, of_array, of_file, tmp_path):
+    with pytest.raises(ValueError, match=f"^matrix: expected {re.escape(of_array)}"):
         dueling.duels(matrix)
-    np.save(tmp_path / "bad.npy", matrix)
-    with pytest.raises(ValueError, match=rf"^matrix: .*{message}.*bad\.npy"):
-        dueling.read_matrix(tmp_path / "bad.npy")
+    path = tmp_path / "bad.npy"
+    np.save(path, matrix)
+    message = re.escape(of_file.format(repr(str(path))))
+    with pytest.raises(ValueError, match=f"^matrix: expected {message}"):
+        data.read_matrix(path)

@@ -38,7 +38,7 @@ MODULES = sorted(
 SLOW_MODULES = """
     racing.driver racing.judge dueling.arm_bandits dueling.elimination dueling.decisions
     dueling.double_thompson dueling.driver dueling.duel_decisions dueling.matrices
-    dueling.winners dueling.savage_rounds envs.gridworld envs.holdem.abstraction
+    dueling.regret dueling.savage_rounds envs.gridworld envs.holdem.abstraction
     envs.holdem.ashe envs.holdem.betting envs.holdem.lanes envs.holdem.match
     envs.holdem.networks envs.holdem.pattern_tree envs.holdem.player envs.holdem.policies
     envs.holdem.strength envs.holdem.utility envs.marketing envs.options papers.top_k.variants
@@ -95,7 +95,7 @@ def test_doctests(name, tmp_path, monkeypatch):
         ("docs/racing.md", 2),
         ("docs/sweeps.md", 1),
         ("docs/dominance_race.md", 1),
-        ("docs/dueling.md", 2),
+        ("docs/dueling.md", 3),
         ("docs/holdem.md", 1),
         ("docs/improvement.md", 2),
         ("docs/shared_tasks.md", 1),

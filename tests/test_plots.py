@@ -97,7 +97,7 @@ def answers(names):
     ]
     yield jaxrace.race({n: rng.normal(-w / 9, 1, 40) for n, w in zip(names, worse, strict=True)})
     yield jaxrace.select(rows)
-    yield jaxrace.dueling.standing(dict(zip(names, shares.T.tolist(), strict=True)))
+    yield jaxrace.duel(dict(zip(names, shares.T.tolist(), strict=True)))
 
 
 @pytest.mark.parametrize("kind", NAMES)

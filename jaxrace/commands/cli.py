@@ -2,8 +2,8 @@
 
 Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
 expected; 3 not yet: a race that is not certified, a selection that is not likely enough to be
-right, a log in which no better policy was found; 129, 130 or 143 interrupted. What is slow to
-import is imported by the verb that needs it.
+right, counts by which nobody clearly beats all others, a log in which no better policy was found;
+129, 130 or 143 interrupted. What is slow to import is imported by the verb that needs it.
 """
 
 import contextlib

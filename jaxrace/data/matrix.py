@@ -1,14 +1,17 @@
 """Who beats whom: matrices of probabilities or wins, crosstables of points. Axes: K options."""
 
 import dataclasses
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jaxrace.data.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
 from jaxrace.data.sources import read_table
-from jaxrace.data.table import Cell, Table, listed
+from jaxrace.data.table import Cell, Table, listed, wrong
+from jaxrace.validation import as_reals, require_plain_file
 
 # What stands where an option would meet itself.
 _MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))
@@ -25,6 +28,8 @@ class Matrix:
     # rounding, 1/2 on the diagonal
     probabilities: np.ndarray
     said: tuple[str, ...] = ()  # what was guessed, in words
+    # float64 [K, K], where they come from counts: wins of the row, a draw a half for both
+    wins: np.ndarray | None = None
 
 
 def read_matrix(
@@ -37,7 +42,8 @@ def read_matrix(
     first row, and in the first column. The diagonal may be empty.
 
     Args:
-        source: A path to text with delimiters, JSON, Parquet or Excel, a data frame, or columns.
+        source: A path to text with delimiters, JSON, Parquet, Excel or .npy, a data frame, columns,
+            or an array [K, K].
         decimal: "auto", "comma" or "point".
         delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
         argument: What messages begin with.
@@ -52,17 +58,46 @@ def read_matrix(
     >>> found.names, found.probabilities.tolist(), found.said
     (('ann', 'bob'), [[0.5, 0.75], [0.25, 0.5]], ('wins of the row against the column',))
     """
-    table = read_table(argument, source, header=False, delimiter=delimiter)
-    square = _square(table)
-    if len(square.heads) < 2:
-        raise table.wrong("at least 2 rows", str(len(square.heads)))
-    found, said = numbers_of(square, square.heads, decimal_called(decimal))
-    numbers = np.stack([found[head] for head in square.heads], 1)
-    beats = _probabilities(square, numbers)
+    if isinstance(source, np.ndarray) or _is_npy(source):
+        square, numbers, said = *_of_array(argument, source), []
+    else:
+        table = read_table(argument, source, header=False, delimiter=delimiter)
+        square = _square(table)
+        if len(square.heads) < 2:
+            raise table.wrong("at least 2 rows", str(len(square.heads)))
+        found, said = numbers_of(square, square.heads, decimal_called(decimal))
+        numbers = np.stack([found[head] for head in square.heads], 1)
+    beats, wins = _probabilities(square, numbers), None
     if beats is None:
-        beats = _from_counts(square, numbers)
+        beats, wins = _from_counts(square, numbers)
         said.append("wins of the row against the column")
-    return Matrix(square.heads, beats, (*square.said, *said))
+    elif np.isin(beats[~np.eye(len(beats), dtype=bool)], (0, 1)).all():
+        said.append("0 and 1 are probabilities: certain, and not the results of single games")
+    return Matrix(square.heads, beats, (*square.said, *said), wins)
+
+
+def _is_npy(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".npy"
+
+
+def _of_array(argument: str, source: Any) -> tuple[Table, np.ndarray]:
+    """The numbers of an array or of a .npy file, and a table that calls its options 0, 1, ..."""
+    where, content = "an array", source
+    if not isinstance(source, np.ndarray):
+        where = repr(str(source))
+        try:
+            require_plain_file(argument, source)
+            # Mapped: a header that claims more than there is takes no memory.
+            content = np.load(source, mmap_mode="r", allow_pickle=False)
+        except Exception as error:  # of a header NumPy makes any kind of error
+            raise ValueError(f"{argument}: expected a .npy file, got {source} ({error})") from error
+    numbers = as_reals(argument, content, "[K, K]")
+    if numbers.ndim != 2 or len(numbers) != numbers.shape[1]:
+        raise wrong(argument, "a square", where, f"shape {list(numbers.shape)}")
+    if len(numbers) < 2:
+        raise wrong(argument, "at least 2 rows", where, str(len(numbers)))
+    names = tuple(map(str, range(len(numbers))))
+    return Table(argument, where, names, tuple(numbers.T), range(1, len(names) + 1), "row"), numbers
 
 
 def _square(table: Table) -> Table:
@@ -147,7 +182,8 @@ def _probabilities(table: Table, numbers: np.ndarray) -> np.ndarray | None:
     raise table.wrong("p_ij + p_ji = 1", got)
 
 
-def _from_counts(table: Table, wins: np.ndarray) -> np.ndarray:
+def _from_counts(table: Table, wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The share of its games that each row has won against each column, and the wins."""
     diagonal = np.diagonal(wins)
     if (np.nan_to_num(diagonal) != 0).any():
         place = int(np.argmax(np.nan_to_num(diagonal) != 0))
@@ -159,10 +195,11 @@ def _from_counts(table: Table, wins: np.ndarray) -> np.ndarray:
     if (games == 0).any():
         i, j = np.argwhere(games == 0)[0]
         got = f"none of {table.heads[i]} and {table.heads[j]}"
-        raise table.wrong("a comparison of every pair", got)
+        hint = "select ranks by a model, which needs no game of every pair"
+        raise table.wrong("a comparison of every pair", got, hint=hint)
     beats = wins / games
     np.fill_diagonal(beats, 0.5)
-    return beats
+    return beats, wins
 
 
 def crosstable_in(table: Table) -> Table | None:

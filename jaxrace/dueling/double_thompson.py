@@ -10,7 +10,7 @@ import numpy as np
 from jaxrace import kernels
 from jaxrace.dueling.counts import CountedDuels, CountedState, WidthParams, pairs_of
 from jaxrace.dueling.matrices import from_upper
-from jaxrace.dueling.winners import copeland_scores
+from jaxrace.dueling.regret import copeland_scores
 from jaxrace.kernels import first_best, pick
 from jaxrace.protocol import pytree, verb
 

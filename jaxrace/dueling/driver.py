@@ -18,7 +18,7 @@ from jaxrace.dueling import savage_rounds
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_of
 from jaxrace.dueling.savage import Savage
-from jaxrace.dueling.winners import condorcet_winner
+from jaxrace.judging.winners import condorcet_winner
 from jaxrace.kernels import kahan
 from jaxrace.kernels.kahan import Total
 from jaxrace.keys import is_key
@@ -71,7 +71,7 @@ def play(
     >>> from jaxrace.dueling import Rucb, duels, matrices
     >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
     >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=4)
-    >>> log.time.tolist(), int(log.recommended[-1]), log.regret.shape  # by winners.MEASURES
+    >>> log.time.tolist(), int(log.recommended[-1]), log.regret.shape  # by regret.MEASURES
     ([100, 200, 300, 400], 0, (4, 4))
     """
     require_keys("key", key, ndim=0)

@@ -1,10 +1,7 @@
-"""Preference matrices: yours, checked, and families of them.
+"""Families of preference matrices.
 
 Axes: K arms. Entry p_ij is the probability that arm i beats arm j; p_ji = 1 - p_ij, p_ii = 1/2.
 """
-
-import os
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -12,51 +9,7 @@ import numpy as np
 from jax.scipy.stats import norm
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace import data
-from jaxrace.validation import (
-    require_integer,
-    require_number,
-    require_plain_file,
-    require_preferences,
-)
-
-
-def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
-    """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly.
-
-    Everything is computed from these numbers, so that all agree on which pairs are tied. ValueError
-    if it is not square, has fewer than two arms, or an entry that cannot be right.
-
-    >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
-    Traceback (most recent call last):
-    ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
-    """
-    require_preferences("matrix", matrix)
-    found = np.asarray(matrix, np.float64)
-    lead = (found - found.T) / 2
-    high = (0.5 + abs(lead)).astype(np.float32)
-    # 1 - high is exact: both are on different sides of 1/2, or both on it.
-    return np.where(lead >= 0, high, 1 - high)
-
-
-def read_matrix(path: str | os.PathLike[str]) -> NDArray[np.float32]:
-    """A preference matrix from a file: .npy, or what ``jaxrace.data.read_matrix`` takes.
-
-    ValueError if there is none.
-    """
-    path = Path(path)
-    if path.suffix != ".npy":
-        return check_matrix(data.read_matrix(path).probabilities)
-    try:
-        require_plain_file("matrix", path)
-        # Mapped: a header that claims more than there is takes no memory.
-        content = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # of a header NumPy makes any kind of error
-        raise ValueError(f"matrix: expected a .npy file, got {path} ({error})") from error
-    try:
-        return check_matrix(content)
-    except ValueError as error:
-        raise ValueError(f"{error}, in {path}") from error
+from jaxrace.validation import require_integer, require_number
 
 
 def from_upper(upper: ArrayLike) -> jax.Array:

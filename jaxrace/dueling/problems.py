@@ -12,8 +12,8 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace.dueling.decisions import Counting, NextBest
-from jaxrace.dueling.matrices import check_matrix
-from jaxrace.dueling.winners import regret_tables
+from jaxrace.dueling.regret import regret_tables
+from jaxrace.judging.winners import check_matrix
 from jaxrace.protocol import pytree
 from jaxrace.validation import as_reals
 
@@ -60,7 +60,7 @@ class Problem:
 
 
 def duels(matrix: ArrayLike) -> Problem:
-    """Duels with the chances ``matrix`` [K, K], and what each costs; see ``winners.MEASURES``.
+    """Duels with the chances ``matrix`` [K, K], and what each costs; see ``regret.MEASURES``.
 
     ValueError if it is no preference matrix; not checked under a trace.
 

@@ -31,6 +31,7 @@ MATRICES: dict[str, str] = {
 }
 
 DEFAULT_ARMS = 10
+_DEFAULT = "rucb", "dts", "sup-klucb", "savage"  # of a matrix by name
 MOST_ARMS = 20_000  # a matrix of so many arms takes 1.6 GB
 _MOST = 10**9  # choices are counted in int32
 _MOST_REPEATS = 10**6  # rows of some repeats are kept in memory
@@ -38,19 +39,25 @@ _MOST_REPEATS = 10**6  # rows of some repeats are kept in memory
 
 @dataclasses.dataclass(frozen=True)
 class DuelConfig:
-    """Run dueling bandits on a preference matrix.
+    """Say who beats whom in a preference matrix, and run dueling bandits on it.
 
-    Many repeats run side by side. Prints who beats how many and a table of regrets, and leaves a
-    folder with config.json, log.csv, summary.json, regret.png and, of a file, matrix.png. What is
+    Of a file, prints who beats how many, who is the best in which way and, of counts, how clear
+    that is, at once and without JAX; --out also leaves a folder with config.json, summary.json,
+    options.csv and a figure as PNG and SVG. Exit status: 0, or 3 for counts by which it is not
+    clear that one beats all others. With --algorithm, and of a matrix by name, bandits are
+    simulated on it, many repeats side by side: also prints a table of regrets, and leaves a folder
+    with config.json, log.csv, summary.json, regret.png and, of a file, matrix.png. What is
     interrupted is saved, and goes on with --resume.
 
     For example:
-      jaxrace duel random
+      jaxrace duel mine.csv
       jaxrace duel mine.csv --algorithm rucb,dts --horizon 100000 --repeats 50
+      jaxrace duel random
       jaxrace duel hard-condorcet --algorithm savage --arms 20 --out runs/savage
 
     Attributes:
-        algorithm: What to run, or several with commas between them; ``jaxrace list`` explains.
+        algorithm: What to simulate, or several with commas between them; ``jaxrace list`` explains;
+            null stands for nothing of a file, for rucb,dts,sup-klucb,savage of a matrix by name.
         matrix: A file with p_ij (arm i beats arm j), or how often i has beaten j, in row i and
             column j, perhaps with names (CSV or other text with delimiters, Excel, Parquet, .npy);
             or a name that ``jaxrace list`` shows; random ones are drawn once, from the seed.
@@ -64,7 +71,7 @@ class DuelConfig:
         delimiter: Of a file: what is between its columns; auto takes what all lines allow.
     """
 
-    algorithm: str = "rucb,dts,sup-klucb,savage"
+    algorithm: str | None = None
     matrix: str = "random"
     arms: int | None = None
     horizon: int = 10_000
@@ -86,7 +93,10 @@ class DuelConfig:
         require_integer("seed", self.seed, 0, _MOST)
         if self.delta is not None:
             require_probability("delta", self.delta)
-        if not any(name.startswith("savage") for name in self.algorithms):
+        if not self.algorithms:
+            for name in ("horizon", "repeats", "delta", "seed"):
+                require_default(name, self, "of a file without --algorithm, which simulates")
+        elif not any(name.startswith("savage") for name in self.algorithms):
             require_default("delta", self, f"with {self.algorithm}, which does not use it")
 
     @property
@@ -95,6 +105,13 @@ class DuelConfig:
         return {} if self.matrix in MATRICES else {"matrix": self.matrix}
 
     @property
+    def is_answered_at_once(self) -> bool:
+        """Is nothing simulated? It needs no JAX then."""
+        return not self.algorithms
+
+    @property
     def algorithms(self) -> tuple[str, ...]:
-        """The names."""
+        """The names; none of a file that is only looked at."""
+        if self.algorithm is None:
+            return _DEFAULT if self.matrix in MATRICES else ()
         return tuple(self.algorithm.split(","))

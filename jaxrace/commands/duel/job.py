@@ -8,14 +8,15 @@ import jax
 import numpy as np
 from rich.console import Console
 
-from jaxrace import data, dueling, plots, runs
+from jaxrace import dueling, plots, runs
 from jaxrace.commands.duel.config import DuelConfig
-from jaxrace.commands.duel.lineup import Entrant, arms_of, entrant
+from jaxrace.commands.duel.lineup import Entrant, entrant, matrix_of
 from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.job import Job
 from jaxrace.commands.report import print_and_report
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.dueling.driver import note_without_winner
+from jaxrace.judging import standing
 
 FIGURE, MATRIX = "regret.png", "matrix.png"
 
@@ -26,8 +27,8 @@ _RECORDS, _FEW_RECORDS = 100, 20
 def duel(job: Job) -> Path:
     """Run dueling bandits, and write a run folder with a log of their records."""
     asked: DuelConfig = job.config
-    matrix, names, said = arms_of(asked)
-    named = data.Matrix(names or tuple(map(str, range(len(matrix)))), matrix, said)
+    named = matrix_of(asked)
+    matrix = dueling.check_matrix(named.probabilities)
     config = dataclasses.replace(asked, horizon=rounded(asked.horizon))
     lineup = _lineup(config, len(matrix))
     if config.horizon != asked.horizon:
@@ -47,13 +48,13 @@ def duel(job: Job) -> Path:
         }
         runs.write_log(bench.folder, [_columns(name, one) for name, one in found.items()])
         shown = dataclasses.replace(
-            dueling.standing(named),
+            standing.duel(named),
             bandits=tuple(_bandit(name, one, named.names) for name, one in found.items()),
             about=f"{config.repeats} repeats of {horizon:,} duels",
         )
         figure = _figure(found, "strong" if shown.condorcet else "copeland")
         plots.save_twice(figure, bench.folder / FIGURE)
-        if names is not None:
+        if config.inputs:
             plots.save_twice(shown.plot(), bench.folder / MATRIX)
         runs.write_summary(bench.folder, shown.to_dict())
 
@@ -105,7 +106,7 @@ def _columns(name: str, found: Runs) -> Columns:
     }
 
 
-def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> dueling.Bandit:
+def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> standing.Bandit:
     """What the last records say."""
     regrets: dict[str, Any] = {}
     for measure, values in zip(dueling.MEASURES, found.regret[0, :, -1].T, strict=True):
@@ -113,7 +114,7 @@ def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> dueling.Bandit:
             one = runs.mean_and_stderr(values)
             regrets |= {measure: one["mean"], f"{measure}_stderr": one["stderr"]}
     settled = found.settled_at[0]
-    return dueling.Bandit(
+    return standing.Bandit(
         name,
         correct=float(found.is_best[0, :, -1].mean()),
         explored=float(settled[settled > 0].mean()) if settled.any() else None,
@@ -144,7 +145,7 @@ def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
 
 def print_regrets(console: Console, folder: Path, report: str | None = None) -> int:
     """Print the regrets of a run folder of ``duel``, and what its matrix is like."""
-    found = dueling.Standing.from_dict(runs.read_summary(folder))
+    found = standing.Standing.from_dict(runs.read_summary(folder))
     where = (
         f"means of {found.about}; correct: in the end recommends a Copeland winner (with -borda in "
         f"the name: a Borda winner); {folder}"

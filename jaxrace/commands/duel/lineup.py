@@ -1,7 +1,6 @@
 """Dueling bandits and matrices by name."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -10,6 +9,7 @@ import numpy as np
 
 from jaxrace import data, dueling
 from jaxrace.commands.duel.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelConfig
+from jaxrace.commands.duel.of_file import read
 from jaxrace.dueling import matrices
 
 
@@ -51,16 +51,10 @@ def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array
     return Entrant(algorithm, algorithm.params())
 
 
-class Arms(NamedTuple):
-    """Who beats whom."""
-
-    matrix: np.ndarray  # float32 [K, K]
-    names: tuple[str, ...] | None = None  # K, of a file
-    said: tuple[str, ...] = ()  # what was guessed of it
-
-
-def arms_of(config: DuelConfig) -> Arms:
+def matrix_of(config: DuelConfig) -> data.Matrix:
     """The preference matrix of a job."""
+    if config.matrix not in MATRICES:
+        return read(config)
     count, key = config.arms or DEFAULT_ARMS, jax.random.key(np.uint32(config.seed))
     makers: dict[str, Callable[[], jax.Array]] = {
         "random": lambda: matrices.random(key, count),
@@ -76,18 +70,4 @@ def arms_of(config: DuelConfig) -> Arms:
     assert makers.keys() == MATRICES.keys()
     if config.matrix == "cyclic" and count < 3:
         raise ValueError(f"arms: expected at least 3 for a cyclic matrix, got {count}")
-    if config.matrix in makers:
-        return Arms(matrices.check_matrix(makers[config.matrix]()))
-    if "." not in config.matrix and not Path(config.matrix).exists():
-        raise ValueError(
-            f"matrix: expected a file or one of {', '.join(MATRICES)}, got {config.matrix!r}"
-        )
-    if config.matrix.endswith(".npy"):
-        arms = Arms(matrices.read_matrix(config.matrix))
-    else:
-        read = data.read_matrix(config.matrix, decimal=config.decimal, delimiter=config.delimiter)
-        arms = Arms(matrices.check_matrix(read.probabilities), read.names, read.said)
-    count = len(arms.matrix)
-    if config.arms not in (None, count):
-        raise ValueError(f"arms: expected {count}, as in {config.matrix}, got {config.arms}")
-    return arms
+    return data.Matrix(tuple(map(str, range(count))), np.asarray(makers[config.matrix](), float))

@@ -1,6 +1,7 @@
-"""Who stands where in a matrix of who beats whom, by name. Axes: K arms."""
+"""Who stands where in a matrix of who beats whom: the front door. Axes: K options."""
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,11 +18,13 @@ from jaxrace.answers import (
     panels,
 )
 from jaxrace.data import Matrix, read_matrix
-from jaxrace.dueling import winners
-from jaxrace.dueling.matrices import check_matrix
+from jaxrace.judging import winners
+from jaxrace.judging.levels import shared_bets
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_DELTA = 0.05  # of all pairs together: that one is called clear in the wrong direction
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,11 +33,23 @@ class Arm:
 
     name: str
     beats: int  # so many of the others
+    clearly: int | None  # of them, where counts are clear; None of probabilities
     wins: float  # mean probability to beat one of the others
     played: float  # how often by who knows the matrix: the von Neumann winner
     copeland: bool  # does nobody beat more of the others?
     borda: bool  # has nobody a higher mean?
     smith: bool  # is it in the smallest set whose members beat all others?
+
+
+@dataclasses.dataclass(frozen=True)
+class Meeting:
+    """The duels of two options that were counted."""
+
+    first: str
+    second: str
+    won: float  # by the first; a draw is a half for both
+    lost: float
+    clear: bool  # is it clear which one is better?
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,14 +73,15 @@ class Bandit:
 
 @dataclasses.dataclass(frozen=True)
 class Standing(Ranking):
-    """The answer of ``dueling.standing`` and of ``jaxrace duel``. Print it, or see its fields."""
+    """The answer of ``jaxrace.duel`` and of ``jaxrace duel``. Print it, or see its fields."""
 
-    ROWS: ClassVar = {"options": Arm, "bandits": Bandit}
+    ROWS: ClassVar = {"options": Arm, "pairs": Meeting, "bandits": Bandit}
 
     top: int  # arms that beat the most others
     options: tuple[Arm, ...]  # best first: who beats the most others, then by wins
     condorcet: bool  # does the first beat every other one?
     shares: list[list[float]]  # how likely i beats j, of the first 20, in that order
+    pairs: tuple[Meeting, ...] = ()  # of counts: those of the same options
     notes: tuple[str, ...] = ()
     bandits: tuple[Bandit, ...] = ()
     about: str = ""  # the runs of these
@@ -103,10 +119,18 @@ class Standing(Ranking):
 
     def headline(self) -> str:
         """The answer in a line."""
+        first, others = self.options[0], len(self.options) - 1
+        if self.condorcet and self.is_answered:
+            return f"BEST: {first.name}, which beats every other one"
         if self.condorcet:
-            return f"BEST: {listed(self.best)}, which beats every other one"
-        beaten = f"{self.options[0].beats} of {len(self.options) - 1}"
-        return f"NOBODY BEATS ALL OTHERS; the most, {beaten}: {listed(self.best)}"
+            return f"NOT SURE: {first.name} is ahead of every other one, clearly of {first.clearly}"
+        does = "BEATS" if first.clearly is None else "IS AHEAD OF"
+        return f"NOBODY {does} ALL OTHERS; the most, {first.beats} of {others}: {listed(self.best)}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Is it clear what the numbers say, if they are counts: that one beats every other?"""
+        return self.options[0].clearly in (None, len(self.options) - 1)
 
     def meaning(self) -> str:
         """Who is the best in other ways, too."""
@@ -118,16 +142,38 @@ class Standing(Ranking):
             ("Smith set", lambda one: one.smith),
         ):
             found.append(f"{kind} {listed([one.name for one in self.options if is_in(one)])}")
-        return ", ".join(found)
+        text = ", ".join(found)
+        if self.options[0].clearly is None:
+            return text
+        clear, count = sum(one.clearly or 0 for one in self.options), len(self.options)
+        return (
+            f"by the counts as they are: {text}; who is better is clear for {clear} of "
+            f"{count * (count - 1) // 2} pairs, at {1 - _DELTA:.0%} for all of them together"
+        )
 
     def tables(self) -> list[Shown]:
         """The arms, best first, of which the first 20, and the algorithms."""
+        is_counted = self.options[0].clearly is not None
         rows = [
-            [str(place + 1), one.name, str(one.beats), f"{one.wins:.4g}", f"{one.played:.0%}"]
+            [
+                *(str(place + 1), one.name, str(one.beats)),
+                *([str(one.clearly)] if is_counted else []),
+                *(f"{one.wins:.4g}", f"{one.played:.0%}"),
+            ]
             for place, one in enumerate(self.options[:MOST_SHOWN])
         ]
-        heads = ["", "option", "beats", "wins", "best mixture"]
+        clearly = ["clearly"] if is_counted else []
+        heads = ["", "option", "beats", *clearly, "wins", "best mixture"]
         shown = [Shown(heads, rows, len(self.options) - len(rows))]
+        rows = [
+            [one.first, one.second, f"{one.won:g}", f"{one.lost:g}"]
+            for one in self.pairs
+            if not one.clear
+        ]
+        if rows:
+            heads, hidden = ["option", "other", "won", "lost"], len(rows) - MOST_SHOWN
+            below = "above: pairs of which it is not clear who is better"
+            shown.append(Shown(heads, rows[:MOST_SHOWN], max(hidden, 0), (below,)))
         # The other regrets are in the frame.
         measures = ("strong", "copeland") if self.condorcet else ("copeland", "borda")
         heads = ["algorithm", *(f"{measure} regret" for measure in measures)]
@@ -150,30 +196,45 @@ def _number(mean: float, stderr: float | None) -> str:
     return f"{mean:,.{digits}f}" + ("" if stderr is None else f" ± {stderr:,.{digits}f}")
 
 
-def standing(data: Any, **columns: Any) -> Standing:
+def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
     """Say who is the best in a matrix of who beats whom, and how all others stand.
 
-    Probabilities are taken as they are. How sure an order is that comes from a few games, says
-    ``jaxrace.select``.
+    Probabilities are taken as they are. Counts are evidence: of each pair it is said whether it is
+    clear who is better. With a probability of 95 % all that is called clear is right, however the
+    pairs were chosen and whenever the counts were looked at, if the duels of a pair are independent
+    of each other and alike (docs/dueling.md).
 
     Args:
         data: Who beats whom, as ``jaxrace.data.read_matrix`` takes it: probabilities or wins of the
-            row against the column, in a data frame, columns by name, or the path of a file; or
-            what that has read.
+            row against the column, in a data frame, columns by name, an array, or the path of a
+            file; or what that has read.
+        argument: What messages begin with.
         **columns: ``decimal`` and ``delimiter`` of ``read_matrix``.
 
     Raises:
         ValueError: It is no such matrix.
 
     >>> wins = {"ann": [0, 1, 3], "bob": [4, 0, 2], "cy": [1, 3, 0]}  # columns, below them rows
-    >>> result = standing(wins)
+    >>> result = duel(wins)
     >>> result.condorcet, result.best, [arm.beats for arm in result.options]
     (False, ['cy', 'ann', 'bob'], [1, 1, 1])
     """
-    found = data if isinstance(data, Matrix) else read_matrix(data, argument="data", **columns)
-    matrix = check_matrix(found.probabilities)
-    beats, wins = (matrix > 0.5).sum(1), np.asarray(winners.borda_scores(matrix), float)
+    found = data if isinstance(data, Matrix) else read_matrix(data, argument=argument, **columns)
+    matrix = winners.check_matrix(found.probabilities)
+    beats, wins = (matrix > 0.5).sum(1), (matrix.sum(1, dtype=float) - 0.5) / (len(matrix) - 1)
     order = np.lexsort((-wins, -beats))
+    first = order[:MOST_SHOWN]
+    names, clear, pairs = found.names, None, []
+    if (counts := found.wins) is not None:
+        clear = clear_wins(counts)
+        pairs = [
+            Meeting(
+                *(names[i], names[j], float(counts[i, j]), float(counts[j, i])),
+                clear=bool(clear[i, j] | clear[j, i]),
+            )
+            for place, i in enumerate(first)
+            for j in first[place + 1 :]
+        ]
     played = winners.von_neumann_winner(matrix)
     sets = (
         winners.copeland_winners(matrix),
@@ -182,19 +243,35 @@ def standing(data: Any, **columns: Any) -> Standing:
     )
     arms = tuple(
         Arm(
-            found.names[arm],
+            names[arm],
             int(beats[arm]),
+            None if clear is None else int(clear[arm].sum()),
             round(float(wins[arm]), 6),
             round(float(played[arm]), 6),
             *(bool(members[arm]) for members in sets),
         )
         for arm in order
     )
-    first = order[:MOST_SHOWN]
     return Standing(
         top=int(sets[0].sum()),
         options=arms,
         condorcet=winners.condorcet_winner(matrix) is not None,
         shares=matrix[np.ix_(first, first)].astype(float).round(6).tolist(),
+        pairs=tuple(pairs),
         notes=found.said,
     )
+
+
+def clear_wins(wins: np.ndarray) -> np.ndarray:
+    """Is it clear that option i is better than j? bool [K, K], of wins of i against j.
+
+    By the bets of a shared table: E_ij = sum_k w_k (1 + lambda_k)^wins (1 - lambda_k)^losses grows
+    above K (K - 1) / delta. If i wins a duel with 1/2 at most, no bet gains on average, whichever
+    duels are made and whenever one looks (Ville). A draw, a half for both, only loses.
+    """
+    level = math.log(wins.size - len(wins)) - math.log(_DELTA)
+    evidence = np.full(wins.shape, -np.inf)
+    for bet, weight in zip(*shared_bets(level), strict=True):
+        gained = wins * math.log1p(bet) + wins.T * math.log1p(-bet)
+        evidence = np.logaddexp(evidence, math.log(weight) + gained)
+    return evidence >= level

@@ -1,0 +1,133 @@
+"""Who is best in a preference matrix, on the host.
+
+A Condorcet winner need not exist, a Copeland winner beats the most others, a Borda winner wins most
+often against a random opponent, a von Neumann winner is a lottery that no arm beats, and the Smith
+set is the smallest set whose members beat all others. Axes: K arms.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jaxrace.validation import require_preferences
+
+# Of a game with payoffs of 1 to 3: ties between constraints are broken by numbers of this size, and
+# what is below the second one is rounding.
+_NUDGE, _ROUNDING = 1e-8, 1e-10
+
+
+def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
+    """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly.
+
+    Everything is computed from these numbers, so that all agree on which pairs are tied. ValueError
+    if it is not square, has fewer than two arms, or an entry that cannot be right.
+
+    >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
+    Traceback (most recent call last):
+    ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
+    """
+    require_preferences("matrix", matrix)
+    found = np.asarray(matrix, np.float64)
+    lead = (found - found.T) / 2
+    high = (0.5 + abs(lead)).astype(np.float32)
+    # 1 - high is exact: both are on different sides of 1/2, or both on it.
+    return np.where(lead >= 0, high, 1 - high)
+
+
+def condorcet_winner(matrix: ArrayLike) -> int | None:
+    """The arm that beats every other, or None.
+
+    >>> condorcet_winner([[0.5, 0.9], [0.1, 0.5]]), condorcet_winner([[0.5, 0.5], [0.5, 0.5]])
+    (0, None)
+    """
+    checked = check_matrix(matrix)
+    found = np.flatnonzero((checked > 0.5).sum(-1) == len(checked) - 1)
+    return int(found[0]) if found.size else None
+
+
+def copeland_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
+    """Those of the largest Copeland score, bool [K].
+
+    >>> copeland_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
+    [True, False]
+    """
+    wins = (check_matrix(matrix) > 0.5).sum(-1)
+    return wins == wins.max()
+
+
+def borda_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
+    """Those of the largest Borda score, up to rounding of the entries to float32, bool [K].
+
+    >>> borda_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
+    [True, False]
+    """
+    sums = check_matrix(matrix).astype(np.float64).sum(-1)
+    # Entries are off by 2^-25 at most, in both sums.
+    return sums >= sums.max() - len(sums) * 2.0**-24
+
+
+def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
+    """The smallest set whose members beat every arm outside of it, bool [K].
+
+    >>> smith_set([[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]).tolist()
+    [True, True, True]
+    """
+    beats = check_matrix(matrix) > 0.5
+    wins = beats.sum(1)
+    order = np.argsort(-wins, kind="stable")
+    # The set is where this order begins: members win more often than all others.
+    within = np.diagonal(beats[np.ix_(order, order)].cumsum(0).cumsum(1))
+    first = np.arange(1, len(wins) + 1)
+    beyond = wins[order].cumsum() - within  # wins of the first against the rest
+    size = first[beyond == first * (len(wins) - first)][0]
+    return wins >= wins[order[size - 1]]
+
+
+def von_neumann_winner(matrix: ArrayLike) -> NDArray[np.float64]:
+    """A lottery over the arms that wins with at least 1/2 against every arm: [K], sums to 1.
+
+    The maximin strategy of the game with payoffs p_ij - 1/2, whose value is 0 (Dudik et al. 2015).
+    There may be several; this is one of them. All are within the Smith set.
+
+    >>> stone_scissors_paper = [[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]
+    >>> von_neumann_winner(stone_scissors_paper).round(3).tolist()
+    [0.333, 0.333, 0.333]
+    """
+    checked = check_matrix(matrix)
+    members = np.flatnonzero(smith_set(checked))
+    game = checked[np.ix_(members, members)].astype(np.float64) - 0.5  # antisymmetric
+    lottery = np.zeros(len(checked))
+    lottery[members] = _maximin(game / (abs(game).max() or 1.0))
+    return lottery
+
+
+def _maximin(game: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lottery x with x game >= 0, of an antisymmetric game [K, K] with payoffs up to 1.
+
+    By the simplex method: maximise sum y where M y <= 1 and y >= 0, for M = game + 2, whose value
+    is 2; x = y / sum y. Its last exchange says which are the support and the tight rows, and y is
+    the solution of their equations. RuntimeError if the game is not won so.
+    """
+    count, payoff = len(game), game + 2
+    table = np.ones((count + 1, count + 1))
+    table[:count, :count] = payoff
+    table[:count, count] += _NUDGE * np.random.default_rng(0).random(count)  # no two rows tie
+    table[count, :count], table[count, count] = -1, 0
+    columns, rows = np.arange(count), count + np.arange(count)  # y, and what is left up to 1
+    while table[count, column := int(np.argmin(table[count, :count]))] < -_ROUNDING:
+        rises = np.maximum(table[:count, column], _ROUNDING / 2)
+        ratios = np.where(rises > _ROUNDING, table[:count, count] / rises, np.inf)
+        row = int(np.argmin(ratios))
+        pivot, of_column = table[row, column], table[:, column].copy()
+        table[row] /= pivot
+        of_column[row] = 0
+        table -= np.outer(of_column, table[row])
+        table[:, column] = -of_column / pivot
+        table[row, column] = 1 / pivot
+        rows[row], columns[column] = columns[column], rows[row]
+    support, tight = rows[rows < count], columns[columns >= count] - count
+    found = np.zeros(count)
+    found[support] = np.linalg.solve(payoff[np.ix_(tight, support)], np.ones(len(support)))
+    found = np.maximum(found / found.sum(), 0)
+    if (worst := (found @ game).min()) < -_NUDGE:
+        raise RuntimeError(f"von Neumann winner: expected at least 0 against all, got {worst:.2g}")
+    return found
