@@ -84,6 +84,7 @@ LINES = (
     _command("select", "docs/data/games.csv", "--top", "3"),
     _command("improve", "docs/data/log.csv", "--low", "0", "--high", "20"),
     _command("improve", "docs/data/log.csv", "--low", "0", "--high", "20", "--bound", "betting"),
+    _command("duel", "bench/wins.csv"),
     _command("duel", "random"),
     _command("duel", "random", "--algorithm", "rucb", "--horizon", "2000"),
     _command("select", "thurstone", "--top", "4", "--method", "hybrid,pocbam,uniform"),

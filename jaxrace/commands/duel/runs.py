@@ -14,7 +14,7 @@ from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_
 # Runs of a block: their arrays stay in the processor's cache; of few runs, so many blocks. What
 # the runs come to may depend on it, so it does not depend on the number of cores.
 _WIDTH, _BLOCKS = 256, 4
-_FEW_DUELS = 500_000  # take less long than to compile them well
+_FEW_DUELS = 10_000_000  # run as long as what is saved by compiling them in less time
 
 
 class Runs(NamedTuple):
