@@ -90,6 +90,18 @@ MUTANTS = [
         "tests/test_select.py",
     ),
     (
+        "jaxrace/judging/standing.py",
+        "level = math.log(wins.size - len(wins)) - math.log(_DELTA)",
+        "level = -math.log(_DELTA)",
+        "tests/test_dueling_matrices.py",
+    ),
+    (
+        "jaxrace/judging/winners.py",
+        "beyond = wins[order].cumsum() - within",
+        "beyond = wins[order].cumsum()",
+        "tests/test_dueling_matrices.py",
+    ),
+    (
         "jaxrace/dueling/rucb.py",
         "stays = (candidates & (arms == state.champion)).any()",
         "stays = state.champion < self.num_arms",
