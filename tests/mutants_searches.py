@@ -257,7 +257,7 @@ MUTANTS = [
     ),
     (
         "jaxrace/rating/model.py",
-        "around / 2 + spread / 2",
+        "(around + information) / 2",
         "around / 2",
         "tests/test_rating.py",
     ),

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.special
 import scipy.stats
 from rating_cases import KINDS, coins, margins, stopped, table_of, tried
 
@@ -15,6 +16,7 @@ import jaxrace
 from jaxrace.data import Votes, read_votes
 from jaxrace.rating.advice import advice
 from jaxrace.rating.model import chance, rate
+from jaxrace.rating.normal import log_loss, log_tail
 
 Table = functools.partial(Votes, kind="margin", lines=np.zeros(0))
 
@@ -147,11 +149,51 @@ def test_advice_where_nobody_is_in_doubt():
     assert -np.inf < log_chance < -20
 
 
-def test_no_jax_is_needed():
+def test_tails_of_the_normal_law():
+    near = np.concatenate([[0, 1e-300], np.geomspace(1e-6, 8, 1_000)])
+    direct = scipy.stats.norm.pdf(near) - near * scipy.stats.norm.sf(near)
+    np.testing.assert_allclose(log_loss(near), np.log(direct), rtol=1e-12)
+    far = np.geomspace(1e3, 1e100, 1_000)
+    beyond = np.log1p(-3 / far / far) - 2 * np.log(far) - far**2 / 2 - np.log(2 * np.pi) / 2
+    np.testing.assert_allclose(log_loss(far), beyond, rtol=1e-12)
+    both = np.append(near, far)
+    found = [log_tail(b) for b in both.tolist()]
+    np.testing.assert_allclose(found, scipy.special.log_ndtr(-both), rtol=1e-12)
+
+
+def test_many_options_are_as_far_apart_as_they_are():
+    """Of 8 votes an option: nothing is shrunk too much, and what is not known has its size."""
+    rng, size, count = np.random.default_rng(0), 1_000, 4_000
+    first, truth = rng.integers(size, size=count), rng.normal(size=size)
+    second = (first + rng.integers(1, size, count)) % size
+    scores = (rng.random(count) < chance(truth[first] - truth[second])).astype(float)
+    names = tuple(map(str, range(size)))
+    found = rate(Votes(names, first, second, scores, "win", np.arange(count)))
+    near, truth = (x - x.mean() for x in (found.qualities, truth))
+    assert near @ truth / (near @ near) == pytest.approx(1, abs=0.12)
+    squares = (truth - near) ** 2 / np.diagonal(found.covariance)
+    assert squares.mean() == pytest.approx(1, abs=0.15)
+
+
+def test_who_has_won_all_of_many_options():
+    """A likelihood without a maximum, and a share of next to 1."""
+    found = jaxrace.select({"winner": ["x"] * 1_400, "loser": [f"o{n}" for n in range(1_400)]})
+    assert found.best == ["x"]
+    assert 0.99 < found.options[0].score < 1
+
+
+def test_equal_options_are_in_the_order_of_their_names():
+    """Of a round robin each has a win and a loss: what differs by rounding alone says nothing."""
+    names = [f"o{n}" for n in range(9)]
+    around = [(names[i], names[(i + step) % 9]) for step in (1, 2) for i in range(9)]
+    assert [one.name for one in jaxrace.select(around).options] == names
+
+
+def test_numpy_is_all_that_is_needed():
     code = (
         "import sys, jaxrace\n"
         "jaxrace.select([('a', 'b'), ('b', 'c')])\n"
-        "print([name for name in ('jax', 'scipy.stats', 'pandas') if name in sys.modules])"
+        "print([name for name in ('jax', 'scipy', 'pandas') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

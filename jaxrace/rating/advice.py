@@ -3,15 +3,14 @@
 import math
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr
 
 from jaxrace.rating.model import Rating, chance
+from jaxrace.rating.normal import log_loss, log_tail
 
 # Exchanges of a selected and another option, the most doubtful: advice is about these.
 _MOST_EXCHANGES = 32
 
-# From here on 1 - b Q(b) / phi(b) is 1 / b^2, but for 3e-8 of it; beyond the second all is equal.
-_FAR, _FARTHEST = 1e4, 1e100
+_FARTHEST = 1e100  # standard deviations, beyond which all is equal
 
 
 def advice(
@@ -88,19 +87,16 @@ def _exchanges(rating: Rating, top: int) -> tuple[np.ndarray, np.ndarray, np.nda
 def _log_change(gaps: np.ndarray, steps: np.ndarray) -> float:
     """ln of the chance that qualities which move by N(0, 1) steps turn one of the gaps round."""
     sides = [gaps[steps * sign > 0] / np.abs(steps[steps * sign > 0]) for sign in (1, -1)]
-    tails = [log_ndtr(-side.min()) for side in sides if side.size]
+    tails = [log_tail(float(side.min())) for side in sides if side.size]
     return float(np.logaddexp.reduce(tails)) if tails else -math.inf
 
 
 def _log_gains(gaps: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """ln E max(s Z - gap, 0) of steps s >= 0 and Z ~ N(0, 1): ln s phi(b) (1 - b Q(b) / phi(b)).
+    """ln E max(s Z - gap, 0) of steps s >= 0 and Z ~ N(0, 1).
 
     Where no score is likely to change the selection, the gain itself is below any float.
     """
     steps = np.maximum(steps, np.finfo(float).tiny)
     with np.errstate(over="ignore"):
         b = np.minimum(gaps / steps, _FARTHEST)
-    ratio = b * math.sqrt(math.pi / 2) * erfcx(b / math.sqrt(2))
-    with np.errstate(divide="ignore", invalid="ignore"):  # of the other branch
-        left = np.where(b < _FAR, np.log1p(-ratio), -2 * np.log(np.maximum(b, _FAR)))
-    return np.log(steps / math.sqrt(2 * math.pi)) - b**2 / 2 + left
+    return np.log(steps) + log_loss(b)

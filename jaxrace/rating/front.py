@@ -93,7 +93,8 @@ def _answer(
     votes: Votes, rating: Rating, top: int, delta: float, number: int, rng: np.random.Generator
 ) -> SelectionOfVotes:
     names, expected = votes.names, rating.expected()
-    expected[np.abs(expected) <= 1e-12 * np.abs(expected).max()] = 0.0
+    unit = float(np.abs(expected).max() or 1) / 2**40
+    expected = np.round(expected / unit) * unit  # what differs by rounding alone is in their order
     places = np.argsort(-expected, kind="stable")
     ranking, (last, first) = places.tolist(), places[top - 1 : top + 1].tolist()
     count = int(np.clip(_MOST_NUMBERS // len(names), _FEWEST_DRAWS, _MOST_DRAWS))
