@@ -239,8 +239,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/data/sides.py",
-        "1 - share if has_lost",
-        "share if has_lost",
+        "1 - shares if sides.names_losers",
+        "shares if sides.names_losers",
         "tests/test_right_answers.py",
     ),
     (

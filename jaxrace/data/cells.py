@@ -3,7 +3,7 @@
 import contextlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -57,10 +57,29 @@ def label_of(cell: Cell) -> str:
     return "" if cell is None else str(cell)
 
 
+def different(cells: Sequence[Cell]) -> Iterable[Cell]:
+    """The same, of texts alone each once: long columns repeat a few words."""
+    return dict.fromkeys(cells) if set(map(type, cells)) == {str} else cells
+
+
+def words_of(*columns: Sequence[Cell]) -> tuple[tuple[str, ...], np.ndarray]:
+    """The different names in some columns, row by row, and the place of each, int32 [columns, n].
+
+    >>> words_of(["b", "a"], ["c", "b"])[0]
+    ('b', 'c', 'a')
+    """
+    cells = [name for row in zip(*columns, strict=True) for name in row]
+    names = cells if set(map(type, cells)) <= {str} else [*map(label_of, cells)]
+    words = dict.fromkeys(names)
+    places = dict(zip(words, range(len(words)), strict=True))
+    found = np.fromiter(map(places.__getitem__, names), np.int32, len(names))
+    return tuple(words), found.reshape(-1, len(columns)).T
+
+
 def kind_of(cells: Sequence[Cell]) -> Kind:
     """What the cells of a column are, blank ones aside."""
     found: Kind = "blank"
-    for cell in cells:
+    for cell in different(cells):
         kind = _kind(cell)
         if kind not in ("blank", found):
             if found != "blank":
@@ -100,33 +119,39 @@ def numbers_of(
     columns = {head: table.column(head) for head in heads}
     texts = [cell for cells in columns.values() for cell in cells if isinstance(cell, str)]
     sign = decimal or _decimal_of(table, texts)
-    percents = [text for text in texts if text.endswith("%")]
+    percents = [text for text in different(texts) if text.endswith("%")]
     said = ["decimal commas"] if sign == "," and any("," in text for text in texts) else []
     if percents:
         said.append("percents divided by 100")
     found = {}
     for head, cells in columns.items():
-        numbers = np.empty(len(cells))
-        for row, cell in enumerate(cells):
+        numbers: list[float] = []
+        for cell in (once := different(cells)):
             number = math.nan if is_blank(cell) else _number(cell, sign, bool(percents))
             if number is None:
+                row = len(numbers) if once is cells else cells.index(cell)
                 raise _no_number(table, row, head, cell, sign, bool(percents))
-            numbers[row] = number
-        found[head] = numbers
+            numbers.append(number)
+        if once is not cells:
+            known = dict(zip(once, numbers, strict=True))
+            numbers = [*map(known.__getitem__, cells)]
+        found[head] = np.array(numbers, float)
     return found, said
 
 
 def _decimal_of(table: Table, texts: Sequence[str]) -> str:
     """The decimal sign of cells; ValueError if a sign may also be that of thousands."""
-    commas = [text for text in texts if _WITH_COMMA.fullmatch(text)]
-    points = [text for text in texts if "." in text and _LIKE_A_NUMBER.fullmatch(text)]
+    once = [*dict.fromkeys(texts)]
+    commas = [text for text in once if _WITH_COMMA.fullmatch(text)]
+    points = [text for text in once if "." in text and _LIKE_A_NUMBER.fullmatch(text)]
     hint = "--decimal comma or --decimal point says how to read it"
     if commas and not points:
         if all(_THOUSANDS[","].fullmatch(text) for text in commas):
             raise table.wrong("numbers that can be read in one way", repr(commas[0]), hint=hint)
         return ","
     are_like = points and all(map(_THOUSANDS["."].fullmatch, points))
-    if are_like and (table.separator == ";" or _seem_thousands(points, texts)):
+    often = [*filter(set(points).__contains__, texts)]
+    if are_like and (table.separator == ";" or _seem_thousands(often, texts)):
         raise table.wrong("numbers that can be read in one way", repr(points[0]), hint=hint)
     return "."
 

@@ -6,7 +6,7 @@ import io
 import itertools
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from jaxrace.data.cells import counts, kind_of
@@ -25,6 +25,7 @@ _DECIMAL = re.compile(r"\d,\d")
 # What is on the two sides of a decimal comma, and what only stands where decimals have points.
 _WHOLE, _BEHIND = re.compile(r"[+-]?\d+"), re.compile(r"\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 _BETWEEN = re.compile(r"[;\t|]|,(?=\S)")
+_LINE, _AROUND = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+"), re.compile(r"^ +| +$")
 _CUT = re.compile(r"[+-]?0\d+|-0")
 _WITH_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
@@ -82,15 +83,16 @@ def parse(
     is_auto = delimiter == "auto"
     chosen = _delimiter_of(argument, where, text, header) if is_auto else signs[delimiter]
     text, titles = _without_titles(text, chosen) if header else (text, [])
+    even = _even(text, chosen) if header else None
     try:
-        rows = list(_rows(text, chosen))
+        rows = even[0] if even else list(_rows(io.StringIO(text, newline=""), chosen))
     except csv.Error as error:
         raise wrong(argument, "a table", where, f"text that is none ({error})") from None
     if not rows:
         raise wrong(argument, "a table with something in it", where, "none")
-    rows = _with_one_header(argument, where, rows) if header else rows
+    rows = _with_one_header(argument, where, rows) if header and not even else rows
     names = ""
-    if header and _lacks_a_head([row for _, row in rows]):
+    if header and not even and _lacks_a_head([row for _, row in rows]):
         hint = _other_reading([row for _, row in rows], chosen)
         if hint:
             place = f"{where}, line {rows[1][0]}"
@@ -113,8 +115,8 @@ def parse(
         got = f"{listed(heads)} below {titles[-1]!r}"
         hint = "a name above each column says which is which; --delimiter what is between them"
         raise wrong(argument, "names of columns", f"{where}, line {number}", got, hint)
-    cells = [cell for _, row in rows for cell in row]
-    if chosen == "," and not header and (cut := [*filter(_CUT.fullmatch, cells)]):
+    cells = [] if header else [cell for _, row in rows for cell in row]
+    if chosen == "," and (cut := [*filter(_CUT.fullmatch, cells)]):
         hint = "semicolons between columns let commas be decimal ones"
         raise wrong(argument, "numbers", where, f"{cut[0]!r}, behind a comma", hint)
     for number, row in rows:
@@ -122,8 +124,11 @@ def parse(
             place = f"{where}, line {number}"
             hint = f"its delimiter was taken to be {chosen!r}" if is_auto else ""
             raise wrong(argument, f"{width} cells", place, str(len(row)), hint)
-    columns = tuple([row[place] for _, row in rows] for place in range(width))
-    lines = [number for number, _ in rows]
+    if even:
+        columns, lines = even[1:]
+    else:
+        columns = tuple([row[place] for _, row in rows] for place in range(width))
+        lines = [number for number, _ in rows]
     is_usual = chosen in ",\t" or not is_auto
     said = () if is_usual else (f"{_NAMES[chosen]}s between the columns",)
     said += tuple(f"left out, as a title: {title!r}" for title in titles)
@@ -185,6 +190,8 @@ def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
         others = "".join(line.split(delimiter)[1:]).strip(' "\r')
         others += "".join(_BETWEEN.findall(line.replace(delimiter, "")))  # as if it had columns
         if not line.startswith("#{") and (others or delimiter == _SPACE):
+            if not (number or line.startswith("# ")):
+                return text, []
             titles = [title.strip(f' "\r{delimiter}') for title in lines[:number]]
             heads = re.sub(r"\A# +", "", line)
             return "\n" * number + "\n".join([heads, *lines[number + 1 :]]), [*filter(None, titles)]
@@ -214,10 +221,37 @@ def _with_one_header(
     return [(number, [*names[:count], *heads[count:]]), *rows[3:]]
 
 
-def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _even(
+    text: str, delimiter: str
+) -> tuple[list[tuple[int, list[str]]], tuple[list[str], ...], range] | None:
+    """The heads, the columns below and their lines, if it is as plain as long tables are.
+
+    Each line has as many cells as the first, whose last one is a head, and nothing is quoted.
+    """
+    text = text.replace("\r\n", "\n")
+    below = text.lstrip("\n")
+    begin, below = len(text) - len(below) + 1, below.rstrip("\n")
+    if delimiter == _SPACE or not below or '"' in below or "\r" in below:
+        return None
+    lines = below.split("\n")
+    if len({line.count(delimiter) for line in lines}) > 1 or len(lines) < 2:
+        return None
+    if len(max(lines, key=len)) > csv.field_size_limit():
+        return None
+    width = lines[0].count(delimiter) + 1
+    cells = [*map(str.strip, below.replace("\n", delimiter).split(delimiter))]
+    first, columns = cells[:width], tuple(cells[place::width] for place in range(width))
+    # Rows of an index of pandas, or of nothing, begin with an empty cell.
+    if not first[-1] or "" in columns[0]:
+        return None
+    for column in columns:
+        del column[0]
+    return [(begin, first)], columns, range(begin + 1, begin + len(lines))
+
+
+def _rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
     is_space = delimiter == _SPACE
-    text = re.sub(r"(?m)^ +| +$", "", text) if is_space else text
-    lines = io.StringIO(text, newline="")
+    lines = (_AROUND.sub("", line) for line in lines) if is_space else lines
     reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=is_space)
     begin = 1
     for row in reader:
@@ -241,7 +275,8 @@ def _delimiter_of(argument: str, where: str, text: str, header: bool) -> str:
         below, titles = _without_titles(text, delimiter) if header else (text, [])
         rows: list[list[str]] = []
         with contextlib.suppress(csv.Error):
-            for _, row in itertools.islice(_rows(below, delimiter), _LOOKED_AT):
+            lines = (found[0] for found in _LINE.finditer(below))
+            for _, row in itertools.islice(_rows(lines, delimiter), _LOOKED_AT):
                 rows.append(row)
             if _fits(rows):
                 # Heads may have other delimiters in them; but commas in heads are no decimal ones.

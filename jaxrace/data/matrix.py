@@ -214,8 +214,10 @@ def crosstable_in(table: Table) -> Table | None:
     >>> found.heads, found.columns
     (('ann', 'bob'), ([None, '1'], [2.5, None]))
     """
+    if not 2 <= len(table.lines) <= len(table.heads):
+        return None
     words = [place for place, cells in enumerate(table.columns) if kind_of(cells) == "text"]
-    if not words or len(table.lines) < 2:
+    if not words:
         return None
     names = [label_of(cell) for cell in table.columns[words[0]]]
     numbers = [str(place + 1) for place in range(len(names))]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxrace.data.cells import label_of
+from jaxrace.data.cells import words_of
 from jaxrace.data.table import Table, listed
 
 # What tells two columns apart whose names are the same but for it.
@@ -181,54 +181,62 @@ def _for_each_side(
     return found[0] if found else None
 
 
-def shares_of(table: Table, sides: Sides, asked: str) -> tuple[np.ndarray, list[str]]:
+def shares_of(
+    table: Table,
+    sides: Sides,
+    asked: str,
+    names: Sequence[str],
+    first: np.ndarray,
+    second: np.ndarray,
+) -> tuple[np.ndarray, list[str]]:
     """The first's share of a win in each row, float64 [rows], NaN for a game that has not ended.
 
     Numbers among the words are shares of the first if they are ``asked`` for as win, or the
-    column's name says so.
+    column's name says so. Options are places in ``names``, [rows].
     """
     assert sides.outcome is not None
     said: list[str] = []
-    cells = [*map(label_of, table.column(sides.outcome))]
-    names = [[*map(label_of, table.column(head))] for head in (sides.first, sides.second)]
+    cells, (places,) = words_of(table.column(sides.outcome))
     words = _words_of_sides(sides, asked == "win" or sides.are_for_first)
     if sides.is_named and "2" in cells and {*cells} <= {"1", "2", *_TIES}:
         words = words[0] | {"1"}, words[1] | {"2"}
         said.append(f"winner 1 is {sides.first!r}, 2 is {sides.second!r}")
-    shares_of_words = {cell: _share(cell, words) for cell in {*cells}}
-    by_word = [shares_of_words[cell] for cell in cells]
-    by_name = [
-        None if cell not in pair else float(cell == pair[0])
-        for cell, pair in zip(cells, zip(*names, strict=True), strict=True)
-    ]
-    for row, found in enumerate(zip(by_word, by_name, strict=True)):
-        if found == (None, None):
-            if cells[row] in ("0", "1", "-1") and asked == "auto" and not sides.names_losers:
-                sides.require_said(table, asked, cells[row], row)
-            expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
-            if _plain(sides.outcome) in ("score", "margin"):
-                expected = "a number"
-            hint = "" if cells[row] else "leave the row out, or write tie if it was one"
-            raise table.wrong(expected, repr(cells[row]), row, sides.outcome, hint)
+    found = [_share(cell, words) for cell in cells]
+    by_word = np.array([-1 if share is None else share for share in found])[places]
+    called = {name: place for place, name in enumerate(names)}
+    named = np.array([called.get(cell, -1) for cell in cells])[places]
+    by_name = np.select([named == first, named == second], [1.0, 0.0], -1)
+    has_word, has_name = by_word != -1, by_name != -1
+    unknown = np.flatnonzero(~(has_word | has_name))
+    if unknown.size:
+        row = int(unknown[0])
+        cell = cells[places[row]]
+        if cell in ("0", "1", "-1") and asked == "auto" and not sides.names_losers:
+            sides.require_said(table, asked, cell, row)
+        expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
+        if _plain(sides.outcome) in ("score", "margin"):
+            expected = "a number"
+        hint = "" if cell else "leave the row out, or write tie if it was one"
+        raise table.wrong(expected, repr(cell), row, sides.outcome, hint)
     # All winners are named in one way: an option may be called like a side.
-    is_named = any(name is not None for name in by_name) and all(
-        name is not None or word not in (1.0, 0.0, None)
-        for name, word in zip(by_name, by_word, strict=True)
-    )
-    has_words = all(word is not None for word in by_word)
-    shares, has_lost = np.empty(len(cells)), sides.names_losers
-    for row, (word, name) in enumerate(zip(by_word, by_name, strict=True)):
-        share = name if is_named and name is not None else word
-        if share is None:
-            expected = f"{sides.first}, {sides.second} or tie, as in other rows"
-            raise table.wrong(expected, repr(cells[row]), row, sides.outcome)
-        if is_named and name is not None and word != name and (has_words or word == 0.5):
+    is_side = (by_word == 1) | (by_word == 0) | ~has_word
+    is_named = bool(has_name.any() and (has_name | ~is_side).all())
+    is_by_name = has_name & is_named
+    shares = np.where(is_by_name, by_name, by_word)
+    is_unlike = is_by_name & (by_word != by_name) & (bool(has_word.all()) | (by_word == 0.5))
+    bad = np.flatnonzero(is_unlike | (shares == -1))
+    if bad.size:
+        row = int(bad[0])
+        expected, hint = f"{sides.first}, {sides.second} or tie, as in other rows", ""
+        if is_unlike[row]:
+            expected = "one winner"
             hint = "an option is called so, and a side or a tie is, too: rename one"
-            raise table.wrong("one winner", repr(cells[row]), row, sides.outcome, hint)
-        shares[row] = 1 - share if has_lost else share
-    bad = sum("bad" in cell.lower() for cell in cells)
-    if bad:
-        said.append(f"votes for neither, as both are bad, read as ties: {bad:,}")
+        raise table.wrong(expected, repr(cells[places[row]]), row, sides.outcome, hint)
+    shares = 1 - shares if sides.names_losers else shares
+    often = np.bincount(places, minlength=len(cells)).tolist()
+    both_bad = sum(n for cell, n in zip(cells, often, strict=True) if "bad" in cell.lower())
+    if both_bad:
+        said.append(f"votes for neither, as both are bad, read as ties: {both_bad:,}")
     unended = int(np.isnan(shares).sum())
     if unended:
         said.append(f"games that have not ended, left out: {unended:,}")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jaxrace.data.cells import decimal_called, kind_of, label_of, numbers_of
+from jaxrace.data.cells import decimal_called, kind_of, numbers_of, words_of
 from jaxrace.data.matrix import crosstable_in, games_of
 from jaxrace.data.names import alike
 from jaxrace.data.sides import Sides, are_sides, names_winners, shares_of, sides_of
@@ -133,7 +133,7 @@ def read_votes(
         return _told(votes, *guessed, *more, scores=scores, kind=kind)
     if score == "margin":
         raise table.wrong("margins", f"words, in column {sides.outcome!r}")
-    shares, more = shares_of(table, sides, score)
+    shares, more = shares_of(table, sides, score, votes.names, first, second)
     if np.isnan(shares).all():
         raise table.wrong("at least one comparison that has ended", "none")
     rows = np.flatnonzero(~np.isnan(shares))
@@ -189,17 +189,17 @@ def _require_pairs(argument: str, pairs: Sequence[Sequence[Any]]) -> None:
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    number: dict[str, int] = {}
-    found = np.empty((2, len(table.lines)), np.int32)
-    columns = table.column(sides.first), table.column(sides.second)
-    for row, pair in enumerate(zip(*columns, strict=True)):
-        names = [*map(label_of, pair)]
-        if not all(names):
-            raise table.wrong("names of options", ", ".join(map(repr, names)), row)
-        if names[0] == names[1]:
-            raise table.wrong("two different options", f"{names[0]!r} twice", row)
-        found[:, row] = [number.setdefault(name, len(number)) for name in names]
-    return tuple(number), found[0], found[1]
+    words, (first, second) = words_of(table.column(sides.first), table.column(sides.second))
+    empty = words.index("") if "" in words else -1
+    is_empty = (first == empty) | (second == empty)
+    bad = np.flatnonzero(is_empty | (first == second))
+    if bad.size:
+        row = int(bad[0])
+        one, other = words[first[row]], words[second[row]]
+        if is_empty[row]:
+            raise table.wrong("names of options", f"{one!r}, {other!r}", row)
+        raise table.wrong("two different options", f"{one!r} twice", row)
+    return words, first, second
 
 
 def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
