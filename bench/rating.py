@@ -1,17 +1,23 @@
 """The model of `jaxrace select FILE` beside evalica's Bradley-Terry: rankings, seconds, coverage.
 
-    pip install evalica && python bench/rating.py
+    pip install evalica && python bench/rating.py [--files]
 
-Both are given the same votes as arrays. Axes: K options, n votes.
+Both are given the same votes as arrays; with --files both read a CSV file, evalica by pandas, and
+processor seconds are told, all threads together. Axes: K options, n votes.
 """
 
+import argparse
+import tempfile
 import time
+from pathlib import Path
 
 import evalica  # pyright: ignore[reportMissingImports]
 import numpy as np
+import pandas as pd
 from scipy.stats import kendalltau
 
-from jaxrace.data import Votes
+import jaxrace
+from jaxrace.data import Votes, read_votes
 from jaxrace.rating.model import chance, rate
 
 SETS = {  # options, votes, ties, how unlike options are in how often they are asked for, tables
@@ -21,6 +27,9 @@ SETS = {  # options, votes, ties, how unlike options are in how often they are a
     "100, 50,000, ties, unequal counts": (100, 50_000, 0.7, 0.7, 40),
     "200, 1,000,000": (200, 1_000_000, 0.0, 0.0, 10),
 }
+
+WORDS = "model_a", "model_b", "tie"
+FILES = ((200, 1_000_000), (2_000, 20_000))  # options, votes
 
 
 def drawn(rng, size, count, ties, unlike):
@@ -54,8 +63,43 @@ def of_evalica(first, second, scores):
     return found.scores.sort_index().to_numpy(), seconds
 
 
+def in_files(folder):
+    """Print the processor seconds of whole files, medians of three rounds in turn."""
+    outcomes = evalica.Winner.X, evalica.Winner.Y, evalica.Winner.Draw
+    kinds = dict(zip(WORDS, outcomes, strict=True))
+    for size, count in FILES:
+        _, first, second, scores = drawn(np.random.default_rng(0), size, count, 1.0, 0.0)
+        words = np.array(WORDS)[np.select([scores == 1, scores == 0], [0, 1], 2)]
+        votes = pd.DataFrame({"model_a": first, "model_b": second, "winner": words})
+        votes[["model_a", "model_b"]] = "model-" + votes[["model_a", "model_b"]].astype(str)
+        votes.to_csv(folder / "votes.csv", index=False)
+        rows = []
+        for _ in range(3):
+            start = time.process_time()
+            read_votes(folder / "votes.csv")
+            read = time.process_time()
+            jaxrace.select(folder / "votes.csv")
+            own = time.process_time()
+            found = pd.read_csv(folder / "votes.csv")
+            winners = found["winner"].map(kinds.__getitem__)
+            evalica.bradley_terry(found["model_a"], found["model_b"], winners, limit=10_000)
+            rows.append((read - start, own - read, time.process_time() - own))
+        read, own, other = np.median(rows, 0)
+        print(
+            f"{size:,} options, {count:,} votes in a file: {own:.2f} s, {read:.2f} to read it; "
+            f"evalica {other:.2f}, ratio {own / other:.2f}",
+            flush=True,
+        )
+
+
 def main() -> None:
     """Print a row for each set: means over its tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", action="store_true")
+    if parser.parse_args().files:
+        with tempfile.TemporaryDirectory() as folder:
+            in_files(Path(folder))
+        return
     for name, (size, count, ties, unlike, tables) in SETS.items():
         rng, rows = np.random.default_rng(0), []
         for _ in range(tables):
