@@ -226,6 +226,12 @@ MUTANTS = [
         "tests/test_data_scores.py",
     ),
     (
+        "jaxrace/data/delimited.py",
+        "range(begin + 1, begin + len(lines))",
+        "range(1, len(lines))",
+        "tests/test_data_scores.py",
+    ),
+    (
         "jaxrace/data/layout.py",
         "    if not asked.tasks:\n        require_no_curves(table, names, tasks)\n",
         "",
