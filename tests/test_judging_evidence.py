@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from reference import tables as reference
 
-from jaxrace.judging.blocks import BlockPairs
+from jaxrace.judging.blocks import BlockPairs, block_values
 from jaxrace.judging.levels import Bets, shared_bets
 from jaxrace.judging.process import intervals
 from jaxrace.judging.scores import padded
@@ -20,10 +20,9 @@ FIRST, SECOND = np.array(list(itertools.permutations(range(3), 2))).T
 def blocks_of(columns, by, first_block=5, block=5):
     values = padded([np.asarray(column, float) for column in columns])
 
-    def differences(first, second, start, size):
-        runs = start[:, None] + np.arange(size)
-        d = values[first[:, None], runs][:, :, None] - values[second[:, None], runs][:, None]
-        return d if by == "mean" else np.sign(d)
+    def differences(*blocks):
+        x, y = block_values(values, *blocks)
+        return x - y if by == "mean" else np.sign(x - y)
 
     counts = np.array(list(map(len, columns)))
     return BlockPairs(differences, counts, BETS, first_block, block)

@@ -21,8 +21,8 @@ Certificate = Literal["dominance", "counts"]
 # not settled; on shared tasks more than 1 costs more than it brings.
 SLACK, SHARED_SLACK = 5.0, 1.0
 
-# Sums of estimates that are as close as this are equal.
-_DIGITS = 9
+# Sums of estimates, and evidence, that agree in so many digits are equal.
+DIGITS = 9
 
 
 class Seen(NamedTuple):
@@ -78,7 +78,7 @@ def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
     """
     ahead = over | (~over.T & (mean > 0))
     wins = ahead.sum(1)
-    return np.lexsort((-mean.sum(1).round(_DIGITS), -wins)), wins
+    return np.lexsort((-mean.sum(1).round(DIGITS), -wins)), wins
 
 
 def in_doubt(

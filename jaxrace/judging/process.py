@@ -15,8 +15,8 @@ from jaxrace.judging.levels import LEAST_FACTOR, Bets
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Numbers in memory at once, in the largest array of a step.
-MOST_NUMBERS = 4_000_000
+# Numbers at once, in the largest array of a step: they stay in a processor's cache.
+MOST_NUMBERS = 2**17
 
 # With more options evidence is found for the pairs across the boundary alone.
 MOST_OF_ALL_PAIRS = 300
@@ -119,14 +119,13 @@ def log_mixture(log_bets: FloatArray, weights: tuple[float, ...]) -> FloatArray:
 def cut_bets(
     bets: tuple[float, ...], mean: FloatArray, growth: float | FloatArray = 1.0
 ) -> FloatArray:
-    """lambda [..., L] times ``growth`` for nulls of this mean [...]; no factor is below 0.01.
+    """lambda [L, ...] times ``growth`` for nulls of this mean [...]; no factor is below 0.01.
 
     The factor 1 + lambda (d - mean) falls with the mean, cut or not: evidence against one null is
     evidence against all smaller ones. Below -1 nothing needs to be cut.
     """
-    room = np.maximum(1 + mean, 1e-12)[..., None]
-    grown = np.asarray(growth)[..., None] * np.asarray(bets)
-    return np.minimum(grown, (1 - LEAST_FACTOR) / room)
+    most = (1 - LEAST_FACTOR) / np.maximum(1 + mean, 1e-12)
+    return np.minimum(np.multiply.outer(bets, np.broadcast_to(growth, mean.shape)), most)
 
 
 def least_wins(
@@ -147,6 +146,6 @@ def least_wins(
 
 
 def in_chunks(count: int, numbers_each: int) -> list[slice]:
-    """Slices of ``count`` pairs that each need so many numbers in memory."""
+    """Slices of ``count`` pairs that each need so many numbers."""
     size = max(MOST_NUMBERS // max(numbers_each, 1), 1)
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]

@@ -19,11 +19,8 @@ _LEAST_TASKS, _SHARE = 10, 0.1
 def next_runs(question: Question, table: Table, pairs: Pairs, asked: BoolArray) -> NextRuns:
     """By name the runs that complete a block, or the next tasks of the common order."""
     if isinstance(pairs, BlockPairs):
-        ends = [pairs.start(int(blocks) + 1) for blocks in pairs.complete()]
-        return {
-            table.names[option]: int(ends[option] - pairs.counts[option])
-            for option in np.flatnonzero(asked)
-        }
+        lacking = pairs.start(pairs.complete() + 1) - pairs.counts
+        return {table.names[option]: int(lacking[option]) for option in np.flatnonzero(asked)}
     assert table.tasks is not None
     found: dict[str, list[str]] = {}
     for option in np.flatnonzero(asked):

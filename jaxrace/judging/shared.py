@@ -100,7 +100,7 @@ class SharedPairs:
             expected = (null * self.num_tasks - total - step + 1) / left
             gains = 1 - np.maximum(expected, -1.0)
             bets = cut_bets(self.bets.bets, expected, self.num_tasks / left)
-            log_bets += np.log(1 + bets * gains[:, None])
+            log_bets += np.log(1 + bets * gains).T
             surplus = total + step - (left - 1) - null * self.num_tasks
             done = (log_mixture(log_bets, self.bets.weights) >= level) | (surplus > rounding)
             further = np.where(is_open & done, np.minimum(further, step), further)
@@ -135,15 +135,16 @@ class SharedPairs:
         number = counts.cumsum(1)  # s
         total = differences.cumsum(1)  # S_s
         if self.num_tasks is None:
-            expected, growth = np.broadcast_to(null[:, None], differences.shape), 1.0
+            expected, growth = null[:, None], 1.0
         else:
             left = np.maximum(self.num_tasks - number + counts, 1)  # N - s + 1
             expected = (null[:, None] * self.num_tasks - (total - differences)) / left
             growth = self.num_tasks / left
         # A null of less than -1 is impossible, and certain to be rejected.
         gains = differences - np.maximum(expected, -1.0)
-        factors = 1 + cut_bets(self.bets.bets, expected, growth) * gains[..., None]
-        logs = np.where(counts[..., None], np.log(factors), 0.0).cumsum(1)  # [P, T, L]
+        logs = cut_bets(self.bets.bets, expected, growth) * gains  # [L, P, T]
+        np.log(np.add(logs, 1, out=logs), out=logs)
+        logs = np.moveaxis(np.multiply(logs, counts, out=logs).cumsum(2), 0, -1)
         if not logs.shape[1]:
             return np.zeros((len(logs), logs.shape[2])), np.full(len(logs), -np.inf)
         highest = np.where(counts, log_mixture(logs, self.bets.weights), -np.inf).max(1)

@@ -351,7 +351,8 @@ def _pairs(
     ranking, top = look.decided.ranking, question.top
     first, second = (x.ravel() for x in np.meshgrid(ranking[:top], ranking[top:], indexing="ij"))
     has_runs = look.evidence.common[first, second] > 0
-    order = np.argsort(look.evidence.highest[first, second], kind="stable")
+    evidence = look.evidence.highest[first, second].round(decision.DIGITS)
+    order = np.argsort(evidence, kind="stable")
     order = order[has_runs[order]][:_MOST_PAIRS]
     first, second = first[order], second[order]
     if not len(first):

@@ -163,7 +163,7 @@ def _judged(
         elif (found.doubtful & hopeless).any():
             certificate = GIVEN_UP
         asked = decision.behind(served, complete)
-    played = within if limit < blocks.first else [pairs.start(int(m)) for m in complete]
+    played = within if limit < blocks.first else pairs.start(complete)
     return dataclasses.replace(
         state,
         simulated=counts.astype(np.int32),
@@ -314,13 +314,13 @@ def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Dif
         return of_numbers
 
     def of_outcomes(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
-        found = np.zeros((len(first), size, size), np.int8)
+        found = np.zeros((size, size, len(first)), np.int8)
         for at in range(0, len(first), _MOST_PAIRS):
             some = slice(at, at + _MOST_PAIRS)
             # Of one length, so that there is one program.
             rows = [np.resize(column[some], _MOST_PAIRS) for column in (first, second, start)]
             signs = _block_signs(race.compare, size, outcomes, *rows)
-            found[some] = np.asarray(signs)[: len(first[some])]
+            found[..., some] = np.moveaxis(signs, 0, 2)[..., : len(first[some])]
         return found
 
     return of_outcomes
