@@ -236,8 +236,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/judging/decision.py",
-        "deficit >= deficit.max() - slack",
-        "deficit >= deficit.min() - slack",
+        ">= level - least - slack",
+        ">= level - least + slack",
         "tests/test_racing_shared.py",
     ),
     (

@@ -238,12 +238,9 @@ def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntA
     Which ones does not depend on scores, so that chance has no more room.
     """
     most = max(_MOST_TASKS // max(num_tasks * num_values**2, 1), num_options)
-    offsets = np.arange(1, num_options // 2 + 1)
-    first = np.tile(np.arange(num_options), len(offsets))
-    second = (first + np.repeat(offsets, num_options)) % num_options
-    if num_options % 2 == 0:  # of half a round each pair is there twice
-        first, second = first[: -num_options // 2], second[: -num_options // 2]
-    return first[:most], second[:most]
+    number = np.arange(min(most, num_options * (num_options - 1) // 2))
+    first = number % num_options
+    return first, (first + 1 + number // num_options) % num_options
 
 
 def _medians(differences: FloatArray) -> FloatArray:

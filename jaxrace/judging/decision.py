@@ -111,8 +111,9 @@ def in_doubt(
         # Rare: all of T against the rest is decided, but not all of it for T.
         lacking &= ~(dominates | doubtful.any())
         doubtful = doubtful | _stand_ins(lacking, seen.highest, seen.strong, xp)
-    deficit = xp.where(doubtful, level - seen.highest, -xp.inf)
-    return Doubt(dominates, is_counted, doubtful, doubtful & (deficit >= deficit.max() - slack))
+    least = xp.where(doubtful, seen.highest, xp.inf).min()
+    served = doubtful & (level - seen.highest >= level - least - slack)
+    return Doubt(dominates, is_counted, doubtful, served)
 
 
 def decide(

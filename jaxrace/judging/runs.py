@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray
-from jaxrace.judging.process import Pairs, Process
+from jaxrace.judging.process import FloatArray, Pairs
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.scores import Table
@@ -47,7 +47,7 @@ def _task(table: Table, task: int) -> str:
 
 
 def least_further(
-    pairs: Pairs, evidence: Process, doubtful: BoolArray, null: float, level: float, table: Table
+    pairs: Pairs, mean: FloatArray, doubtful: BoolArray, null: float, level: float, table: Table
 ) -> int:
     """Further runs of all options together until the pairs in doubt have a verdict, at best.
 
@@ -57,9 +57,9 @@ def least_further(
     if not len(first):
         return 0
     # The order of each pair that looks right.
-    turn = evidence.mean[first, second] < 0
+    turn = mean[first, second] < 0
     first, second = np.where(turn, second, first), np.where(turn, first, second)
-    process = evidence.of(first, second)
+    process = pairs.process(first, second, null)
     wanted = process.common + pairs.least_further(process, null, level)
     most = have = table.progress()
     for option in (first, second):

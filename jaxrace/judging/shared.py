@@ -152,7 +152,7 @@ class SharedPairs:
             least = total - (self.num_tasks - number)  # of the sum over all tasks
             surplus = least - (null * self.num_tasks)[:, None]
             highest[(surplus > _ROUNDING * self.num_tasks).any(1)] = np.inf
-        return logs[:, -1], highest
+        return logs[:, -1].copy(), highest  # not all of it is kept
 
 
 def _mean_of_values(values: FloatArray) -> FloatArray:
