@@ -3,7 +3,7 @@
 import contextlib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import numpy as np
@@ -57,10 +57,15 @@ def label_of(cell: Cell) -> str:
     return "" if cell is None else str(cell)
 
 
+def different(cells: Sequence[Cell]) -> Collection[Cell]:
+    """Texts once each, in any order; cells of other kinds as they are, as True equals 1."""
+    return {*cells} if {*map(type, cells)} == {str} else cells
+
+
 def kind_of(cells: Sequence[Cell]) -> Kind:
     """What the cells of a column are, blank ones aside."""
     found: Kind = "blank"
-    for cell in cells:
+    for cell in different(cells):
         kind = _kind(cell)
         if kind not in ("blank", found):
             if found != "blank":
@@ -104,15 +109,17 @@ def numbers_of(
     said = ["decimal commas"] if sign == "," and any("," in text for text in texts) else []
     if percents:
         said.append("percents divided by 100")
+    known = {text: _number(text, sign, bool(percents)) for text in {*texts}}
     found = {}
     for head, cells in columns.items():
-        numbers = np.empty(len(cells))
-        for row, cell in enumerate(cells):
-            number = math.nan if is_blank(cell) else _number(cell, sign, bool(percents))
-            if number is None:
-                raise _no_number(table, row, head, cell, sign, bool(percents))
-            numbers[row] = number
-        found[head] = numbers
+        numbers = [
+            known[cell] if isinstance(cell, str) else _number(cell, sign, bool(percents))
+            for cell in cells
+        ]
+        if None in numbers:
+            row = numbers.index(None)
+            raise _no_number(table, row, head, cells[row], sign, bool(percents))
+        found[head] = np.array(numbers, float)
     return found, said
 
 
@@ -146,7 +153,9 @@ def _seem_thousands(points: Sequence[str], texts: Sequence[str]) -> bool:
 
 
 def _number(cell: Cell, sign: str, is_percent: bool) -> float | None:
-    """The number in a cell that is not blank, None if it is none, or not so."""
+    """The number in a cell, NaN if it is blank; None if there is none, or not so."""
+    if is_blank(cell):
+        return math.nan
     if not isinstance(cell, str):
         if not isinstance(cell, bool | np.bool_ | int | float | np.number):
             return None

@@ -61,7 +61,7 @@ def least_further(
     first, second = np.where(turn, second, first), np.where(turn, first, second)
     process = pairs.process(first, second, null)
     wanted = process.common + pairs.least_further(process, null, level)
-    most = have = table.progress()
+    most = have = table.progress
     for option in (first, second):
         most = most.copy()
         np.maximum.at(most, option, wanted)

@@ -161,7 +161,7 @@ def race(
         said = any("groups of tasks from" in text for text in notes)
         sizes = "" if said else f": {pooled(table.groups)}"
         notes.append(f"groups of tasks are pooled, and each task counts the same{sizes}")
-    if of is not None and min(table.progress()) < of:
+    if of is not None and min(table.progress) < of:
         notes.append(
             "holds if the order of the tasks was drawn by lot, before any result was known"
         )
@@ -186,7 +186,7 @@ def race(
 
 def _doubts_about_order(question: Question, table: scores.Table, pairs: Pairs) -> list[str]:
     """Why tasks are hardly alike, or not in an order by lot; ValueError if they cannot be."""
-    if not isinstance(pairs, SharedPairs) or min(table.progress()) == question.of:
+    if not isinstance(pairs, SharedPairs) or min(table.progress) == question.of:
         return []  # all were run, in whatever order
     copies = doubt_about_copies(pairs.values)
     order = None if question.order_by_lot is not None else doubt_about_order(table, pairs)
@@ -263,7 +263,7 @@ def _look(
         if not wanted.any():
             break
     is_lost = question.shared and question.gaps == "lost"
-    has_some = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress()
+    has_some = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress
     progress = table.in_order() if is_lost else has_some
     beats = decision.seen_of(evidence.plain, evidence.mean, level.possible, level.strong)
     perhaps = decision.perhaps_best(beats.over, top)
