@@ -23,15 +23,16 @@ def write_table(path: Path, options: int, rows: int, shared: bool) -> None:
     """A column for each option, a row for each run or task."""
     rng = np.random.default_rng(0)
     places = np.linspace(0, 1, options)
-    if shared:
-        ease = 0.1 * rng.normal(size=(rows, 1))
-        scores = (0.3 + 0.4 * places + ease > rng.random((rows, options))).astype(int).astype(str)
-    else:
-        scores = np.char.mod("%.6g", rng.normal(size=(rows, options)) + places)
-    heads = ["question"] * shared + [f"option_{place}" for place in range(options)]
-    names = [[f"q{row}"] * shared for row in range(rows)]
-    lines = [",".join((*name, *row)) for name, row in zip(names, scores, strict=True)]
-    path.write_text("\n".join((",".join(heads), *lines, "")))
+    with path.open("w") as file:  # row by row: a child's peak of memory is at least its parent's
+        heads = [f"option_{place}" for place in range(options)]
+        print(*["question"] * shared, *heads, sep=",", file=file)
+        for row in range(rows):
+            if shared:
+                is_right = 0.3 + 0.4 * places + 0.1 * rng.normal() > rng.random(options)
+                print(f"q{row}", *is_right.astype(int), sep=",", file=file)
+            else:
+                scores = places + rng.normal(size=options)
+                print(*map("{:.6g}".format, scores), sep=",", file=file)
 
 
 def main() -> None:
