@@ -101,7 +101,8 @@ def evidence(kind, table, level):
     gains = d - expected
     mixture = shared_bets(level, length if kind.is_list else None)
     bets = cut_bets(mixture.bets, expected, length / left if kind.is_list else 1.0)
-    mixed = log_mixture(np.log1p(bets * gains[..., None]).cumsum(1), mixture.weights)
+    logs = np.moveaxis(np.log1p(bets * gains), 0, -1)
+    mixed = log_mixture(logs.cumsum(1), mixture.weights)
     before, squares = gains.cumsum(1) - gains, (gains**2).cumsum(1) - gains**2
     bet = np.clip(before / np.maximum(squares, 1e-9), 0, LARGEST_BET)
     bet = np.minimum(bet, (1 - LEAST_FACTOR) / (1 + expected + 1e-12))

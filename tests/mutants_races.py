@@ -199,8 +199,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/judging/process.py",
-        "return np.minimum(grown, (1 - LEAST_FACTOR) / room)",
-        "return grown + 0 * room",
+        "np.maximum(1 + mean, 1e-12)",
+        "1e-12",
         "tests/test_judging_evidence.py",
     ),
     (
@@ -236,8 +236,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/judging/decision.py",
-        "deficit >= deficit.max() - slack",
-        "deficit >= deficit.min() - slack",
+        ">= level - least - slack",
+        ">= level - least + slack",
         "tests/test_racing_shared.py",
     ),
     (

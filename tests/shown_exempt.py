@@ -80,6 +80,7 @@ LONG = [
     ),
     Long("docs/performance.md", "seconds", "python bench/run.py", _QUIET),
     Long("docs/performance.md", "processor seconds", "python bench/start.py", _QUIET),
+    Long("docs/performance.md", "how a table grows", "python bench/growth.py", _QUIET),
     Long("docs/performance.md", "a sample's time", "python bench/simulator_cost.py 3", _QUIET),
     Long("docs/performance.md", "seconds of it", "jaxrace train medical", _QUIET),
     Long("docs/sweeps.md", "seconds", "python bench/ray_nodes.py", _QUIET),

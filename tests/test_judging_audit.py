@@ -7,7 +7,7 @@ tables, T tasks or runs.
 import numpy as np
 import pytest
 
-from jaxrace.judging.blocks import BlockPairs
+from jaxrace.judging.blocks import BlockPairs, block_values
 from jaxrace.judging.levels import independent_bets, shared_bets
 from jaxrace.judging.shared import SharedPairs
 
@@ -82,11 +82,8 @@ def test_independent_runs(kind):
         x, y = np.full_like(x, 0.5), y.round()
     values = np.concatenate([x, y])
 
-    def differences(first, second, start, size):
-        runs = start[:, None] + np.arange(size)
-        return np.sign(
-            values[first[:, None], runs][:, :, None] - values[second[:, None], runs][:, None]
-        )
+    def differences(*blocks):
+        return np.sign(np.subtract(*block_values(values, *blocks)))
 
     pairs = BlockPairs(differences, np.full(2 * NUMBER, 60), independent_bets(5.0, 300), 5, 5)
     assert np.mean(pairs.process(ONE, OTHER).highest >= LEVEL) <= MOST

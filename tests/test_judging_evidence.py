@@ -2,12 +2,14 @@
 
 import itertools
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
 from reference import tables as reference
 
-from jaxrace.judging.blocks import BlockPairs
+from jaxrace.judging import race
+from jaxrace.judging.blocks import BlockPairs, block_values
 from jaxrace.judging.levels import Bets, shared_bets
 from jaxrace.judging.process import intervals
 from jaxrace.judging.scores import padded
@@ -20,10 +22,9 @@ FIRST, SECOND = np.array(list(itertools.permutations(range(3), 2))).T
 def blocks_of(columns, by, first_block=5, block=5):
     values = padded([np.asarray(column, float) for column in columns])
 
-    def differences(first, second, start, size):
-        runs = start[:, None] + np.arange(size)
-        d = values[first[:, None], runs][:, :, None] - values[second[:, None], runs][:, None]
-        return d if by == "mean" else np.sign(d)
+    def differences(*blocks):
+        x, y = block_values(values, *blocks)
+        return x - y if by == "mean" else np.sign(x - y)
 
     counts = np.array(list(map(len, columns)))
     return BlockPairs(differences, counts, BETS, first_block, block)
@@ -172,3 +173,37 @@ def test_equal_sums_of_a_whole_list_are_a_tie():
     for place, (i, j) in enumerate(zip(FIRST, SECOND, strict=True)):
         assert process.tied[place] == ({i, j} == {0, 1})
         assert process.highest[place] == (math.inf if j == 2 else -math.inf)
+
+
+def test_sums_of_signs_are_exact():
+    """Two options are even if and only if wins and losses are as many."""
+    values = np.random.default_rng(0).integers(0, 3, (3, 65)).astype(float)
+    means = blocks_of(values, "wins").process(FIRST, SECOND).mean
+    for mean, i, j in zip(means, FIRST, SECOND, strict=True):
+        x, y = values[i].reshape(13, 5, 1), values[j].reshape(13, 1, 5)
+        assert mean == np.sign(x - y).sum() / (25 * 13)
+
+
+@pytest.mark.parametrize(
+    ("options", "runs", "shared", "most"), [(500, 10, False, 15e6), (40, 800, True, 80e6)]
+)
+def test_memory(options, runs, shared, most):
+    """Two numbers of each pair, and flags; of shared tasks not all steps of all pairs."""
+    scores = np.random.default_rng(0).normal(size=(options, runs)) + np.arange(options)[:, None]
+    tracemalloc.start()
+    try:
+        result = race({f"m{n}": x for n, x in enumerate(scores)}, shared=shared)
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
+    assert result.best == [f"m{options - 1}"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_pairs_of_equal_evidence_are_shown_as_they_rank(seed):
+    """Runs of the others are those of one, in another order within each block: u a + v modulo 5."""
+    best, other = np.random.default_rng(seed).normal([[0.5], [0.0]], size=(2, 15))
+    turns = [(slope * np.arange(5) + shift) % 5 for shift in (0, 1) for slope in (1, 2, 3)]
+    columns = {f"m{n}": other.reshape(3, 5)[:, turn].ravel() for n, turn in enumerate(turns)}
+    result = race({"best": best, **columns})
+    assert [pair.worse for pair in result.pairs] == result.names[1:]

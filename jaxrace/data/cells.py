@@ -3,7 +3,7 @@
 import contextlib
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal
 
 import numpy as np
@@ -57,7 +57,7 @@ def label_of(cell: Cell) -> str:
     return "" if cell is None else str(cell)
 
 
-def different(cells: Sequence[Cell]) -> Iterable[Cell]:
+def different(cells: Sequence[Cell]) -> Collection[Cell]:
     """The same, of texts alone each once: long columns repeat a few words."""
     return dict.fromkeys(cells) if set(map(type, cells)) == {str} else cells
 
@@ -123,18 +123,16 @@ def numbers_of(
     said = ["decimal commas"] if sign == "," and any("," in text for text in texts) else []
     if percents:
         said.append("percents divided by 100")
+    known = {text: _number(text, sign, bool(percents)) for text in dict.fromkeys(texts)}
     found = {}
     for head, cells in columns.items():
-        numbers: list[float] = []
-        for cell in (once := different(cells)):
-            number = math.nan if is_blank(cell) else _number(cell, sign, bool(percents))
-            if number is None:
-                row = len(numbers) if once is cells else cells.index(cell)
-                raise _no_number(table, row, head, cell, sign, bool(percents))
-            numbers.append(number)
-        if once is not cells:
-            known = dict(zip(once, numbers, strict=True))
-            numbers = [*map(known.__getitem__, cells)]
+        numbers = [
+            known[cell] if isinstance(cell, str) else _number(cell, sign, bool(percents))
+            for cell in cells
+        ]
+        if None in numbers:
+            row = numbers.index(None)
+            raise _no_number(table, row, head, cells[row], sign, bool(percents))
         found[head] = np.array(numbers, float)
     return found, said
 
@@ -171,7 +169,9 @@ def _seem_thousands(points: Sequence[str], texts: Sequence[str]) -> bool:
 
 
 def _number(cell: Cell, sign: str, is_percent: bool) -> float | None:
-    """The number in a cell that is not blank, None if it is none, or not so."""
+    """The number in a cell, NaN if it is blank; None if there is none, or not so."""
+    if is_blank(cell):
+        return math.nan
     if not isinstance(cell, str):
         if not isinstance(cell, bool | np.bool_ | int | float | np.number):
             return None

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from jaxrace.data import cells
-from jaxrace.data.cells import Kind, is_blank, numbers_of
+from jaxrace.data.cells import Kind, different, is_blank, numbers_of
 from jaxrace.data.directions import names_smaller
 from jaxrace.data.heads import names_option, words
 from jaxrace.data.runs import Failed, Runs
@@ -92,13 +92,15 @@ def without_unfinished(table: Table, kept: set[str], is_long: bool) -> Table:
 def _states(head: str, column: Sequence[Cell], is_long: bool) -> list[str]:
     """Of each cell below a head "failed", "unfinished" or "", [] if it says nothing of it."""
     found = words(head)
+    names_states = found[-1:] in (["status"], ["state"])
+    if not (is_long or names_states):
+        return []
     texts = [str(cell).strip().lower() for cell in column]
     if "_".join(found) in _CODES and is_long:
         fine = ("0", "0.0", "none", "")
         return ["" if text in fine else "failed" for text in texts]
     if "_".join(found) in _FLAGS and is_long:
         return ["failed" if text in ("true", "yes", "1", "1.0") else "" for text in texts]
-    names_states = found[-1:] in (["status"], ["state"])
     # Under another head a word of success is beside it.
     if not names_states and not (is_long and _FINE & {*texts} and len({*texts}) <= _MOST_STATES):
         return []
@@ -122,10 +124,17 @@ def numbers_made(
     are_lost = np.array([row in table.failed for row in range(len(table.lines))], bool)
     takes_blanks = is_long and failed is not None
     odd, columns = {}, dict(zip(table.heads, table.columns, strict=True))
+
+    def is_odd(cell: Cell) -> bool:
+        return _is_failure(cell) or (takes_blanks and is_blank(cell))
+
     for head in heads:
         column = columns[head]
-        odd[head] = are_lost | [_is_failure(x) or (takes_blanks and is_blank(x)) for x in column]
-        columns[head] = [None if bad else x for x, bad in zip(column, odd[head], strict=True)]
+        odd[head] = are_lost.copy()
+        if any(map(is_odd, different(column))):
+            odd[head] |= [*map(is_odd, column)]
+        if odd[head].any():
+            columns[head] = [None if bad else x for x, bad in zip(column, odd[head], strict=True)]
     clean = dataclasses.replace(table, columns=tuple(columns.values()))
     found, said = numbers_of(clean, heads, decimal)
     below = None if failed == -1 else sentinels(list(found.values()), heads)

@@ -1,6 +1,7 @@
 """Columns of whole numbers that are no scores: they name, count or place what was run."""
 
 from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -38,12 +39,15 @@ def identifier(
     kept = {head: x for head, x in kept.items() if x.size}
     named = [head for head in kept if names_quantity(head)]
     letters = sum(len(name) == 1 for name in kept)
-    for head, x in kept.items():
-        if by_name and head not in named:
+    wanted = named if by_name else kept
+    if len(kept) < 2 or not wanted:
+        return None
+    about = [_About.of(x) for x in kept.values()]
+    others = _About(*map(np.array, zip(*about, strict=True)))
+    for place, (head, own) in enumerate(zip(kept, about, strict=True)):
+        if head not in wanted or own.whole < own.size or own.largest >= _EXACT:
             continue
-        if len(kept) < 2 or not np.all((np.abs(x) < _EXACT) & (x % 1 == 0)):
-            continue
-        why = _unlike(x, [other for name, other in kept.items() if name != head])
+        why = _unlike(own, _About(*(np.delete(column, place) for column in others)))
         # One letter of several may be the name of an option.
         if not why and head in named and len(named) < len(kept) and (len(head) > 1 or letters == 1):
             why = "whole numbers below such a name"
@@ -52,25 +56,37 @@ def identifier(
     return None
 
 
-def _unlike(x: np.ndarray, others: list[np.ndarray]) -> str:
+class _About(NamedTuple):
+    """What counts of a column, or of several, each an array then."""
+
+    size: Any
+    different: Any
+    whole: Any  # how many are
+    low: Any
+    high: Any
+    largest: Any  # in absolute value
+    are_steps: Any  # is it, in any order, every number once from low to high, in equal steps?
+
+    @classmethod
+    def of(cls, x: np.ndarray) -> Self:
+        ordered = np.unique(x)
+        are_steps = len(ordered) == len(x) > 1 and len(np.unique(np.diff(ordered))) == 1
+        low, high = ordered[0], ordered[-1]
+        whole = int((x % 1 == 0).sum())
+        return cls(len(x), len(ordered), whole, low, high, max(-low, high), are_steps)
+
+
+def _unlike(x: _About, others: _About) -> str:
     """Why whole numbers are no scores beside the others, "" if they may be."""
-    different = len(np.unique(x))
-    if len(x) < _FEWEST or different <= _FEW:
+    if x.size < _FEWEST or x.different <= _FEW:
         return ""
-    pooled = np.concatenate(others)
-    low, high = x.min(), x.max()
-    is_once = different == len(x)
-    if _are_steps(x) and len(x) >= _FEWEST_IN_A_ROW and not all(map(_are_steps, others)):
-        return f"{low:.0f} to {high:.0f} in equal steps, each once"
-    most = max(np.abs(pooled).max(), 1)
-    if (len(others) + 1) * float(np.mean(pooled % 1 == 0)) ** len(x) < _CHANCE:
+    if x.are_steps and x.size >= _FEWEST_IN_A_ROW and not others.are_steps.all():
+        return f"{x.low:.0f} to {x.high:.0f} in equal steps, each once"
+    most = max(others.largest.max(), 1)
+    share = others.whole.sum() / others.size.sum()
+    if (len(others.size) + 1) * float(share) ** x.size < _CHANCE:
         return "whole numbers beside fractions"
-    repeat = all(2 <= 2 * len(np.unique(other)) - 2 <= len(other) for other in others)
-    if is_once and repeat and low > _FAR * most:
+    repeat = (others.different >= 2) & (2 * others.different - 2 <= others.size)
+    if x.different == x.size and repeat.all() and x.low > _FAR * most:
         return "whole numbers, all different and far beyond others that repeat"
-    return "whole numbers far beyond all others" if low > _FARTHEST * most else ""
-
-
-def _are_steps(x: np.ndarray) -> bool:
-    """Is it, in any order, every number once from the least to the largest, in equal steps?"""
-    return len(np.unique(np.diff(np.sort(x)))) == 1 and np.ptp(x) > 0
+    return "whole numbers far beyond all others" if x.low > _FARTHEST * most else ""

@@ -91,7 +91,8 @@ class Wide:
         gaps = sum(map(len, blanks.values()))
         means = "no runs" if failed in (None, "drop") else "runs that failed, but of shared tasks"
         said = [f"blank cells between others, {means}: {gaps:,}"] if gaps else []
-        empty = [head for head in table.heads if kind_of(table.column(head)) == "blank"]
+        columns = zip(table.heads, table.columns, strict=True)
+        empty = [head for head, column in columns if all(map(is_blank, column))]
         said += [f"left out, as they are empty: {listed(empty)}"] if empty else []
         found = Runs(
             table.where,

@@ -57,7 +57,7 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
     """
     assert table.tasks is not None
     number = len(table.task_names)
-    short = [name for name, n in zip(table.names, table.progress(), strict=True) if n < number]
+    short = [name for name, n in zip(table.names, table.progress, strict=True) if n < number]
     if short:
         raise ValueError(
             f"order_by_lot: expected a table in which every option has run all {number:,} tasks, "
@@ -220,8 +220,9 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
     best, total = repeated, repeated.log_e + math.log(_REPEATED_SHARE)
     for words, signs in series:
         signs = np.nan_to_num(signs)
+        so_far = _so_far(signs)
         for cut, weight in weighted:
-            log_es = _log_e(*_in_blocks(signs, cut))
+            log_es = _log_e(*_in_blocks(so_far, cut))
             share = math.log(weight / len(series) / len(first))
             total = np.logaddexp(total, np.logaddexp.reduce(log_es) + share)
             place = int(log_es.argmax())
@@ -238,12 +239,9 @@ def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntA
     Which ones does not depend on scores, so that chance has no more room.
     """
     most = max(_MOST_TASKS // max(num_tasks * num_values**2, 1), num_options)
-    offsets = np.arange(1, num_options // 2 + 1)
-    first = np.tile(np.arange(num_options), len(offsets))
-    second = (first + np.repeat(offsets, num_options)) % num_options
-    if num_options % 2 == 0:  # of half a round each pair is there twice
-        first, second = first[: -num_options // 2], second[: -num_options // 2]
-    return first[:most], second[:most]
+    number = np.arange(min(most, num_options * (num_options - 1) // 2))
+    first = number % num_options
+    return first, (first + 1 + number // num_options) % num_options
 
 
 def _medians(differences: FloatArray) -> FloatArray:
@@ -255,11 +253,16 @@ def _medians(differences: FloatArray) -> FloatArray:
     return found
 
 
-def _in_blocks(signs: FloatArray, cut: IntArray) -> tuple[IntArray, IntArray]:
-    """Of signs [P, T] how many are not 0, and how many positive, in each block: [P, G]."""
+def _so_far(signs: FloatArray) -> tuple[IntArray, IntArray]:
+    """Of signs [P, T] how many are not 0, and how many positive, before each task: [P, T + 1]."""
     filled = np.pad(signs, ((0, 0), (1, 0)))
-    decided, won = ((filled * sign > 0).cumsum(1)[:, cut] for sign in (filled, 1))
-    return np.diff(decided, axis=1), np.diff(won, axis=1)
+    return (filled != 0).cumsum(1), (filled > 0).cumsum(1)
+
+
+def _in_blocks(so_far: tuple[IntArray, IntArray], cut: IntArray) -> tuple[IntArray, IntArray]:
+    """The same in each block: [P, G]."""
+    decided, won = (np.diff(x[:, cut], axis=1) for x in so_far)
+    return decided, won
 
 
 def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
@@ -323,7 +326,7 @@ def _block_words(
     signs: FloatArray, cut: IntArray, name: str, other: str, words: str, groups: tuple[str, ...]
 ) -> str:
     """Where one option is better most often, and most seldom."""
-    decided, won = (x[0] for x in _in_blocks(signs[None], cut))
+    decided, won = (x[0] for x in _in_blocks(_so_far(signs[None]), cut))
     with np.errstate(invalid="ignore"):
         spread = (won - decided * won.sum() / decided.sum()) / np.sqrt(decided)
     ends = int(np.nanargmax(spread)), int(np.nanargmin(spread))

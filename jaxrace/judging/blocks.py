@@ -26,7 +26,7 @@ from jaxrace.judging.process import (
     log_mixture,
 )
 
-# Differences [P, b, b] of the runs start .. start + b of the options in two lists, all three [P].
+# Differences [b, b, P] of the runs start .. start + b of the options in two lists, all three [P].
 Differences = Callable[[IntArray, IntArray, IntArray, int], np.ndarray]
 
 
@@ -53,48 +53,49 @@ class BlockPairs:
         later = (self.counts - self.first_block) // self.block
         return np.where(self.counts < self.first_block, 0, 1 + later)
 
-    def start(self, block: int) -> int:
-        """Runs before a block, or in so many blocks."""
-        return self.first_block + (block - 1) * self.block if block else 0
+    def start(self, blocks: IntArray) -> IntArray:
+        """Runs before blocks, or in so many of them."""
+        return np.where(blocks > 0, self.first_block + (blocks - 1) * self.block, 0)
 
     def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
         """The e-processes of ordered pairs; see ``process.Pairs``."""
         null = np.broadcast_to(np.asarray(null, float), first.shape)
-        bets = cut_bets(self.bets.bets, null)
+        bets = cut_bets(self.bets.bets, null)  # [L, P]
         complete = self.complete()
         shared = np.minimum(complete[first], complete[second])
         log_bets = np.zeros(bets.shape)
         highest = np.full(first.shape, -np.inf)
-        mean = np.zeros(first.shape)
+        sums = np.zeros(first.shape)
+        unit = (self.first_block * self.block) ** 2
         number, end = 0, int(shared.max(initial=0))
         while number < end:
             size = self.block if number else self.first_block
             here = np.flatnonzero(shared > number)
-            each = 2 * size**2 * bets.shape[1]
             # Several blocks of a few pairs at once.
+            each = size**2 * len(bets)
             most = MOST_NUMBERS // (each * len(here)) if number else 1
             blocks = number + np.arange(min(max(most, 1), end - number))
-            starts = np.array([self.start(int(block)) for block in blocks])
+            starts = self.start(blocks)
             for part in in_chunks(len(here), each * len(blocks)):
                 at = here[part]
                 rows = np.repeat(at, len(blocks))
                 at_starts = np.tile(starts, len(at))
-                found = self.differences(first[rows], second[rows], at_starts, size).astype(float)
-                logs = log_factors(found - null[rows, None, None], bets[rows])
+                found = self.differences(first[rows], second[rows], at_starts, size)
                 counts = blocks < shared[at, None]  # [P, blocks]
-                logs = np.where(counts[..., None], logs.reshape(*counts.shape, -1), 0.0)
-                # Every block counts the same, as in the dominance race.
-                means = found.mean((1, 2)).reshape(counts.shape)
-                mean[at] += np.where(counts, means, 0.0).sum(1)
-                so_far = log_bets[at, None] + logs.cumsum(1)
-                log_bets[at] = so_far[:, -1]
-                now = np.where(counts, log_mixture(so_far, self.bets.weights), -np.inf)
+                logs = log_factors(found - null[rows], bets[:, rows]).reshape(-1, *counts.shape)
+                # Every block counts the same, as in the dominance race; sums of signs are exact.
+                total = found.sum((0, 1), dtype=float).reshape(counts.shape)
+                sums[at] += np.where(counts, total, 0.0).sum(1) * (unit // size**2)
+                so_far = log_bets[:, at, None] + np.where(counts, logs, 0.0).cumsum(2)
+                log_bets[:, at] = so_far[..., -1]
+                log_e = log_mixture(np.moveaxis(so_far, 0, -1), self.bets.weights)
+                now = np.where(counts, log_e, -np.inf)
                 highest[at] = np.maximum(highest[at], now.max(1))
             number += len(blocks)
-        mean /= np.maximum(shared, 1)
-        common = np.where(shared > 0, self.first_block + (shared - 1) * self.block, 0)
+        mean = sums / (unit * np.maximum(shared, 1))
+        common = self.start(shared)
         never = np.zeros(first.shape, bool)
-        return Process(log_bets, highest, mean, common, never, never)
+        return Process(log_bets.T, highest, mean, common, never, never)
 
     def least_further(self, process: Process, null: float, level: float) -> IntArray:
         """Further runs of both at best; see ``process.Pairs``."""
@@ -108,31 +109,33 @@ class BlockPairs:
 def block_values(
     values: np.ndarray, first: IntArray, second: IntArray, start: IntArray, size: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers [K, N] in blocks of pairs, [P, b, 1] and [P, 1, b]; see ``Differences``."""
-    runs = start[:, None] + np.arange(size)
-    return values[first[:, None], runs][:, :, None], values[second[:, None], runs][:, None, :]
+    """The numbers [K, N] in blocks of pairs, [b, 1, P] and [1, b, P]; see ``Differences``."""
+    runs = start + np.arange(size)[:, None]
+    return values[first, runs][:, None], values[second, runs][None]
 
 
 def log_factors(differences: FloatArray, bets: FloatArray) -> FloatArray:
-    """ln F of one block of P pairs, [P, L]; differences [P, b, b], bets [P, L].
+    """ln F of one block of P pairs, [L, P]; differences [b, b, P], bets [L, P].
 
-    >>> won = np.ones((1, 2, 2))  # both runs beat both: (1 + 1/2)^2
+    Pairs are the minor-most axis: all is done for many at once.
+
+    >>> won = np.ones((2, 2, 1))  # both runs beat both: (1 + 1/2)^2
     >>> print(np.exp(log_factors(won, np.array([[0.5]]))))
     [[2.25]]
     """
-    size = differences.shape[1]
-    flat = differences.reshape(len(differences), 1, size * size)
-    logs = np.log1p(bets[:, :, None] * flat)
-    products = logs.reshape(-1, size * size) @ _matches(size)
-    products = products.reshape(*bets.shape, -1)  # [P, L, permutations]
-    largest = products.max(-1)
-    return largest + np.log(np.exp(products - largest[..., None]).mean(-1))
+    factors = 1 + differences[:, :, None] * bets
+    matches = _matches(len(differences))
+    total, product = np.zeros(bets.shape), np.empty(bets.shape)
+    for match in matches:
+        product[:] = factors[0, match[0]]
+        for run, other in enumerate(match[1:], 1):
+            product *= factors[run, other]
+        total += product
+    return np.log(total / len(matches))
 
 
 @functools.cache
-def _matches(size: int) -> FloatArray:
-    """Which cells (a, p(a)) of a block a permutation uses: float [b * b, b (b - 1)]."""
-    found = np.zeros((size, size, size - 1, size))
-    slope, shift, run = np.ogrid[1:size, :size, :size]
-    found[run, (slope * run + shift) % size, slope - 1, shift] = 1
-    return found.reshape(size * size, -1)
+def _matches(size: int) -> list[list[int]]:
+    """Of each permutation p(0), ..., p(b - 1)."""
+    shifts = [(slope, shift) for slope in range(1, size) for shift in range(size)]
+    return [[(slope * run + shift) % size for run in range(size)] for slope, shift in shifts]

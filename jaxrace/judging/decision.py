@@ -21,8 +21,8 @@ Certificate = Literal["dominance", "counts"]
 # not settled; on shared tasks more than 1 costs more than it brings.
 SLACK, SHARED_SLACK = 5.0, 1.0
 
-# Sums of estimates that are as close as this are equal.
-_DIGITS = 9
+# Sums of estimates, and evidence, that agree in so many digits are equal.
+DIGITS = 9
 
 
 class Seen(NamedTuple):
@@ -78,7 +78,7 @@ def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
     """
     ahead = over | (~over.T & (mean > 0))
     wins = ahead.sum(1)
-    return np.lexsort((-mean.sum(1).round(_DIGITS), -wins)), wins
+    return np.lexsort((-mean.sum(1).round(DIGITS), -wins)), wins
 
 
 def in_doubt(
@@ -111,8 +111,9 @@ def in_doubt(
         # Rare: all of T against the rest is decided, but not all of it for T.
         lacking &= ~(dominates | doubtful.any())
         doubtful = doubtful | _stand_ins(lacking, seen.highest, seen.strong, xp)
-    deficit = xp.where(doubtful, level - seen.highest, -xp.inf)
-    return Doubt(dominates, is_counted, doubtful, doubtful & (deficit >= deficit.max() - slack))
+    least = xp.where(doubtful, seen.highest, xp.inf).min()
+    served = doubtful & (level - seen.highest >= level - least - slack)
+    return Doubt(dominates, is_counted, doubtful, served)
 
 
 def decide(

@@ -10,7 +10,7 @@ import dataclasses
 import numpy as np
 
 from jaxrace.judging.decision import BoolArray, Seen
-from jaxrace.judging.process import Process
+from jaxrace.judging.process import Evidence
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import RaceOfTable
 
@@ -21,7 +21,7 @@ def with_end(
     names: tuple[str, ...],
     leads: BoolArray,
     seen: Seen,
-    plain: Process,
+    evidence: Evidence,
 ) -> RaceOfTable:
     """The answer, as refuted or tied if it is that.
 
@@ -31,12 +31,12 @@ def with_end(
         names: Of the options.
         leads: The first kappa, bool [K].
         seen: What the decision was taken on.
-        plain: The evidence [K, K] without a tolerance.
+        evidence: Of all pairs.
     """
     cross = leads[:, None] & ~leads[None, :]
     if question.of is not None:
-        found = dataclasses.replace(found, whole=bool((plain.whole | ~cross).all()))
-        tied = cross & plain.tied
+        found = dataclasses.replace(found, whole=bool((evidence.whole | ~cross).all()))
+        tied = cross & evidence.tied
         if not found.certified and tied.any() and (tied | seen.over | ~cross).all():
             which = tied.any(1) | tied.any(0)
             return _tied(found, [names[option] for option in np.flatnonzero(which)])

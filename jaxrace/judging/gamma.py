@@ -22,7 +22,7 @@ def log_gamma(x: ArrayLike) -> NDArray[np.float64]:
     total = (moved - 0.5) * np.log(moved) - moved + 0.5 * math.log(2 * math.pi)
     total += sum(c / moved ** (2 * place + 1) for place, c in enumerate(_SERIES))
     with np.errstate(divide="ignore"):
-        return total - np.log(np.stack([x + place for place in range(_SHIFT)])).sum(0)
+        return total - np.log(math.prod(x + place for place in range(_SHIFT)))
 
 
 def log_factorial(n: ArrayLike) -> NDArray[np.float64]:

@@ -15,8 +15,8 @@ from jaxrace.judging.levels import LEAST_FACTOR, Bets
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-# Numbers in memory at once, in the largest array of a step.
-MOST_NUMBERS = 4_000_000
+# Numbers at once, in the largest array of a step: they stay in a processor's cache.
+MOST_NUMBERS = 2**17
 
 # With more options evidence is found for the pairs across the boundary alone.
 MOST_OF_ALL_PAIRS = 300
@@ -25,10 +25,7 @@ _HALVINGS = 15  # of the range of mu, first at the null: a last step of at most 
 
 
 class Process(NamedTuple):
-    """The e-processes of "i over j", whose null is that differences have a mean of at most mu.
-
-    Of P pairs, or of all [K, K], where nothing is known about those that were left out.
-    """
+    """The e-processes of "i over j", whose null is that differences have a mean of at most mu."""
 
     log_bets: FloatArray  # [P, L], ln of the products of factors so far
     highest: FloatArray  # [P], the largest ln E so far; inf if certain, -inf without runs
@@ -36,10 +33,6 @@ class Process(NamedTuple):
     common: IntArray  # [P], runs of each of the two that counted
     whole: NDArray[np.bool_]  # [P], both have run the whole list of tasks
     tied: NDArray[np.bool_]  # [P], and their mean is mu, on the whole list
-
-    def of(self, first: IntArray, second: IntArray) -> "Process":
-        """Those of some pairs, [P], of all."""
-        return Process._make(x[first, second] for x in self)
 
 
 class Pairs(Protocol):
@@ -59,16 +52,33 @@ class Pairs(Protocol):
         ...
 
 
-def evidence_of(pairs: Pairs, wanted: NDArray[np.bool_], null: float) -> Process:
-    """The e-processes [K, K] of the ordered pairs ``wanted``, bool [K, K]."""
-    first, second = np.nonzero(wanted)
-    square, found = wanted.shape, pairs.process(first, second, null)
-    no_runs = np.full(square, -np.inf)
-    zeros = (np.zeros((*square, *x.shape[1:]), x.dtype) for x in found)
-    evidence = Process._make(zeros)._replace(highest=no_runs)
-    for array, of_pairs in zip(evidence, found, strict=True):
-        array[first, second] = of_pairs
-    return evidence
+class Evidence:
+    """What is known of all ordered pairs, of which some are looked at.
+
+    Attributes:
+        highest: float [K, K], the largest ln E so far of the null that is asked about.
+        plain: The same without a tolerance; the same array if there is none.
+        mean: float [K, K], of the differences; without runs a guess.
+        has_runs: bool [K, K], have both?
+        whole, tied: bool [K, K], as in ``Process`` without a tolerance.
+    """
+
+    def __init__(self, guess: FloatArray, null: float) -> None:
+        self._null = null
+        self.plain = np.full(guess.shape, -np.inf)
+        self.highest = self.plain.copy() if null else self.plain
+        self.mean = guess
+        self.has_runs, self.whole, self.tied = np.zeros((3, *guess.shape), bool)
+
+    def look_at(self, pairs: Pairs, wanted: NDArray[np.bool_]) -> None:
+        """Find the evidence of the pairs ``wanted``, bool [K, K]."""
+        at = first, second = np.nonzero(wanted)
+        found = pairs.process(first, second)
+        self.plain[at], self.whole[at], self.tied[at] = found.highest, found.whole, found.tied
+        self.has_runs[at] = found.common > 0
+        self.mean[at] = np.where(found.common > 0, found.mean, self.mean[at])
+        if self._null:
+            self.highest[at] = pairs.process(first, second, self._null).highest
 
 
 def wanted_pairs(scores: FloatArray, top: int) -> NDArray[np.bool_]:
@@ -119,14 +129,13 @@ def log_mixture(log_bets: FloatArray, weights: tuple[float, ...]) -> FloatArray:
 def cut_bets(
     bets: tuple[float, ...], mean: FloatArray, growth: float | FloatArray = 1.0
 ) -> FloatArray:
-    """lambda [..., L] times ``growth`` for nulls of this mean [...]; no factor is below 0.01.
+    """lambda [L, ...] times ``growth`` for nulls of this mean [...]; no factor is below 0.01.
 
     The factor 1 + lambda (d - mean) falls with the mean, cut or not: evidence against one null is
     evidence against all smaller ones. Below -1 nothing needs to be cut.
     """
-    room = np.maximum(1 + mean, 1e-12)[..., None]
-    grown = np.asarray(growth)[..., None] * np.asarray(bets)
-    return np.minimum(grown, (1 - LEAST_FACTOR) / room)
+    most = (1 - LEAST_FACTOR) / np.maximum(1 + mean, 1e-12)
+    return np.minimum(np.multiply.outer(bets, np.broadcast_to(growth, mean.shape)), most)
 
 
 def least_wins(
@@ -147,6 +156,6 @@ def least_wins(
 
 
 def in_chunks(count: int, numbers_each: int) -> list[slice]:
-    """Slices of ``count`` pairs that each need so many numbers in memory."""
+    """Slices of ``count`` pairs that each need so many numbers."""
     size = max(MOST_NUMBERS // max(numbers_each, 1), 1)
     return [slice(start, min(start + size, count)) for start in range(0, count, size)]

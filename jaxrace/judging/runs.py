@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxrace.judging.blocks import BlockPairs
 from jaxrace.judging.decision import BoolArray
-from jaxrace.judging.process import Pairs, Process
+from jaxrace.judging.process import FloatArray, Pairs
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.scores import Table
@@ -19,11 +19,8 @@ _LEAST_TASKS, _SHARE = 10, 0.1
 def next_runs(question: Question, table: Table, pairs: Pairs, asked: BoolArray) -> NextRuns:
     """By name the runs that complete a block, or the next tasks of the common order."""
     if isinstance(pairs, BlockPairs):
-        ends = [pairs.start(int(blocks) + 1) for blocks in pairs.complete()]
-        return {
-            table.names[option]: int(ends[option] - pairs.counts[option])
-            for option in np.flatnonzero(asked)
-        }
+        lacking = pairs.start(pairs.complete() + 1) - pairs.counts
+        return {table.names[option]: int(lacking[option]) for option in np.flatnonzero(asked)}
     assert table.tasks is not None
     found: dict[str, list[str]] = {}
     for option in np.flatnonzero(asked):
@@ -50,7 +47,7 @@ def _task(table: Table, task: int) -> str:
 
 
 def least_further(
-    pairs: Pairs, evidence: Process, doubtful: BoolArray, null: float, level: float, table: Table
+    pairs: Pairs, mean: FloatArray, doubtful: BoolArray, null: float, level: float, table: Table
 ) -> int:
     """Further runs of all options together until the pairs in doubt have a verdict, at best.
 
@@ -60,11 +57,11 @@ def least_further(
     if not len(first):
         return 0
     # The order of each pair that looks right.
-    turn = evidence.mean[first, second] < 0
+    turn = mean[first, second] < 0
     first, second = np.where(turn, second, first), np.where(turn, first, second)
-    process = evidence.of(first, second)
+    process = pairs.process(first, second, null)
     wanted = process.common + pairs.least_further(process, null, level)
-    most = have = table.progress()
+    most = have = table.progress
     for option in (first, second):
         most = most.copy()
         np.maximum.at(most, option, wanted)

@@ -1,8 +1,9 @@
 """Scores by name, as people have them. Axes: K options, n_i runs of option i, T tasks, R values."""
 
 import dataclasses
+import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,16 +47,24 @@ class Table:
     measures: tuple[str, ...] = ()  # as in ``Scores``
     failed: Failed = None  # as there
 
+    @functools.cached_property
     def progress(self) -> NDArray[np.int64]:
         """Of each option the runs, or the different tasks that it has run: int [K]."""
-        done = self.values if self.tasks is None else map(np.unique, self.tasks)
-        return np.array([len(column) for column in done])
+        if self.tasks is None:
+            return np.array([len(column) for column in self.values])
+        return np.array([there.sum() for there in self._are_run()])
 
     def in_order(self) -> NDArray[np.int64]:
         """Of each option the shared tasks before the first one that it lacks: int [K]."""
+        return np.array([there.argmin() for there in self._are_run()])
+
+    def _are_run(self) -> Iterator[NDArray[np.bool_]]:
+        """Of each option which shared tasks it has run, and of one more, which it has not."""
         assert self.tasks is not None
-        every = np.arange(len(self.task_names) + 1)
-        return np.array([np.setdiff1d(every, tasks)[0] for tasks in self.tasks])
+        for tasks in self.tasks:
+            there = np.zeros(len(self.task_names) + 1, bool)
+            there[tasks] = True
+            yield there
 
     def where(self, option: int, run: int) -> str:
         """A run in words."""
@@ -194,7 +203,7 @@ def notes_of(table: Table, gaps: Gaps) -> list[str]:
     if table.tasks is None:
         return []
     last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks]
-    counts = zip(table.names, np.array(last) - table.progress(), strict=True)
+    counts = zip(table.names, np.array(last) - table.progress, strict=True)
     lacking = [f"{name} {count:,}" for name, count in counts if count]
     if not lacking:
         return []

@@ -16,6 +16,7 @@ a task, P pairs.
 """
 
 import dataclasses
+import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -60,8 +61,7 @@ class SharedPairs:
     def differences(self, first: IntArray, second: IntArray) -> FloatArray:
         """d [P, T], NaN where one of the two has no value."""
         if self.by == "mean":
-            means = _mean_of_values(self.values)
-            return means[first] - means[second]
+            return self._means[first] - self._means[second]
         x, y = self.values[first], self.values[second]
         compare = _signs if self.compare is None else self.compare
         total = np.zeros(x.shape[:2])
@@ -72,6 +72,13 @@ class SharedPairs:
                 total += np.nan_to_num(signs)
                 pairs += ~np.isnan(signs)
         return np.divide(total, pairs, out=np.full_like(total, np.nan), where=pairs > 0)
+
+    @functools.cached_property
+    def _means(self) -> FloatArray:
+        """Over the values of a task: [K, T], NaN without any."""
+        count = (~np.isnan(self.values)).sum(-1)
+        total = np.nansum(self.values, -1)
+        return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
     def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
         """The e-processes of ordered pairs; see ``process.Pairs``."""
@@ -100,7 +107,7 @@ class SharedPairs:
             expected = (null * self.num_tasks - total - step + 1) / left
             gains = 1 - np.maximum(expected, -1.0)
             bets = cut_bets(self.bets.bets, expected, self.num_tasks / left)
-            log_bets += np.log(1 + bets * gains[:, None])
+            log_bets += np.log(1 + bets * gains).T
             surplus = total + step - (left - 1) - null * self.num_tasks
             done = (log_mixture(log_bets, self.bets.weights) >= level) | (surplus > rounding)
             further = np.where(is_open & done, np.minimum(further, step), further)
@@ -114,9 +121,9 @@ class SharedPairs:
         differences = np.where(has_both, differences, 0.0)
         common, sums = has_both.sum(1), differences.sum(1)
         log_bets, highest = self._evidence(differences, has_both, null)
-        gaps = ~has_both & (has_both[:, ::-1].cumsum(1)[:, ::-1] > 0)
-        some = gaps.any(1) & (self.gaps == "lost")
-        if some.any():
+        if self.gaps == "lost" and not has_both.all():
+            gaps = ~has_both & (has_both[:, ::-1].cumsum(1)[:, ::-1] > 0)
+            some = gaps.any(1)
             lost = np.where(gaps, -1.0, differences)[some]
             highest[some] = self._evidence(lost, (has_both | gaps)[some], null[some])[1]
         whole = tied = np.zeros(len(differences), bool)
@@ -132,33 +139,26 @@ class SharedPairs:
         self, differences: FloatArray, counts: NDArray[np.bool_], null: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """``log_bets`` and ``highest`` of the differences [P, T] that count."""
-        number = counts.cumsum(1)  # s
-        total = differences.cumsum(1)  # S_s
         if self.num_tasks is None:
-            expected, growth = np.broadcast_to(null[:, None], differences.shape), 1.0
+            expected, growth, surplus = null[:, None], 1.0, np.zeros((len(null), 0))
         else:
+            number = counts.cumsum(1)  # s
+            total = differences.cumsum(1)  # S_s
             left = np.maximum(self.num_tasks - number + counts, 1)  # N - s + 1
             expected = (null[:, None] * self.num_tasks - (total - differences)) / left
             growth = self.num_tasks / left
+            least = total - (self.num_tasks - number)  # of the sum over all tasks
+            surplus = least - (null * self.num_tasks)[:, None] - _ROUNDING * self.num_tasks
         # A null of less than -1 is impossible, and certain to be rejected.
         gains = differences - np.maximum(expected, -1.0)
-        factors = 1 + cut_bets(self.bets.bets, expected, growth) * gains[..., None]
-        logs = np.where(counts[..., None], np.log(factors), 0.0).cumsum(1)  # [P, T, L]
+        logs = cut_bets(self.bets.bets, expected, growth) * gains  # [L, P, T]
+        np.log(np.add(logs, 1, out=logs), out=logs)
+        logs = np.moveaxis(np.multiply(logs, counts, out=logs).cumsum(2), 0, -1)
         if not logs.shape[1]:
             return np.zeros((len(logs), logs.shape[2])), np.full(len(logs), -np.inf)
         highest = np.where(counts, log_mixture(logs, self.bets.weights), -np.inf).max(1)
-        if self.num_tasks is not None:
-            least = total - (self.num_tasks - number)  # of the sum over all tasks
-            surplus = least - (null * self.num_tasks)[:, None]
-            highest[(surplus > _ROUNDING * self.num_tasks).any(1)] = np.inf
-        return logs[:, -1], highest
-
-
-def _mean_of_values(values: FloatArray) -> FloatArray:
-    """Over the values of a task: [K, T], NaN without any."""
-    count = (~np.isnan(values)).sum(-1)
-    total = np.nansum(values, -1)
-    return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+        highest[(surplus > 0).any(1)] = np.inf
+        return logs[:, -1].copy(), highest  # not all of it is kept
 
 
 def _signs(x: FloatArray, y: FloatArray) -> FloatArray:

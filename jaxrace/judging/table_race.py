@@ -23,7 +23,7 @@ from jaxrace.judging.independence import (
 )
 from jaxrace.judging.levels import By, Gaps, confidence
 from jaxrace.judging.looks import Looks
-from jaxrace.judging.process import Pairs, Process, evidence_of, intervals, wanted_pairs
+from jaxrace.judging.process import Evidence, Pairs, intervals, wanted_pairs
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
 from jaxrace.judging.runs import least_further, next_runs
@@ -161,7 +161,7 @@ def race(
         said = any("groups of tasks from" in text for text in notes)
         sizes = "" if said else f": {pooled(table.groups)}"
         notes.append(f"groups of tasks are pooled, and each task counts the same{sizes}")
-    if of is not None and min(table.progress()) < of:
+    if of is not None and min(table.progress) < of:
         notes.append(
             "holds if the order of the tasks was drawn by lot, before any result was known"
         )
@@ -177,7 +177,7 @@ def race(
         notes.append("whether runs depend on each other can hardly be seen with so few of them")
     look = _look(question, table, columns, pairs)
     found = _answer(question, table, look, pairs, tuple(notes))
-    of_look = look.decided.leads, look.seen, look.plain
+    of_look = look.decided.leads, look.seen, look.evidence
     found = with_end(found, question, table.names, *of_look)
     if past is not None:
         past.remember(table)
@@ -186,7 +186,7 @@ def race(
 
 def _doubts_about_order(question: Question, table: scores.Table, pairs: Pairs) -> list[str]:
     """Why tasks are hardly alike, or not in an order by lot; ValueError if they cannot be."""
-    if not isinstance(pairs, SharedPairs) or min(table.progress()) == question.of:
+    if not isinstance(pairs, SharedPairs) or min(table.progress) == question.of:
         return []  # all were run, in whatever order
     copies = doubt_about_copies(pairs.values)
     order = None if question.order_by_lot is not None else doubt_about_order(table, pairs)
@@ -231,8 +231,7 @@ def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
 class _Look(NamedTuple):
     """A table that has been looked at."""
 
-    evidence: Process  # [K, K], for verdicts
-    plain: Process  # without a tolerance
+    evidence: Evidence
     seen: Seen
     decided: Decision
     served: BoolArray  # [K, K], pairs to run for
@@ -248,26 +247,25 @@ def _look(
     level = question.levels(num_options)
     # The mean of each option's scores or ranks: for a first guess.
     means = np.array([column.mean() if len(column) else -np.inf for column in columns])
-    guess = (np.greater.outer(means, means) - np.less.outer(means, means).astype(float)) * 1e-12
-    wanted = wanted_pairs(means, top)
+    guess = np.greater.outer(means, means) * 1e-12
+    guess[np.less.outer(means, means)] = -1e-12
+    evidence, wanted = Evidence(guess, question.null), wanted_pairs(means, top)
+    looked_at = np.zeros_like(wanted)
     slack = decision.SHARED_SLACK if question.shared else decision.SLACK
     is_tolerant = question.tolerance > 0
     while True:
-        plain = evidence = evidence_of(pairs, wanted, 0.0)
-        if question.tolerance:
-            evidence = evidence_of(pairs, wanted, question.null)
-        mean = np.where(plain.common > 0, plain.mean, guess)
-        of_evidence = evidence.highest, mean, level.verdict, level.strong
+        evidence.look_at(pairs, wanted)
+        looked_at |= wanted
+        of_evidence = evidence.highest, evidence.mean, level.verdict, level.strong
         seen = decision.seen_of(*of_evidence, question.null)
         decided = decision.decide(seen, top, level.verdict, slack, is_tolerant=is_tolerant)
-        missing = (decided.leads[:, None] != decided.leads[None, :]) & ~wanted
-        if not missing.any():
+        wanted = (decided.leads[:, None] != decided.leads[None, :]) & ~looked_at
+        if not wanted.any():
             break
-        wanted |= missing
     is_lost = question.shared and question.gaps == "lost"
-    has_some = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress()
+    has_some = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress
     progress = table.in_order() if is_lost else has_some
-    beats = decision.seen_of(plain.highest, mean, level.possible, level.strong)
+    beats = decision.seen_of(evidence.plain, evidence.mean, level.possible, level.strong)
     perhaps = decision.perhaps_best(beats.over, top)
     served = decided.served
     if decided.certificate is not None or not has_some.all():
@@ -278,7 +276,7 @@ def _look(
     asked = decision.behind(served, progress)
     if decided.certificate is None:
         asked |= has_some == 0
-    return _Look(evidence, plain, seen, decided, served, asked, *perhaps)
+    return _Look(evidence, seen, decided, served, asked, *perhaps)
 
 
 def _answer(
@@ -301,8 +299,9 @@ def _answer(
     wanted = levels.strong if lacks_strong else levels.verdict
     at_least = 0
     if not is_certified:
-        at_least = least_further(pairs, look.evidence, doubtful, question.null, wanted, table)
-    beats = look.plain.highest >= levels.verdict
+        mean = look.evidence.mean
+        at_least = least_further(pairs, mean, doubtful, question.null, wanted, table)
+    beats = look.evidence.plain >= levels.verdict
     options = []
     for option in decided.ranking:
         name = names[option]
@@ -350,17 +349,18 @@ def _pairs(
     """The closest pairs across the boundary that have runs in common."""
     ranking, top = look.decided.ranking, question.top
     first, second = (x.ravel() for x in np.meshgrid(ranking[:top], ranking[top:], indexing="ij"))
-    has_runs = look.evidence.common[first, second] > 0
-    order = np.argsort(look.evidence.highest[first, second], kind="stable")
+    has_runs = look.evidence.has_runs[first, second]
+    evidence = look.evidence.highest[first, second].round(decision.DIGITS)
+    order = np.argsort(evidence, kind="stable")
     order = order[has_runs[order]][:_MOST_PAIRS]
     first, second = first[order], second[order]
     if not len(first):
         return ()
     lows, highs = intervals(pairs, first, second, level, question.null)
-    over, tied = look.seen.over[first, second], look.plain.tied[first, second]
+    over, tied = look.seen.over[first, second], look.evidence.tied[first, second]
     against = (highs <= question.null) & ~over
     verdicts = np.select([tied, over, against], ["equal", "enough", "against"], "")
-    effects = (question.effect(x) for x in (look.plain.mean[first, second], lows, highs))
+    effects = (question.effect(x) for x in (look.evidence.mean[first, second], lows, highs))
     return tuple(
         Pair(
             better=table.names[i],
@@ -382,7 +382,7 @@ def _score(question: Question, values: np.ndarray, look: _Look, option: int) -> 
     """The mean score, or by wins the mean of the win probabilities against the others."""
     if question.by == "mean":
         return float(values.astype(float).mean()) if len(values) else None
-    common = look.plain.common[option]
-    if (common > 0).sum() < len(common) - 1:
+    others = len(look.evidence.mean) - 1
+    if look.evidence.has_runs[option].sum() < others:
         return None
-    return float((1 + look.plain.mean[option].sum() / (len(common) - 1)) / 2)
+    return float((1 + look.evidence.mean[option].sum() / others) / 2)

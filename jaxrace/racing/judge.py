@@ -21,7 +21,6 @@ from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs, Differences, block_values
 from jaxrace.judging.independence import Runs, require_independent
 from jaxrace.judging.levels import Bets
-from jaxrace.judging.process import evidence_of
 from jaxrace.preferences import only_orders
 from jaxrace.racing import base, comparing
 from jaxrace.racing.dominance.decision import reach_of
@@ -132,11 +131,20 @@ def _judged(
     mixture = Bets(tuple(bets), tuple(np.exp(np.asarray(params.log_weights, float))))
     pairs = BlockPairs(differences, within, mixture, blocks.first, blocks.later)
     null, is_tolerant = float(params.null), float(params.tolerance) > 0
-    evidence = evidence_of(pairs, ~np.eye(len(counts), dtype=bool), null)
+    every = ~np.eye(len(counts), dtype=bool)
+    first, second = np.nonzero(every)
+    process = pairs.process(first, second, null)
+
+    def square(of_pairs: np.ndarray, nothing: float = 0.0) -> np.ndarray:
+        found = np.full((*every.shape, *of_pairs.shape[1:]), nothing)
+        found[every] = of_pairs
+        return found
+
+    mean = square(process.mean)
     # In 32 bits, as a race that draws its samples has them.
-    highest = evidence.highest.astype(np.float32).astype(float)
+    highest = square(process.highest, -np.inf).astype(np.float32).astype(float)
     level, strong_level = np.float32(params.level), np.float32(params.strong_level)
-    seen = decision.seen_of(highest, evidence.mean, level, strong_level, null)
+    seen = decision.seen_of(highest, mean, level, strong_level, null)
     complete = pairs.complete()
     shared = np.minimum(complete[:, None], complete[None, :])
     used_up = shared >= most
@@ -150,7 +158,7 @@ def _judged(
         # Infinite without a limit to give up at; not a number where nothing is left to play.
         with np.errstate(divide="ignore", invalid="ignore"):
             give_up = float(params.give_up)
-            reach = reach_of(evidence.mean, shared, most, null, give_up, blocks, xp=np)
+            reach = reach_of(mean, shared, most, null, give_up, blocks, xp=np)
             hopeless = level - highest > reach
         if found.certificate is not None:
             certificate = CERTIFICATES.index(found.certificate)
@@ -163,14 +171,14 @@ def _judged(
         elif (found.doubtful & hopeless).any():
             certificate = GIVEN_UP
         asked = decision.behind(served, complete)
-    played = within if limit < blocks.first else [pairs.start(int(m)) for m in complete]
+    played = within if limit < blocks.first else pairs.start(complete)
     return dataclasses.replace(
         state,
         simulated=counts.astype(np.int32),
         samples=np.asarray(played, np.int32),
-        log_bets=evidence.log_bets.astype(np.float32),
+        log_bets=square(process.log_bets).astype(np.float32),
         highest=highest.astype(np.float32),
-        margin=np.rint(evidence.mean * shared * blocks.unit).astype(np.int32),
+        margin=np.rint(mean * shared * blocks.unit).astype(np.int32),
         asked=asked & (certificate == RUNNING),
         certificate=np.int32(certificate),
     )
@@ -314,13 +322,13 @@ def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Dif
         return of_numbers
 
     def of_outcomes(first: Any, second: Any, start: Any, size: int) -> np.ndarray:
-        found = np.zeros((len(first), size, size), np.int8)
+        found = np.zeros((size, size, len(first)), np.int8)
         for at in range(0, len(first), _MOST_PAIRS):
             some = slice(at, at + _MOST_PAIRS)
             # Of one length, so that there is one program.
             rows = [np.resize(column[some], _MOST_PAIRS) for column in (first, second, start)]
             signs = _block_signs(race.compare, size, outcomes, *rows)
-            found[some] = np.asarray(signs)[: len(first[some])]
+            found[..., some] = np.moveaxis(signs, 0, 2)[..., : len(first[some])]
         return found
 
     return of_outcomes
