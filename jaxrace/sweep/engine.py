@@ -291,9 +291,8 @@ class Sweep:
         parts, number = self.log.parts, self.log.lane_steps
         if new := [part for part in parts if isinstance(part, Rows)]:
             name = _ROWS.format(len(parts) - len(new))
-            with files.new_file(self._folder / name) as file:
-                np.savez(file, *jax.tree.leaves(Rows.together(new)))
-            self._digests[name] = files.checksum_of(self._folder / name)
+            leaves = jax.tree.leaves(Rows.together(new))
+            self._digests[name] = files.write_arrays(self._folder / name, *leaves)
             parts[-len(new) :] = [name]
         of_jobs = {"ended": self.ended, "failed": self.failed}
         arrays = of_jobs | {"job": self._job, "step": self._step} | self._states()
@@ -313,8 +312,9 @@ class Sweep:
         device = np.argsort(job.reshape(-1, len(lane)) < 0, axis=0, kind="stable")
         kept = (device * len(lane) + lane).ravel()[: self._job.size]
         self._job[: kept.size], self._step[: kept.size] = job[kept], arrays["step"][kept]
-        # What devices more than before are given is nobody's, and what has no elements not there.
+        # What devices more than before are given is nobody's. Files of NumPy do not name types that
+        # are not its own, such as bfloat16.
         places = np.resize(kept, self._job.size)
-        leaves = [arrays[name][places] if x.size else x for name, x in self._states().items()]
+        leaves = [arrays[name][places].view(x.dtype) for name, x in self._states().items()]
         states = jax.tree.unflatten(jax.tree.structure(like), leaves)
         self._lanes = lanes.Lanes(with_keys(states, like), self._job >= 0)
