@@ -154,8 +154,8 @@ MUTANTS = [
     # The command and its files.
     (
         "jaxrace/commands/train/evaluation.py",
-        "own = jax.random.fold_in(jax.random.fold_in(key, generation), number)",
-        "own = jax.random.fold_in(key, generation)",
+        "for number in (generations, numbers):",
+        "for number in (generations,):",
         "tests/test_experiments.py",
     ),
     (
