@@ -144,15 +144,15 @@ def run(
     require_integer("burst", burst, 1, lanes.MOST_STEPS)
     if cluster is not None:
         return cluster.run(work, jobs, width, on_rows, checkpoints, stop)
-    # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
-    # cores. They are found only once it is imported.
-    import scipy.linalg  # noqa: F401
-
     devices = lanes.default_devices() if devices is None else list(devices)
     width = width or lanes.default_width(work, jobs, devices)
     folder = checkpoint.opened(checkpoints) if checkpoints else contextlib.nullcontext()
-    with threadpool_limits(limits=1, user_api="blas"), folder as kept:
+    with contextlib.ExitStack() as stack:
+        kept = stack.enter_context(folder)
         sweep = Sweep(work, jobs, width, devices, stop or (lambda: False), kept)
+        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
+        # cores. JAX has loaded it by now if the one program calls it.
+        stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
         started = saved_at = time.perf_counter()
         while not sweep.ended.all():
             rows = sweep.play(burst)
