@@ -147,7 +147,7 @@ class Repeated:
     def __init__(self):
         settings = [(s, d, 10_000) for s, d in itertools.product(SIGMAS, DELTAS)]
         self.num_settings, self.work = len(settings), make_work(settings)
-        with tempfile.TemporaryDirectory() as folder:  # orbax is imported here
+        with tempfile.TemporaryDirectory() as folder:
             few = self.run(40 * self.num_settings, checkpoints=sweep.Checkpoints(folder))
         self.count = int(few.jobs_per_second * SAVED_SECONDS) // 2 * 2
 

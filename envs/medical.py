@@ -196,7 +196,7 @@ class Medical:
         a1, a2 = _GROWTH[coefficients]
         c0, c1, c2 = _HAZARD[hazard]
         numbers = (a1, a2, 1.2, 1.2, 0.5, 0.5, c0, c1, c2, 2.0)
-        return MedicalParams(*(jnp.asarray(np.float32(number)) for number in numbers))
+        return MedicalParams(*(jax.device_put(np.float32(number)) for number in numbers))
 
     @property
     def default_params(self) -> MedicalParams:

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
 from jaxrace.validation import require_plain_file
 
 StrPath = str | os.PathLike[str]
@@ -47,6 +49,13 @@ def new_file(path: StrPath) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def write_arrays(path: StrPath, *arrays: Any, **named: Any) -> str:
+    """Write a file of NumPy as a whole, and return its checksum."""
+    with new_file(path) as file:
+        np.savez(file, *arrays, **named)
+    return checksum_of(path)
 
 
 def unfinished_in(folder: StrPath) -> list[Path]:
@@ -105,15 +114,6 @@ def checksum_of(path: StrPath) -> str:
     """SHA-256 of a file."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sync_tree(folder: StrPath) -> None:
-    """Let all files below a folder, and their names, outlive a loss of power."""
-    for path, _, names in os.walk(folder, topdown=False):
-        for name in names:
-            with Path(path, name).open("rb+") as file:
-                os.fsync(file.fileno())
-        sync_folder(path)
 
 
 def sync_folder(folder: StrPath) -> None:

@@ -31,6 +31,7 @@ def with_keys(numbers: Any, like: Any) -> Any:
     def wrap(x: Any, like: Any) -> Any:
         if not is_key(like):
             return x
-        return jax.random.wrap_key_data(jnp.asarray(x), impl=jax.random.key_impl(like))
+        # Of NumPy's arrays jnp.asarray compiles a program for each shape.
+        return jax.random.wrap_key_data(jax.device_put(x), impl=jax.random.key_impl(like))
 
     return jax.tree.map(wrap, numbers, like)

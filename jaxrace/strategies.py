@@ -75,7 +75,7 @@ class Strategy:
                 f"strategies that have one: {', '.join(WITH_STEP_SIZE)}"
             )
         require_positive("sigma0", sigma0)
-        return params.replace(std_init=jnp.asarray(sigma0, params.std_init.dtype))
+        return params.replace(std_init=jax.device_put(np.asarray(sigma0, params.std_init.dtype)))
 
     def init(self, key: jax.Array, mean: Any, params: Any) -> Any:
         """The state with the search distribution centred at ``mean``."""

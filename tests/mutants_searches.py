@@ -105,8 +105,8 @@ MUTANTS = [
     # Sweeps: a row out of order, a job in another lane, a job that runs twice.
     (
         "jaxrace/sweep/engine.py",
-        "np.savez(file, *jax.tree.leaves(Rows.together(new)))",
-        "np.savez(file, *jax.tree.leaves(Rows.together(new[:-1] or new)))",
+        "leaves = jax.tree.leaves(Rows.together(new))",
+        "leaves = jax.tree.leaves(Rows.together(new[:-1] or new))",
         "tests/test_sweep_checkpoints.py",
     ),
     (
@@ -135,8 +135,8 @@ MUTANTS = [
     ),
     (
         "jaxrace/sweep/checkpoint.py",
-        'if header["digest"] != _digest(arrays):',
-        'if not header["digest"]:',
+        'if header["digest of the lanes"] != files.checksum_of(lanes):',
+        'if not header["digest of the lanes"]:',
         "tests/test_sweep_checkpoints.py",
     ),
     (
@@ -154,8 +154,8 @@ MUTANTS = [
     # The command and its files.
     (
         "jaxrace/commands/train/evaluation.py",
-        "own = jax.random.fold_in(jax.random.fold_in(key, generation), number)",
-        "own = jax.random.fold_in(key, generation)",
+        "for number in (generations, numbers):",
+        "for number in (generations,):",
         "tests/test_experiments.py",
     ),
     (

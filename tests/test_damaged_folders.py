@@ -22,12 +22,6 @@ BREAKS = np.where(np.arange(30) % 7 == 3, 2, 0)
 JOBS = cases.wanders(LENGTHS, BREAKS)
 OTHERS = cases.wanders(LENGTHS[::-1].copy(), BREAKS)
 
-# Of orbax: threads that go on complaining of a damaged file in the background.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
-    pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
-]
-
 
 class Here:
     """As much of Ray as a sweep needs, whose tasks run in this process when they are waited for."""

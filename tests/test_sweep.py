@@ -1,6 +1,9 @@
 """Sweeps: every job's rows are its own, bit for bit, whatever runs beside it."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 from typing import Any
 
 import jax
@@ -214,6 +217,28 @@ def test_devices_have_the_cores_for_themselves(monkeypatch):
         cases.run(cases.wanders(LENGTHS))
         assert threads() == {2}
     assert all(found == {1} for found in seen)
+
+
+def test_lapack_has_one_thread_in_a_process_that_has_not_loaded_it():
+    script = """if True:
+        import jax.numpy as jnp, numpy as np
+        from threadpoolctl import threadpool_info
+        from jaxrace import sweep
+
+        def loaded():
+            found = (one for one in threadpool_info() if "numpy" not in one["filepath"])
+            return [one["num_threads"] for one in found]
+
+        def factor(_, job):
+            return jnp.linalg.cholesky(job * jnp.eye(8)).sum()
+
+        before, jobs = loaded(), sweep.stacked(np.ones(3, np.float32))
+        sweep.run(sweep.Once(factor, None), jobs, on_rows=lambda *_: print(before, loaded()))
+    """
+    command = [sys.executable, "-c", script]
+    two = os.environ | {"OPENBLAS_NUM_THREADS": "2"}
+    found = subprocess.run(command, check=False, capture_output=True, text=True, env=two)
+    assert found.stdout == "[] [1]\n", found.stderr
 
 
 def test_jobs_are_made_when_they_are_wanted():

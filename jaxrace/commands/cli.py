@@ -49,7 +49,7 @@ from jaxrace.commands.streams import let_streams_last
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.validation import require_address, require_choice, require_integer
 
-_NEW_OBJECTS = 50_000  # after which garbage is looked for
+_NEW_OBJECTS = 500_000  # after which garbage is looked for; a short job makes fewer
 _MOST_LANES = 10**6  # no device has more than some thousands
 _INTERRUPTED = 128  # and the number of the signal: the exit status
 

@@ -90,7 +90,7 @@ class FinalRace:
         require_integer("budget", budget, int(search.budget) + self.race.num_options)
         rounds = (budget - int(search.budget)) // self.race.num_options
         table = self.race.table(delta, **race_numbers)
-        most = jnp.asarray(np.minimum(np.int32(rounds), np.asarray(table.max_rounds)))
+        most = jax.device_put(np.minimum(np.int32(rounds), np.asarray(table.max_rounds)))
         return FinalRaceParams(search, table, most)
 
     def init(self, key: jax.Array, params: FinalRaceParams) -> FinalRaceState:

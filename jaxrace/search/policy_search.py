@@ -209,9 +209,9 @@ class PolicySearch:
             strategy=self.strategy.params(self.policy.example(), sigma0),
             race=jax.tree.map(stack, *tables),
             env=self.env.default_params if env_params is None else env_params,
-            budget=jnp.asarray(np.int32(budget)),
-            min_rounds=jnp.asarray(np.float32(min_rounds)),
-            max_rounds=jnp.asarray(np.float32(max_rounds)),
+            budget=jax.device_put(np.int32(budget)),
+            min_rounds=jax.device_put(np.float32(min_rounds)),
+            max_rounds=jax.device_put(np.float32(max_rounds)),
         )
 
     def init(self, key: jax.Array, params: SearchParams) -> SearchState:

@@ -1,16 +1,14 @@
 """What a sweep keeps on disk, so that it goes on as if it had never stopped.
 
-A folder holds ``rows-N.npz``, the rows of finished steps; ``lanes-N``, the lanes in flight, by
-orbax; and ``checkpoint.json``, with digests of both, which is replaced as a whole when they are on
-the disk. What came after it is computed again, bit for bit.
+A folder holds ``rows-N.npz``, the rows of finished steps; ``lanes-N.npz``, the lanes in flight; and
+``checkpoint.json``, with digests of both, which is replaced as a whole when they are on the disk.
+What came after it is computed again, bit for bit.
 """
 
 import contextlib
 import dataclasses
-import functools
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,7 +24,7 @@ from jaxrace.validation import require_number
 
 NAME = "checkpoint.json"  # of a sweep in one process
 SHARDS = "shards.json"  # of one on a cluster
-_LANES = "lanes-{:06}"
+_LANES = "lanes-{:06}.npz"
 _JOBS_AT_ONCE = 4096  # are made, to be compared
 
 
@@ -91,38 +89,35 @@ def load(folder: Path, identify: Callable[[], Any]) -> tuple[dict[str, np.ndarra
         )
     with _told(ValueError, f"{folder / NAME} is damaged"):
         header = files.read_json(folder / NAME)
-        if not isinstance(header.get("files of rows"), dict):
-            raise ValueError("an older version has left it, without digests of its rows")
-        lanes = folder / _LANES.format(header["number"])
+    if "digest of the lanes" not in header:
+        raise ValueError(
+            "folder: expected a sweep of this version of jaxrace, got one of an older version in "
+            f"'{folder}': begin it anew in another folder, by --out"
+        )
+    lanes = folder / _LANES.format(header["number"])
     with _told(ValueError, f"{lanes} is damaged"):
-        arrays = _orbax().restore(lanes)
-        if header["digest"] != _digest(arrays):
+        if header["digest of the lanes"] != files.checksum_of(lanes):
             raise ValueError("its checksum does not fit")
+        with np.load(lanes, allow_pickle=False) as archive:
+            arrays = dict(archive)
     require_same(header["identity"], identify())
     return arrays, header
 
 
-def save(folder: Path, arrays: Mapping[str, Any], number: int, header: Mapping[str, Any]) -> None:
+def save(
+    folder: Path, arrays: Mapping[str, np.ndarray], number: int, header: Mapping[str, Any]
+) -> None:
     """Write arrays under a new number, and header as JSON has them; OSError if that fails.
 
     Until it is done the checkpoint before counts.
     """
-    # orbax does not store what has no elements.
-    arrays = {name: x for name, x in arrays.items() if x.size}
     lanes = folder / _LANES.format(number)
     with _told(OSError, f"cannot write to {folder}"):
-        _orbax().save(lanes, arrays, force=True)
-        files.sync_tree(lanes)
-        files.write_json(folder / NAME, {**header, "number": number, "digest": _digest(arrays)})
+        digest = files.write_arrays(lanes, **arrays)
+        header = {**header, "number": number, "digest of the lanes": digest}
+        files.write_json(folder / NAME, header)
     for other in set(folder.glob("lanes-*")) - {lanes}:
-        shutil.rmtree(other, ignore_errors=True)
-
-
-@functools.cache
-def _orbax() -> Any:
-    import orbax.checkpoint as ocp  # starts a backend
-
-    return ocp.Checkpointer(ocp.StandardCheckpointHandler())
+        other.unlink(missing_ok=True)
 
 
 def identity_of(work: Work, jobs: Jobs, width: int, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,10 +169,8 @@ def _digest(*trees: Any) -> str:
 
 @contextlib.contextmanager
 def _told(kind: type[Exception], what: str) -> Iterator[None]:
-    """An error of any type, as orbax and tensorstore have them, as one of a kind, in a line."""
+    """An error of a file that is damaged, missing or not written as one of a kind, in a line."""
     try:
         yield
-    except Exception as error:
-        line = (str(error).splitlines() or [type(error).__name__])[0]
-        line = line.partition(" [tensorstore_spec=")[0]  # pages of settings
-        raise kind(f"checkpoint: {what}: {line}") from error
+    except (OSError, ValueError) as error:
+        raise kind(f"checkpoint: {what}: {error}") from error

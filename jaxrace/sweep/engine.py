@@ -144,15 +144,15 @@ def run(
     require_integer("burst", burst, 1, lanes.MOST_STEPS)
     if cluster is not None:
         return cluster.run(work, jobs, width, on_rows, checkpoints, stop)
-    # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
-    # cores. They are found only once it is imported.
-    import scipy.linalg  # noqa: F401
-
     devices = lanes.default_devices() if devices is None else list(devices)
     width = width or lanes.default_width(work, jobs, devices)
     folder = checkpoint.opened(checkpoints) if checkpoints else contextlib.nullcontext()
-    with threadpool_limits(limits=1, user_api="blas"), folder as kept:
+    with contextlib.ExitStack() as stack:
+        kept = stack.enter_context(folder)
         sweep = Sweep(work, jobs, width, devices, stop or (lambda: False), kept)
+        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
+        # cores. JAX has loaded it by now if the one program calls it.
+        stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
         started = saved_at = time.perf_counter()
         while not sweep.ended.all():
             rows = sweep.play(burst)
@@ -291,9 +291,8 @@ class Sweep:
         parts, number = self.log.parts, self.log.lane_steps
         if new := [part for part in parts if isinstance(part, Rows)]:
             name = _ROWS.format(len(parts) - len(new))
-            with files.new_file(self._folder / name) as file:
-                np.savez(file, *jax.tree.leaves(Rows.together(new)))
-            self._digests[name] = files.checksum_of(self._folder / name)
+            leaves = jax.tree.leaves(Rows.together(new))
+            self._digests[name] = files.write_arrays(self._folder / name, *leaves)
             parts[-len(new) :] = [name]
         of_jobs = {"ended": self.ended, "failed": self.failed}
         arrays = of_jobs | {"job": self._job, "step": self._step} | self._states()
@@ -313,8 +312,9 @@ class Sweep:
         device = np.argsort(job.reshape(-1, len(lane)) < 0, axis=0, kind="stable")
         kept = (device * len(lane) + lane).ravel()[: self._job.size]
         self._job[: kept.size], self._step[: kept.size] = job[kept], arrays["step"][kept]
-        # What devices more than before are given is nobody's, and what has no elements not there.
+        # What devices more than before are given is nobody's. Files of NumPy do not name types that
+        # are not its own, such as bfloat16.
         places = np.resize(kept, self._job.size)
-        leaves = [arrays[name][places] if x.size else x for name, x in self._states().items()]
+        leaves = [arrays[name][places].view(x.dtype) for name, x in self._states().items()]
         states = jax.tree.unflatten(jax.tree.structure(like), leaves)
         self._lanes = lanes.Lanes(with_keys(states, like), self._job >= 0)

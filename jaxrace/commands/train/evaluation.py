@@ -1,17 +1,16 @@
 """Policies on fresh episodes, learned or fixed. Axes: B policies (one per repeat), n episodes."""
 
 import dataclasses
-import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
 from jaxrace.compilation import bounded_jit, brief
+from jaxrace.keys import with_keys, without_keys
 from jaxrace.outcomes import Both, Return
 from jaxrace.policies import UniformChoice
 from jaxrace.racing import drawing
@@ -39,11 +38,6 @@ class _Several:
         return jax.vmap(play)(option.theta)
 
 
-def _measure_each(measure: Callable[..., dict[str, jax.Array]], *met: Any) -> dict[str, jax.Array]:
-    """The metrics, [P], of what P policies met, [n, P, ...]."""
-    return jax.vmap(measure, 1)(*met)
-
-
 def evaluate_lanes(
     sizes: tuple[Any, Callable[..., dict[str, jax.Array]], int],
     num_rounds: int,
@@ -64,6 +58,19 @@ def evaluate_lanes(
         wanted: bool [B]; the metrics of others are those of zeros.
     """
     rollout, measure, episodes = sizes
+    drawn = _draw_lanes(rollout, episodes, num_rounds, chance, policies, wanted)
+    return _measure_lanes(measure, episodes, drawn)
+
+
+def _draw_lanes(
+    rollout: Any,
+    episodes: int,
+    num_rounds: int,
+    chance: tuple[jax.Array, Any, Any],
+    policies: PolicyInTask,
+    wanted: np.ndarray,
+) -> Any:
+    """What B policies meet in n episodes or more: arrays of NumPy, [B, pieces, rounds, ...]."""
     pieces = -(-episodes // num_rounds)
     shape = len(wanted), pieces
 
@@ -71,27 +78,23 @@ def evaluate_lanes(
         x = np.asarray(x)
         return np.broadcast_to(x[:, None], (*shape, *x.shape[1:]))
 
-    thetas = jax.tree.map(of_pieces, policies.theta)
+    key, generations, numbers = chance
+    same = np.asarray(without_keys(key))
+    keys = with_keys(np.broadcast_to(same, (len(wanted), *same.shape)), key)
+    for number in (generations, numbers):
+        keys = _fold_in(keys, np.asarray(number))
     env_params = jax.tree.map(
         lambda x: np.broadcast_to(x, (*shape, *np.shape(x))), policies.env_params
     )
-    first = np.broadcast_to(np.arange(0, episodes, num_rounds, dtype=np.int32), shape)
-    rows = _piece_keys(pieces, *chance), PolicyInTask(thetas, env_params), first
-    drawn = drawing.draw_rows(rollout, num_rounds, rows, of_pieces(wanted))
-    return _measure_lanes(measure, episodes, drawn)
+    rows = (
+        with_keys(of_pieces(without_keys(keys)), key),
+        PolicyInTask(jax.tree.map(of_pieces, policies.theta), env_params),
+        np.broadcast_to(np.arange(0, episodes, num_rounds, dtype=np.int32), shape),
+    )
+    return drawing.draw_rows(rollout, num_rounds, rows, of_pieces(wanted))
 
 
-@bounded_jit(1, work=brief)
-def _piece_keys(
-    pieces: int, key: jax.Array, generations: jax.Array, numbers: jax.Array
-) -> jax.Array:
-    """[B, pieces]."""
-
-    def of_policy(generation: jax.Array, number: jax.Array) -> jax.Array:
-        own = jax.random.fold_in(jax.random.fold_in(key, generation), number)
-        return jnp.broadcast_to(own, pieces)
-
-    return jax.vmap(of_policy)(generations, numbers)
+_fold_in = bounded_jit(0, work=brief)(jax.vmap(jax.random.fold_in))
 
 
 @bounded_jit(2, work=brief)
@@ -123,19 +126,20 @@ def evaluate_fixed(
     count, episodes = config.repeats, config.test_patients
     level = 0 if count * episodes <= _FEW_EPISODES else 1
     several = _Several(Rollout(task.env, UniformChoice(size), Both(task.fold, Return())), level)
-    sizes = several, functools.partial(_measure_each, task.measure), episodes
     thetas = np.array(list(choices.values()), np.float32)
     block = max(_FEW_EPISODES // episodes, 1)
-    found = []
+    found: dict[str, list[Metrics]] = {name: [] for name in choices}
     for numbers in np.split(np.arange(count, dtype=np.uint32), range(block, count, block)):
         chance = key, np.zeros_like(numbers), numbers
         same = np.broadcast_to(thetas, (len(numbers), *thetas.shape))
         policies, wanted = PolicyInTask(same, task.env_params), np.ones(len(numbers), bool)
-        found.append(evaluate_lanes(sizes, _ROUNDS, chance, policies, wanted))
-    columns = {metric: np.concatenate([one[metric] for one in found]) for metric in task.labels}
+        drawn = _draw_lanes(several, episodes, _ROUNDS, chance, policies, wanted)
+        for number, name in enumerate(choices):
+            own = jax.tree.map(lambda x, number=number: x[:, :, :, number], drawn)
+            found[name].append(_measure_lanes(task.measure, episodes, own))
     return {
-        name: {metric: column[:, number] for metric, column in columns.items()}
-        for number, name in enumerate(choices)
+        name: {metric: np.concatenate([one[metric] for one in parts]) for metric in task.labels}
+        for name, parts in found.items()
     }
 
 

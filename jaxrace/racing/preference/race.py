@@ -124,9 +124,9 @@ class PreferenceRace(ComparingRace):
             about = self.bound, self.num_options, max_rounds, self.capacity, delta
             allowed = jnp.asarray(surrogates.allowed_rounds(*about))
         return PreferenceParams(
-            delta=jnp.asarray(np.float32(delta)),
-            max_rounds=jnp.asarray(np.int32(max_rounds)),
-            epsilon=jnp.asarray(np.float32(epsilon)),
+            delta=jax.device_put(np.float32(delta)),
+            max_rounds=jax.device_put(np.int32(max_rounds)),
+            epsilon=jax.device_put(np.float32(epsilon)),
             thresholds=jax.device_put(table),
             allowed=allowed,
             owner=self.owner,
