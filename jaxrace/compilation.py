@@ -1,8 +1,8 @@
-"""How programs are compiled and kept: in haste where they run briefly, and on disk if asked to.
+"""How programs are compiled and kept: by the size of the job, and on disk if asked to.
 
-XLA takes seconds to compile for a CPU what then runs for milliseconds. What plain Python
-calls, for little work by its size, is compiled in haste: in a quarter of the time, for a program
-that takes five to fifteen times as long. Under a user's `jit` or `vmap` nothing is chosen here.
+XLA takes seconds to compile for a CPU what then runs for milliseconds. A small job that plain
+Python calls is compiled with cheap options: in a quarter of the time, to a program that takes five
+to fifteen times as long. Under a user's `jit` or `vmap` nothing is chosen here.
 """
 
 import contextlib
@@ -19,16 +19,18 @@ from jax.core import Tracer
 
 from jaxrace.kernels.devices import made_alone
 
-# XLA's lower optimisation level takes half the time to compile a policy search for a CPU, which
-# runs as fast.
 _LEVEL = "xla_backend_optimization_level"
 
 # Public options of XLA, which come and go with its versions.
-_EMITTERS = "xla_cpu_use_fusion_emitters"
-_HASTY = {_LEVEL: 0, _EMITTERS: False, "xla_cpu_parallel_codegen_split_count": 1}
+_CHEAP = {
+    _LEVEL: 0,
+    "xla_cpu_use_fusion_emitters": False,
+    "xla_cpu_parallel_codegen_split_count": 1,
+}
 
-# Comparisons, or steps of that size: in haste they take a third of a second.
-MOST_BRIEF = 1e8
+# Comparisons, or steps of that size. Up to the first number they take a second with cheap options,
+# at most; up to the second one they take so long at level 1 that half of the compiling is saved.
+SMALL, MIDDLING = 3e8, 1e10
 
 # Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
 MOST_PROGRAMS = 32
@@ -61,28 +63,28 @@ def is_outermost() -> bool:
     return not isinstance(jax.device_put(_NOTHING), Tracer)
 
 
-def bounded_jit(
+def jit(
     num_static: int,
-    most: int = MOST_PROGRAMS,
     work: Callable[..., float] | None = None,
-    level: int | Callable[..., int] = 0,
+    most: int = MOST_PROGRAMS,
     donated: tuple[int, ...] = (),
 ) -> Callable[[Any], Any]:
-    """``jax.jit`` that forgets the program which has not been called for the longest time.
+    """``jax.jit`` with compile options that fit the size of the job; it forgets old programs.
+
+    Where plain Python calls, the options are those of ``options_for``. Under a user's `jit` or
+    `vmap` the function is what it is written as.
 
     The first ``num_static`` arguments, all by position, are static: hashable. ``jax.jit`` keeps
     thousands of programs: one more for each time that a cell of a notebook defines a function anew.
 
     Args:
         num_static: How many arguments are static.
-        most: Programs that are kept.
-        work: ``work(*args)``, in comparisons: up to ``MOST_BRIEF`` are compiled in haste where
-            plain Python calls. None for a program that is always compiled as JAX does.
-        level: XLA's level of optimisation of a program compiled in haste; a number, or
-            ``level(*args)``.
+        work: ``work(*args)``, in comparisons of two outcomes, or steps of that size. None for a
+            program that never has much to do.
+        most: Programs that are kept; the one that was not called for the longest time goes first.
         donated: Numbers of the other arguments, from 0, that may be overwritten.
 
-    >>> @bounded_jit(num_static=1)
+    >>> @jit(num_static=1)
     ... def apply(function, x):
     ...     return function(x)
     >>> print(apply(lambda x: x + 1, 2))
@@ -91,21 +93,21 @@ def bounded_jit(
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.lru_cache(maxsize=most, typed=True)
-        def program(hasty: int | None, *static: Any) -> Any:
+        def program(size: float | None, *static: Any) -> Any:
             @functools.wraps(function)
             def of_arrays(*args: Any) -> Any:
-                with contextlib.nullcontext() if hasty is None else made_alone():
+                with made_alone() if size == SMALL else contextlib.nullcontext():
                     return function(*static, *args)
 
-            options = None if hasty is None else hasty_options(hasty)
+            options = None if size is None else options_for(size)
             return jax.jit(of_arrays, donate_argnums=donated, compiler_options=options)
 
         def call(*args: Any) -> Any:
-            static, arrays = args[:num_static], args[num_static:]
-            is_little = work is not None and work(*args) <= MOST_BRIEF
-            if not is_little or is_traced(args) or not is_outermost():
-                return program(None, *static)(*arrays)
-            return program(level(*args) if callable(level) else level, *static)(*arrays)
+            size = None
+            if not is_traced(args) and is_outermost():
+                needed = 0.0 if work is None else work(*args)
+                size = next((most for most in (SMALL, MIDDLING) if needed <= most), None)
+            return program(size, *args[:num_static])(*args[num_static:])
 
         def lower(*args: Any) -> Any:  # for ``compile_ahead``
             return program(None, *args[:num_static]).lower(*args[num_static:])
@@ -116,49 +118,45 @@ def bounded_jit(
     return decorate
 
 
-def brief(*_: Any) -> float:
-    """The ``work`` of a program that never runs for long, whatever it is given."""
-    return 0.0
+def options_for(work: float) -> dict[str, Any] | None:
+    """For ``compile``, by the size of the job; None where the user has chosen, or for large ones.
 
-
-def hasty_options(level: int = 0) -> dict[str, Any] | None:
-    """For ``compile``: those that this XLA knows; None where the user has chosen."""
-    if not _is_level_open():
+    Level 1 takes half to two thirds of the time to compile, and what it compiles runs nearly as
+    fast, or faster. The cheap options are those that this XLA knows.
+    """
+    is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
+    if work > MIDDLING or is_users_choice or jax.default_backend() != "cpu":
         return None
-    known = {option: value for option, value in _HASTY.items() if _is_known(option)}
-    return known | {_LEVEL: level}
+    return {_LEVEL: 1} if work > SMALL else _cheap_options()
 
 
 @functools.cache
-def _is_known(option: str) -> bool:
-    """Does this XLA know an option? Only compiling tells: some hundredths of a second."""
+def _cheap_options() -> dict[str, Any]:
+    """Only compiling tells which XLA knows: some hundredths of a second."""
+    if _is_known(_CHEAP):
+        return _CHEAP
+    return {name: value for name, value in _CHEAP.items() if _is_known({name: value})}
+
+
+def _is_known(options: dict[str, Any]) -> bool:
     try:
-        jax.jit(lambda: 0, compiler_options={option: _HASTY[option]}).lower().compile()
+        jax.jit(lambda: 0, compiler_options=options).lower().compile()
     except jax.errors.JaxRuntimeError:
         return False
     return True
 
 
-def _is_level_open() -> bool:
-    is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
-    return jax.default_backend() == "cpu" and not is_users_choice
-
-
-def compile_ahead(function: Any, *args: Any, brief: bool = False) -> Any:
-    """Trace and compile a jitted function for arguments like these.
+def compile_ahead(function: Any, *args: Any) -> Any:
+    """Trace and compile a jitted function for arguments like these, at level 1 of XLA.
 
     ``args`` are arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments; the
-    program is called without the latter. XLA_FLAGS may set a CPU's level of optimisation. A program
-    that runs briefly is compiled in two thirds of the time, and takes about twice as long.
+    program is called without the latter. XLA_FLAGS may set a CPU's level of optimisation.
 
     >>> program = compile_ahead(jax.jit(lambda x: 2 * x), jax.ShapeDtypeStruct((2,), "float32"))
     >>> print(program(jax.numpy.array([1.0, 2.0], "float32")))
     [2. 4.]
     """
-    options: dict[str, Any] | None = {_LEVEL: "1"} if _is_level_open() else None
-    if brief and options and _is_known(_EMITTERS):
-        options |= {_EMITTERS: False}
-    return function.lower(*args).compile(compiler_options=options)
+    return function.lower(*args).compile(compiler_options=options_for(MIDDLING))
 
 
 def use_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:

@@ -5,10 +5,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxrace.compilation import bounded_jit, brief
+from jaxrace.compilation import jit
 
 
-@bounded_jit(0, work=brief)
+@jit(0)
 def two_keys(seed: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Two random keys from a seed, uint32 [], by one program."""
     first, second = jax.random.split(jax.random.key(seed))

@@ -15,13 +15,12 @@ equal objects.
 import dataclasses
 import functools
 import inspect
-import math
 from collections.abc import Callable
 from typing import Any, TypeVar, cast, dataclass_transform
 
 import jax
 
-from jaxrace.compilation import bounded_jit, is_traced
+from jaxrace.compilation import is_traced, jit
 
 Class = TypeVar("Class", bound=type)
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -49,7 +48,7 @@ def verb(method: Method) -> Method:
     >>> print(Doubling().tell(-4))
     8
     """
-    compiled = bounded_jit(1, work=lambda self, *_: getattr(self, "work", math.inf))(method)
+    compiled = jit(1, work=lambda self, *_: getattr(self, "work", 0.0))(method)
     check, after = f"checked_{method.__name__}", f"after_{method.__name__}"
     signature = inspect.signature(method)
 

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import jit
 from jaxrace.envs import Environment, OutcomeFold, Transition
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
@@ -98,7 +98,7 @@ def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTa
     return _history(env, policy, key, option)
 
 
-@bounded_jit(2)
+@jit(2)
 def _history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
     start, play, numbers = _episode(env, policy, key, option)
     return lax.scan(play, start, numbers)[1]
@@ -123,7 +123,7 @@ def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: i
     return _evaluate(rollout, episodes, key, option)
 
 
-@bounded_jit(2)
+@jit(2)
 def _evaluate(rollout: Rollout, episodes: int, key: jax.Array, option: PolicyInTask) -> Any:
     keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(episodes, dtype=jnp.uint32))
     return jax.vmap(rollout, (0, None))(keys, option)

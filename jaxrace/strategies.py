@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxrace.compilation import hasty_options
+from jaxrace.compilation import options_for
 from jaxrace.strategy_names import SUPPORTED, WITH_STEP_SIZE
 from jaxrace.validation import require_choice, require_integer, require_positive
 
@@ -167,7 +167,7 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
     with _modes_of_evosax():
         # Compiled: evosax's dozens of small operations take a second one by one.
         made = jax.jit(lambda: _strong(algorithm.default_params)).lower()
-        algorithm.defaults = made.compile(compiler_options=hasty_options())()  # under a trace, too
+        algorithm.defaults = made.compile(compiler_options=options_for(0))()  # under a trace, too
     if strategy.name == "CMA_ES":
         rates = np.asarray(algorithm.defaults.c_1) + np.asarray(algorithm.defaults.c_mu)
         algorithm.gap = max(1, int(_GAP / (algorithm.num_dims * rates)))

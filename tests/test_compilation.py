@@ -1,4 +1,4 @@
-"""What is compiled ahead has a level of optimisation of its own, unless the user has chosen one."""
+"""Compile options go by the size of the job, unless the user has chosen a level."""
 
 import gc
 import weakref
@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import pytest
 
 from jaxrace import compilation
-from jaxrace.compilation import bounded_jit, compile_ahead
+from jaxrace.compilation import compile_ahead
 
 
 class Recorded:
@@ -24,13 +24,14 @@ class Recorded:
 @pytest.mark.parametrize(
     ("flags", "options"),
     [
-        (None, {"xla_backend_optimization_level": "1"}),
-        ("", {"xla_backend_optimization_level": "1"}),
-        ("--xla_cpu_use_fusion_emitters=false", {"xla_backend_optimization_level": "1"}),
+        (None, {"xla_backend_optimization_level": 1}),
+        ("", {"xla_backend_optimization_level": 1}),
+        ("--xla_cpu_use_fusion_emitters=false", {"xla_backend_optimization_level": 1}),
         ("--xla_cpu_x=1 --xla_backend_optimization_level=3", None),
     ],
 )
 def test_a_level_of_the_user_is_kept(flags, options, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     if flags is not None:
         monkeypatch.setenv("XLA_FLAGS", flags)
@@ -39,16 +40,19 @@ def test_a_level_of_the_user_is_kept(flags, options, monkeypatch):
 
 def test_options_that_this_xla_does_not_know_are_left_out(monkeypatch):
     monkeypatch.delenv("XLA_FLAGS", raising=False)
-    monkeypatch.setattr(compilation, "_HASTY", compilation._HASTY | {"xla_no_such_option": 1})
-    found = compilation.hasty_options(1)
+    monkeypatch.setattr(compilation, "_CHEAP", compilation._CHEAP | {"xla_no_such_option": 1})
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    compilation._cheap_options.cache_clear()
+    found = compilation.options_for(0.0)
+    compilation._cheap_options.cache_clear()
     assert found is not None
-    assert found["xla_backend_optimization_level"] == 1
+    assert found["xla_backend_optimization_level"] == 0
     assert "xla_no_such_option" not in found
     assert jax.jit(lambda x: x + 1, compiler_options=found)(1) == 2
 
 
 def test_programs_of_functions_that_nobody_has_are_forgotten():
-    @bounded_jit(num_static=1, most=2)
+    @compilation.jit(num_static=1, most=4)  # two of a function: by itself, and under vmap
     def apply(function, x):
         return function(x)
 
@@ -66,7 +70,7 @@ def test_programs_of_functions_that_nobody_has_are_forgotten():
 
 
 def test_a_program_is_kept_while_it_is_used(count_compilations):
-    @bounded_jit(num_static=1, most=2)
+    @compilation.jit(num_static=1, most=2)
     def scaled(factor, x):
         return factor * x
 

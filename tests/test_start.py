@@ -1,4 +1,4 @@
-"""What a person waits for: what is compiled in haste, what again, and seconds beside the floor."""
+"""What a person waits for: compile options, what is compiled again, seconds beside the floor."""
 
 import importlib.util
 import statistics
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import jaxrace
-from jaxrace import compilation, kernels, racing
+from jaxrace import compilation, dueling, kernels, racing, selection
 
 RACES = [racing.DominanceRace, racing.PreferenceRace]
 
@@ -50,19 +50,19 @@ def test_a_race_by_itself_is_that_of_a_program_and_of_a_batch(kind):
 
 
 @pytest.mark.parametrize("kind", RACES)
-def test_another_sampler_compiles_only_what_draws(kind, count_compilations):
+def test_another_sampler_compiles_one_program(kind, count_compilations):
     race, params, means = a_race(kind)
     key = jax.random.key(0)
     racing.run(race, key, new_sample(), means, params)
     with count_compilations() as compilations:
         racing.run(race, key, new_sample(), means, params)
-    # Of a first block, and of later ones.
-    assert compilations.count <= 2
+    assert compilations.count == 1
 
 
-def test_little_work_of_plain_python_is_compiled_in_haste(monkeypatch):
+def test_compile_options_go_by_the_size_of_the_job(monkeypatch):
     monkeypatch.delenv("XLA_FLAGS", raising=False)
-    compilation.hasty_options()  # asks XLA what it knows, once
+    monkeypatch.setattr(jax, "default_backend", lambda: "cpu")
+    cheap = compilation.options_for(0)  # asks XLA what it knows, once
     jit, chosen = jax.jit, []
 
     def noted(function, compiler_options=None, **others):
@@ -71,17 +71,42 @@ def test_little_work_of_plain_python_is_compiled_in_haste(monkeypatch):
 
     monkeypatch.setattr(compilation.jax, "jit", noted)
 
-    @compilation.bounded_jit(1, work=lambda work, x: work)
+    @compilation.jit(1, work=lambda work, x: work)
     def double(work, x):
         return 2 * x
 
-    little, much = 1.0, 2 * compilation.MOST_BRIEF
-    assert float(double(little, jnp.float32(2))) == 4
-    assert float(double(much, jnp.float32(2))) == 4
-    assert float(jit(lambda x: double(little, x))(jnp.float32(2))) == 4
-    assert float(jit(lambda x: x + double(little, np.float32(2)))(jnp.float32(2))) == 6
-    assert jax.vmap(lambda x: double(little, x))(jnp.ones(2)).tolist() == [2, 2]
-    assert [options is not None for options in chosen] == [True, False, False]
+    small, middling, large = 1.0, 2 * compilation.SMALL, 2 * compilation.MIDDLING
+    for work in (small, middling, large):
+        assert float(double(work, jnp.float32(2))) == 4
+    assert chosen == [cheap, {"xla_backend_optimization_level": 1}, None]
+    assert cheap is not None
+    assert cheap["xla_backend_optimization_level"] == 0
+    chosen.clear()
+    assert float(jit(lambda x: double(small, x))(jnp.float32(2))) == 4
+    assert float(jit(lambda x: x + double(small, np.float32(2)))(jnp.float32(2))) == 6
+    assert jax.vmap(lambda x: double(small, x))(jnp.ones(2)).tolist() == [2, 2]
+    assert chosen == [None]
+
+
+def test_every_driver_has_cheap_options_for_a_small_job(monkeypatch):
+    sizes = []
+
+    def noted(work):
+        sizes.append(work)
+
+    monkeypatch.setattr(compilation, "options_for", noted)
+    key, compare = jax.random.key(0), selection.normal_score
+    race, params, means = a_race(racing.PreferenceRace, num_options=5)
+    racing.run(race, key, new_sample(), means, params)
+    shared = racing.SharedRace(5, 1, 30, low=0, high=1)
+    racing.run_shared(shared, key, lambda *_: jnp.float32(0.5), means, shared.params())
+    selector = selection.Uniform(5, 2)
+    problem = selection.thurstone(key, 5)
+    selection.run(selector, key, compare, problem, 40, selector.params(), interval=5)
+    algorithm, duels = dueling.Uniform(5), dueling.duels(dueling.matrices.flat(5, 0.9))
+    dueling.play(algorithm, key, duels, 40, algorithm.params(), records=4)
+    assert set(sizes) == {compilation.SMALL}
+    assert len(sizes) >= 4
 
 
 def test_programs_are_kept_in_a_folder(tmp_path):

@@ -14,6 +14,7 @@ from jax import lax
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxrace.compilation import jit
 from jaxrace.dueling import savage_rounds
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_of
@@ -84,7 +85,11 @@ def play(
     return _play(algorithm, records, horizon // records, key, problem, params)
 
 
-@functools.partial(jax.jit, static_argnums=(0, 1, 2))
+def _work(algorithm: Algorithm, records: int, interval: int, *_: Any) -> float:
+    return 30.0 * records * interval * algorithm.num_arms**2
+
+
+@jit(3, work=_work)
 def _play(
     algorithm: Algorithm, records: int, interval: int, key: jax.Array, problem: Problem, params: Any
 ) -> Record:

@@ -13,7 +13,7 @@ from jax.core import Tracer
 from numpy.typing import ArrayLike
 
 from jaxrace import validation
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import jit
 from jaxrace.improvement.bounds import Bootstrap, LowerBound
 from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
@@ -232,14 +232,14 @@ def _work(*args: Any) -> float:
     return _PER_STEP * sum(x.rewards.size for x in args if isinstance(x, Trajectories))
 
 
-@bounded_jit(0, work=_work, level=1)
+@jit(0, work=_work)
 def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
     """A random fifth of the trajectories, every behaviour policy's share: bool [n]."""
     number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
     return split(key, data.behaviour, data.present, number)
 
 
-@bounded_jit(1, work=_work, level=1)
+@jit(1, work=_work)
 def _run_on(
     method: PolicyImprovement,
     key: jax.Array,

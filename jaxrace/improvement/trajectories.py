@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.compilation import bounded_jit, brief
+from jaxrace.compilation import jit
 from jaxrace.keys import is_key
 from jaxrace.narrowing import as_host_array
 from jaxrace.validation import require_number
@@ -108,7 +108,7 @@ class ReturnRange:
         return _returns(self, data.taken, data.rewards)
 
 
-@bounded_jit(1, work=brief)
+@jit(1)
 def _returns(by: ReturnRange, taken: jax.Array, rewards: jax.Array) -> jax.Array:
     earned = jnp.where(taken, rewards, 0) * by.discounts(rewards.shape[-1])
     return by.normalised(earned.sum(-1))

@@ -77,33 +77,18 @@ class Race(abc.ABC):
         return 0
 
     def open_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
-        """Count the opening samples [B, K, opening, ...] of B races."""
+        """``tell`` of the opening samples [B, K, opening, ...] of B races."""
         return states
 
-    def count_lanes(
+    def tell_lanes(
         self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
-    ) -> tuple[State, Any]:
-        """The laborious part of ``tell`` of B opened races, leaves [B, ...], which may share work.
+    ) -> State:
+        """``tell`` of B opened races, leaves [B, ...], which may share work.
 
         ``first_round`` is the number of rounds told so far, the same for all races. The driver goes
-        on from ``state.simulated``, so that a race may advance its options unequally. Returns
-        states, and counts for ``decide_lanes``, or None.
+        on from ``state.simulated``, so that a race may advance its options unequally.
         """
-        return jax.vmap(self.tell)(states, outcomes, params), None
-
-    def count_here(
-        self, states: State, outcomes: Outcome, params: Params, first_round: int
-    ) -> tuple[State, Any] | None:
-        """``count_lanes`` as plain Python does it, with less to compile; None where it cannot."""
-        del states, outcomes, params, first_round
-
-    def decide_lanes(self, states: State, counts: Any, params: Params) -> State:
-        """The rest of it: decide by what ``open_lanes`` or ``count_lanes`` has counted."""
-        return states
-
-    def is_unfinished(self, states: State) -> bool:
-        """Is anything left to do for ``finish_lanes``? Not under a trace."""
-        return False
+        return jax.vmap(self.tell)(states, outcomes, params)
 
     def finish_lanes(self, states: State, params: Params) -> State:
         """What is left to do for B races that have ended."""

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, narrowing
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import jit
 from jaxrace.preferences import only_orders
 from jaxrace.racing import base
 from jaxrace.validation import require_function, require_integer
@@ -229,7 +229,7 @@ def require_sign(compare: Compare, example: Any) -> None:
         )
 
 
-@bounded_jit(1)
+@jit(1)
 def _compare_all(compare: Compare, outcomes: Any) -> tuple[jax.Array, jax.Array]:
     """Signs [n, n] of all pairs, and whether each outcome [n] is finite."""
     signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(outcomes, outcomes)

@@ -12,8 +12,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.compilation import bounded_jit, brief, is_traced
-from jaxrace.keys import with_keys, without_keys
 
 Sample = Callable[[jax.Array, Any], Any]
 # Keys and options, leaves [B, K, ...], and the samples that each has drawn so far.
@@ -22,7 +20,7 @@ Rows = tuple[jax.Array, Any, jax.Array | np.ndarray]
 # Options of a batch from which on it pays to draw only for those that ask, once they are few.
 _LISTED_ROWS = 256
 # Up to so many options go one by one: an expensive simulator had better not run in vain.
-SINGLE_ROWS = 128
+_SINGLE_ROWS = 128
 
 
 def option_keys(keys: jax.Array, num_options: int, common_random_numbers: bool) -> jax.Array:
@@ -39,11 +37,11 @@ def draw_next(sample: Sample, num_rounds: int, unequal: bool, rows: Rows, asked:
     Where options advance ``unequal``ly only those that ask, bool [B, K], are drawn.
     """
     if unequal or asked.size >= _LISTED_ROWS:
-        return map_rows(_of_rows(sample, num_rounds), asked, rows)
-    return jax.vmap(_of_rows(sample, num_rounds))(*rows)
+        return map_rows(of_rows(sample, num_rounds), asked, rows)
+    return jax.vmap(of_rows(sample, num_rounds))(*rows)
 
 
-def _of_rows(sample: Sample, num_rounds: int) -> Callable[..., Any]:
+def of_rows(sample: Sample, num_rounds: int) -> Callable[..., Any]:
     """A function of keys, options and samples drawn so far, of R options: the next [R, n, ...]."""
 
     def draw(option_key: jax.Array, option: Any, sample_number: jax.Array) -> Any:
@@ -57,41 +55,6 @@ def _of_rows(sample: Sample, num_rounds: int) -> Callable[..., Any]:
     return jax.vmap(draw_row)
 
 
-def draw_rows(
-    sample: Sample, num_rounds: int, rows: Rows, asked: np.ndarray, size: int | None = None
-) -> Any:
-    """The next samples [B, K, n, ...] of those that ask, for plain Python; zeros for the others.
-
-    All are NumPy arrays, unless the sampler holds a tracer. One small program draws any number of
-    options, ``size`` at once.
-    """
-    size = kernels.sizes().rows if size is None else size
-    numbers = jax.tree.map(np.asarray, without_keys(rows))
-    numbers = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), numbers)
-    wanted = np.flatnonzero(asked)
-    pieces = [wanted[start : start + size] for start in range(0, len(wanted), size)]
-    found = []
-    for piece in pieces:
-        block = np.resize(piece, size)  # filled up with options that are drawn already
-        own = jax.tree.map(lambda x, block=block: x[block], numbers)
-        found.append(_draw_block(sample, num_rounds, *with_keys(own, rows)))
-    if is_traced(found):
-        return found
-
-    def together(*parts: jax.Array) -> np.ndarray:
-        drawn = np.zeros((asked.size, *parts[0].shape[1:]), parts[0].dtype)
-        for piece, part in zip(pieces, parts, strict=True):
-            drawn[piece] = np.asarray(part)[: len(piece)]
-        return drawn.reshape(*asked.shape, *drawn.shape[1:])
-
-    return jax.tree.map(together, *found)
-
-
-@bounded_jit(2, work=brief, level=lambda sample, *_: getattr(sample, "level", 1))
-def _draw_block(sample: Sample, num_rounds: int, *rows: Any) -> Any:
-    return _of_rows(sample, num_rounds)(*rows)
-
-
 def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
     """``function`` of the rows [B, K] that are wanted, and zeros for the others.
 
@@ -102,7 +65,7 @@ def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
 
     def map_block(rows: jax.Array, results: Any) -> Any:
         own = jnp.minimum(rows, num_rows - 1)
-        # There always is a first row, which the compiler does not know.
+        # Always true, but unknown at compile time: XLA keeps the conditional.
         part = kernels.with_operands_kept(
             function, rows[0] < num_rows, *jax.tree.map(lambda x: x[own], args)
         )
@@ -112,7 +75,7 @@ def map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
     empty = jax.tree.map(lambda x: jnp.zeros((num_rows, *x.shape[1:]), x.dtype), first)
     sizes = kernels.sizes()
     # The last block is filled up with an option that has not asked.
-    few = num_rows <= SINGLE_ROWS
+    few = num_rows <= _SINGLE_ROWS
     block = 1 if few else min(sizes.rows, num_rows // sizes.row_blocks)
     results = kernels.for_listed(wanted, block, map_block, empty)
     return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)

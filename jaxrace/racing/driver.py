@@ -1,7 +1,6 @@
 """The fused driver: sampling, win counts and verdicts of whole races in one compiled loop.
 
-A race that plain Python runs by itself is played by ``single`` instead, chunk by chunk. Axes: B
-lanes (races that run side by side), K options.
+Axes: B lanes (races that run side by side), K options.
 """
 
 import dataclasses
@@ -14,8 +13,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.compilation import bounded_jit, is_traced
-from jaxrace.racing import base, drawing, single
+from jaxrace.compilation import is_traced, jit
+from jaxrace.racing import base, drawing
 from jaxrace.validation import require_function, require_integer, require_keys, require_kind
 
 
@@ -28,7 +27,7 @@ def run(
     chunk: int | None = None,
     common_random_numbers: bool = False,
 ) -> Any:
-    """Play a race to its end: from plain Python by small programs, else by one that is fused.
+    """Play a race to its end, as one program.
 
     Returns exactly the result of the ask/tell loop on the same samples. Sample t (from 0) of
     option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that the samples do not
@@ -69,9 +68,7 @@ def run(
         raise ValueError("race: expected one of independent samples, got one for run_shared")
     chunk, options = checked(race, key, sample, options, params, chunk)
     require_kind("common_random_numbers", common_random_numbers, bool)
-    of_race = race, sample, chunk, common_random_numbers, key, options, params
-    found = single.run(*of_race)
-    result, first = _run(*of_race) if found is None else found
+    result, first = _run(race, sample, chunk, common_random_numbers, key, options, params)
     check_found(race, sample, result, first)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 
@@ -96,7 +93,7 @@ def check_found(race: base.Race, sample: Any, result: Any, first: Any) -> None:
         race.check_preferences(first, source=sample)
 
 
-@bounded_jit(4)
+@jit(4, work=lambda race, *_: race.work)
 def _run(
     race: base.Race, sample: drawing.Sample, chunk: int, common_random_numbers: bool, *of_race: Any
 ) -> Any:
@@ -140,14 +137,13 @@ def _play_in_step(
     def play_chunk(carry: tuple[jax.Array, Any, jax.Array]) -> tuple[jax.Array, Any, jax.Array]:
         first_round, states, asked = carry  # rounds told so far; who asks, bool [B, K]
         outcomes = draw_next(asked, states.simulated, chunk)
-        counted = race.count_lanes(states, outcomes, params, first_round)
-        states = race.decide_lanes(*counted, params)
+        states = race.tell_lanes(states, outcomes, params, first_round)
         return first_round + chunk, states, ask(states)
 
     states = begun
     if race.opening:
         outcomes = draw_next(ask(begun), begun.simulated, race.opening)
-        states = race.decide_lanes(race.open_lanes(begun, outcomes, params), None, params)
+        states = race.open_lanes(begun, outcomes, params)
     start = jnp.int32(0), states, ask(states)
     end = lax.while_loop(lambda carry: carry[2].any(), play_chunk, start)
     states = race.finish_lanes(end[1], params)

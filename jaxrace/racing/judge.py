@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace import narrowing
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import jit
 from jaxrace.judging import decision, scores
 from jaxrace.judging.blocks import BlockPairs, Differences, block_values
 from jaxrace.judging.independence import Runs, require_independent
@@ -334,7 +334,7 @@ def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Dif
     return of_outcomes
 
 
-@bounded_jit(2)
+@jit(2)
 def _block_signs(
     compare: Any, size: int, outcomes: Any, first: jax.Array, second: jax.Array, start: jax.Array
 ) -> jax.Array:
@@ -349,7 +349,7 @@ def _block_signs(
     return jax.vmap(of_pair)(first, second, start)
 
 
-@bounded_jit(1)
+@jit(1)
 def _finish(race: DominanceRace, state: Any, params: DominanceParams) -> Any:
     """Count all samples of a race that ends without a certificate, for its guess."""
     return base.in_lane(race.finish_lanes, state, params)

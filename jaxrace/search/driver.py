@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import bounded_jit, compile_ahead, stack
+from jaxrace.compilation import compile_ahead, jit, stack
 from jaxrace.racing import base
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 from jaxrace.validation import require_keys
@@ -107,12 +107,12 @@ def _axis(params: SearchParams) -> int | None:
     return 0 if params.budget.ndim else None
 
 
-@bounded_jit(1)
+@jit(1)
 def _init_all(search: PolicySearch, keys: jax.Array, params: SearchParams) -> SearchState:
     return jax.vmap(search.init, (0, _axis(params)))(keys, params)
 
 
-@bounded_jit(1)
+@jit(1)
 def _step_all(search: PolicySearch, states: SearchState, params: SearchParams) -> Any:
     return jax.vmap(search.step, (0, _axis(params)))(states, params)
 

@@ -90,7 +90,7 @@ class SearchWork:
     def _step_lanes(
         self, states: tuple[Any, Any], alive: Any, draw: Any = None
     ) -> tuple[tuple[Any, Any], Any, Any]:
-        """States, rows and which of them ran, leaves [B, ...]; ``draw`` as ``single.Draw``."""
+        """States, rows and which of them ran, leaves [B, ...]; ``draw`` as ``small.Draw``."""
         search_states, setting = states
         is_one = jax.tree.leaves(self.settings)[0].shape[0] == 1
         axis, at = (None, 0) if is_one else (0, np.asarray(setting))

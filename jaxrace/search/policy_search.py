@@ -17,7 +17,7 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from jaxrace import racing
-from jaxrace.compilation import bounded_jit, stack
+from jaxrace.compilation import jit, stack
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
@@ -336,7 +336,7 @@ def _check_preference(compare: Callable[[Any, Any], jax.Array], rollout: Rollout
         check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes))
 
 
-@bounded_jit(1)
+@jit(1)
 def _trial_outcomes(rollout: Rollout, key: jax.Array) -> Any:
     """Those of random policies around the start: leaves [policies, episodes, ...]."""
 

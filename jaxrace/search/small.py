@@ -1,22 +1,29 @@
 """Steps of a few searches side by side, as plain Python makes them: small programs, on the host.
 
-They leave the rows that ``step`` leaves under vmap. Axes: B searches, K policies of each.
+They leave the rows that ``step`` leaves under vmap. One program for a whole step takes one and a
+half times as long, with all that the command does: it draws, races, evolves and evaluates. Here one
+program draws for all races, and for evaluations. Axes: B searches, K policies of each, n rounds.
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import bounded_jit, brief
-from jaxrace.racing import drawing, single
+from jaxrace import kernels
+from jaxrace.compilation import MIDDLING, jit
+from jaxrace.keys import with_keys, without_keys
+from jaxrace.racing import base, drawing
 from jaxrace.rollout import Rollout
 from jaxrace.search.final_race import FinalRace, FinalRaceState
 from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, ranked_by
 
 Axis = int | None  # that of the searches in their params, if they have their own
+# Takes rounds, rows as drawing has them, and who asks, bool [B, K]: samples [B, K, n, ...].
+Draw = Callable[[int, drawing.Rows, np.ndarray], Any]
 
 
 def has_small_steps(learner: Any) -> bool:
@@ -41,7 +48,7 @@ def step_lanes(
     params: Any,
     axis: Axis,
     alive: np.ndarray,
-    draw: single.Draw | None = None,
+    draw: Draw | None = None,
 ) -> tuple[Any, SearchRow]:
     """One step of B searches: their next states, and a row of each, leaves [B, ...].
 
@@ -50,23 +57,84 @@ def step_lanes(
     or ended; ``draw`` draws outcomes unless the rollout of the search shall.
     """
     search = search_of(learner)
-    draw = draw or functools.partial(drawing.draw_rows, search.rollout)
+    draw = draw or functools.partial(draw_rows, search.rollout)
     is_final = (
         search is not learner
         and not (~np.asarray(_is_done(search, axis, states.search, params.search)) & alive).any()
     )
     asked, begun, *of_race = _ask(learner, axis, is_final, states, params)
     race = learner.race if is_final else search.race
-    ended = single.play(race, draw, chunk_of(learner), begun, *of_race)
+    ended = _play(race, draw, chunk_of(learner), begun, *of_race)
     return _tell(learner, axis, is_final, states, params, asked, ended, of_race[1])
 
 
-@bounded_jit(2, work=brief)
+def draw_rows(
+    sample: drawing.Sample, num_rounds: int, rows: drawing.Rows, asked: np.ndarray
+) -> Any:
+    """The next samples [B, K, n, ...] of those that ask, and zeros for the others, in NumPy.
+
+    One program draws any number of options, a block of them at once. It has the options of a job of
+    ``sample.work`` comparisons, if the sampler says so.
+    """
+    size = kernels.sizes().rows
+    numbers = jax.tree.map(np.asarray, without_keys(rows))
+    numbers = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), numbers)
+    wanted = np.flatnonzero(asked)
+    pieces = [wanted[start : start + size] for start in range(0, len(wanted), size)]
+    found = []
+    for piece in pieces:
+        block = np.resize(piece, size)  # filled up with options that are drawn already
+        own = jax.tree.map(lambda x, block=block: x[block], numbers)
+        found.append(_draw_block(sample, num_rounds, *with_keys(own, rows)))
+
+    def together(*parts: jax.Array) -> np.ndarray:
+        drawn = np.zeros((asked.size, *parts[0].shape[1:]), parts[0].dtype)
+        for piece, part in zip(pieces, parts, strict=True):
+            drawn[piece] = np.asarray(part)[: len(piece)]
+        return drawn.reshape(*asked.shape, *drawn.shape[1:])
+
+    return jax.tree.map(together, *found)
+
+
+@jit(2, work=lambda sample, *_: getattr(sample, "work", MIDDLING))
+def _draw_block(sample: drawing.Sample, num_rounds: int, *rows: Any) -> Any:
+    return drawing.of_rows(sample, num_rounds)(*rows)
+
+
+def _play(
+    race: base.Race,
+    draw: Draw,
+    chunk: int,
+    begun: tuple[jax.Array, Any, jax.Array],
+    options: Any,
+    params: Any,
+) -> Any:
+    """The last states of B races; ``begun`` are keys of options, states, and who asks first."""
+    option_keys, states, asked = begun
+    told = 0
+    while np.asarray(asked).any():
+        rows = option_keys, options, states.simulated
+        outcomes = draw(chunk, rows, np.asarray(asked))
+        states, asked = _tell_race(race, states, outcomes, params, np.int32(told))
+        told += chunk
+    return states
+
+
+@jit(1, work=lambda *_: MIDDLING, donated=(0,))
+def _tell_race(
+    race: base.Race, states: Any, outcomes: Any, params: Any, told: jax.Array
+) -> tuple[Any, jax.Array]:
+    """The states of B races, and who is asked for next, bool [B, K]."""
+    states = race.tell_lanes(states, outcomes, params, told)
+    return states, jax.vmap(race.ask)(states, params)
+
+
+@jit(2)
 def _is_done(search: PolicySearch, axis: Axis, states: SearchState, params: Any) -> jax.Array:
     return jax.vmap(search.done, (0, axis))(states, params)
 
 
-@bounded_jit(3, work=brief)
+@jit(3)
 def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> Any:
     """What a search asks, races that have begun, and their options and params.
 
@@ -88,7 +156,10 @@ def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> 
     of_one = jax.tree.map(lambda x: x[0, 0], options)
     shapes = _outcome.eval_shape(search.rollout, keys[0], of_one)
     example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
-    return asked, single.begin(race, common, race_params, keys, example), options, race_params
+    option_keys = drawing.option_keys(keys, race.num_options, common)
+    begun = jax.vmap(lambda params: race.init(example, params))(race_params)
+    asks = jax.vmap(race.ask)(begun, race_params)
+    return asked, (option_keys, begun, asks), options, race_params
 
 
 @functools.partial(jax.jit, static_argnums=0)  # for its shape: traced once
@@ -96,7 +167,7 @@ def _outcome(rollout: Rollout, key: jax.Array, option: Any) -> Any:
     return rollout(key, option)
 
 
-@bounded_jit(3, work=brief)
+@jit(3)
 def _tell(
     learner: Any,
     axis: Axis,

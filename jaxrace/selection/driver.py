@@ -14,7 +14,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import jit
 from jaxrace.narrowing import require_held
 from jaxrace.protocol import pytree
 from jaxrace.selection.base import Selector, selected_from
@@ -314,7 +314,11 @@ def first_record(selector: Selector) -> int:
     return selector.opening if isinstance(selector, ScoreSelector) else 0
 
 
-@bounded_jit(1)
+def _size(work: SelectionWork, *_: Any) -> float:
+    return 30.0 * work.budget * work.selector.num_options**2
+
+
+@jit(1, work=_size)
 def _run(work: SelectionWork, key: jax.Array, problem: Any, params: Any) -> Record:
     """The records of a run; the ``work`` is static, and lacks the params."""
     records = require_budget(work.selector, work.budget, work.interval, work.batch)

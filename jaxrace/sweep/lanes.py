@@ -83,7 +83,7 @@ def program(
         return shared, lanes, put(begun) if begun else nothing, *limits
 
     like = arguments(none, None, 0, 0)
-    advance_all = compile_ahead(_advance_all, mesh, *like, brief=jobs.brief)
+    advance_all = compile_ahead(_advance_all, mesh, *like)
     return none, lambda *given: advance_all(*arguments(*given))
 
 

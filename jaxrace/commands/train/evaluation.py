@@ -9,12 +9,12 @@ import numpy as np
 
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
-from jaxrace.compilation import bounded_jit, brief
+from jaxrace.compilation import MIDDLING, SMALL, jit
 from jaxrace.keys import with_keys, without_keys
 from jaxrace.outcomes import Both, Return
 from jaxrace.policies import UniformChoice
-from jaxrace.racing import drawing
 from jaxrace.rollout import PolicyInTask, Rollout
+from jaxrace.search import small
 
 Metrics = dict[str, np.ndarray]
 _FEW_EPISODES = 300_000  # of a policy: take less long than to compile them well; drawn in one go
@@ -25,11 +25,11 @@ _ROUNDS = 30  # episodes of a policy that are drawn at once
 class _Several:
     """Policies that meet the same chance, which is drawn once: theta, and outcomes, are [P, ...].
 
-    So there is little left to do, and of a few episodes what is compiled in haste will do.
+    So there is little left to do, and for a few episodes cheap compile options will do.
     """
 
     rollout: Rollout
-    level: int  # of XLA, as ``draw_rows`` asks for it
+    work: float  # as ``draw_rows`` asks for it
 
     def __call__(self, key: jax.Array, option: PolicyInTask) -> Any:
         def play(theta: Any) -> Any:
@@ -91,13 +91,13 @@ def _draw_lanes(
         PolicyInTask(jax.tree.map(of_pieces, policies.theta), env_params),
         np.broadcast_to(np.arange(0, episodes, num_rounds, dtype=np.int32), shape),
     )
-    return drawing.draw_rows(rollout, num_rounds, rows, of_pieces(wanted))
+    return small.draw_rows(rollout, num_rounds, rows, of_pieces(wanted))
 
 
-_fold_in = bounded_jit(0, work=brief)(jax.vmap(jax.random.fold_in))
+_fold_in = jit(0)(jax.vmap(jax.random.fold_in))
 
 
-@bounded_jit(2, work=brief)
+@jit(2)
 def _measure_lanes(
     measure: Callable[..., dict[str, jax.Array]], episodes: int, drawn: Any
 ) -> dict[str, jax.Array]:
@@ -124,8 +124,8 @@ def evaluate_fixed(
     choices = {_constant_name(action): (action,) * size for action in actions}
     choices["random"] = task.actions
     count, episodes = config.repeats, config.test_patients
-    level = 0 if count * episodes <= _FEW_EPISODES else 1
-    several = _Several(Rollout(task.env, UniformChoice(size), Both(task.fold, Return())), level)
+    work = SMALL if count * episodes <= _FEW_EPISODES else MIDDLING
+    several = _Several(Rollout(task.env, UniformChoice(size), Both(task.fold, Return())), work)
     thetas = np.array(list(choices.values()), np.float32)
     block = max(_FEW_EPISODES // episodes, 1)
     found: dict[str, list[Metrics]] = {name: [] for name in choices}

@@ -11,14 +11,13 @@ import jax
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.compilation import bounded_jit, brief
+from jaxrace.compilation import jit
 from jaxrace.sweep.lanes import Burst, Lanes, begin
 
 # All that a step computes is in memory at once.
 _MOST_JOBS = 1024
 
-_in_haste = bounded_jit(0, work=brief)
-_begin = _in_haste(begin)
+_begin = jit(0)(begin)
 
 
 def is_for(jobs: sweep.Jobs) -> bool:
@@ -39,7 +38,7 @@ def advance(work: Any, step_lanes: Callable[..., Any], lanes: Lanes, begun: Any)
     return Lanes(states, alive), Burst(rows, ran, failed)
 
 
-@_in_haste
+@jit(0)
 def _end_step(work: Any, states: Any, rows: Any, alive: Any, ran: Any) -> tuple[Any, Any, Any]:
     """Of all lanes: do they go on, bool [J], have they run, and have they failed? [1, J]."""
     ran = alive & ran

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 
 from jaxrace import validation
 from jaxrace.bases import Affine, Fourier
-from jaxrace.compilation import bounded_jit, brief
+from jaxrace.compilation import jit
 from jaxrace.improvement.bounds import bound_called
 from jaxrace.improvement.candidates import CandidateSearch
 from jaxrace.improvement.doubly_robust import doubly_robust, fit_rewards
@@ -268,7 +268,7 @@ def tested(log: Log) -> ImprovementOfLog:
     return ImprovementOfLog(summary, policy)
 
 
-@bounded_jit(1, work=brief)
+@jit(1)
 def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
     """Importance weights of the candidate, float32 [n]."""
     return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))

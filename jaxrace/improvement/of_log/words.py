@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxrace.compilation import bounded_jit, brief
+from jaxrace.compilation import jit
 from jaxrace.improvement.loading import Parts
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.policy_improvement import PolicyImprovement
@@ -24,7 +24,7 @@ class _Leaf(NamedTuple):
     where: dict[tuple[int, bool], str]  # by column and side of it, of which the last one counts
 
 
-@bounded_jit(1, work=brief)
+@jit(1)
 def _probabilities(softmax: LinearSoftmax, theta: jax.Array, observations: jax.Array) -> jax.Array:
     return softmax.probabilities(theta, observations)
 

@@ -224,22 +224,21 @@ class DominanceRace(ComparingRace):
     @verb
     def tell(self, state: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
         def tell(states: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
-            states = self._keep_and_count(states, outcomes, params)
-            return self.finish_lanes(self.decide_lanes(states, None, params), params)
+            return self.finish_lanes(self._tell(states, outcomes, params), params)
 
         return base.in_lane(tell, state, outcomes, params)
 
     def open_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
-        return self._keep_and_count(states, outcomes, params, goes_on=False)
+        return self._tell(states, outcomes, params, goes_on=False)
 
-    def count_lanes(
+    def tell_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams, first_round: jax.Array
-    ) -> tuple[DominanceState, None]:
-        return self._keep_and_count(states, outcomes, params, opens=False), None
+    ) -> DominanceState:
+        return self._tell(states, outcomes, params, opens=False)
 
-    def _keep_and_count(
+    def _tell(
         self,
         states: DominanceState,
         outcomes: Any,
@@ -247,7 +246,7 @@ class DominanceRace(ComparingRace):
         opens: bool = True,
         goes_on: bool = True,
     ) -> DominanceState:
-        """Keep the samples [B, K, r, ...], and play the blocks that become complete.
+        """Keep the samples [B, K, r, ...], play the blocks that become complete, and decide.
 
         Each option has its own number of samples. Only where first blocks (``opens``) or later ones
         (``goes_on``) may become complete, the program for them is compiled.
@@ -265,11 +264,9 @@ class DominanceRace(ComparingRace):
         limit = params.max_rounds[:, None]
         few = jnp.minimum(states.simulated, limit)
         samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
-        return dataclasses.replace(states, samples=samples)
+        return self._decide(dataclasses.replace(states, samples=samples), params)
 
-    def decide_lanes(
-        self, states: DominanceState, counts: None, params: DominanceParams
-    ) -> DominanceState:
+    def _decide(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Decide for B races who is asked next: nobody, once a race has ended."""
         most = self.blocks.complete(params.max_rounds)[:, None]
         # An option without a whole block yet is asked again, if n_max leaves room for one.
@@ -288,10 +285,6 @@ class DominanceRace(ComparingRace):
     def _complete(self, state: DominanceState, most: jax.Array) -> jax.Array:
         """m_i, int32 [..., K]: blocks of each option, at most ``most``."""
         return jnp.minimum(self.blocks.complete(state.simulated), most)
-
-    def is_unfinished(self, states: DominanceState) -> bool:
-        """Is there a race that ends without a certificate?"""
-        return bool((np.asarray(states.certificate) >= EXHAUSTED).any())
 
     def finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Count all samples of the races that end without a certificate, for their guess."""

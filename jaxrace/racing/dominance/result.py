@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import jit
 from jaxrace.judging.result import who_may
 from jaxrace.racing.dominance import decision
 from jaxrace.racing.dominance.state import (
@@ -275,7 +275,7 @@ class DominanceResult(CertifiedResult):
         return notes | {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
 
 
-@bounded_jit(2)
+@jit(2)
 def _doubtful(
     blocks: Blocks,
     top: int,

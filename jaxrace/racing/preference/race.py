@@ -17,7 +17,7 @@ from jaxrace import kernels
 from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.preference import counting, rounds, surrogates
+from jaxrace.racing.preference import rounds, surrogates
 from jaxrace.racing.preference.result import PreferenceResult, by_copeland, by_surrogate
 from jaxrace.racing.preference.state import (
     RACE_AXES,
@@ -181,55 +181,44 @@ class PreferenceRace(ComparingRace):
         self, state: PreferenceState, outcomes: Any, params: PreferenceParams
     ) -> PreferenceState:
         def tell(states: Any, outcomes: Any, params: Any) -> Any:
-            counted = self.count_lanes(states, outcomes, params, state.round)
-            return self.decide_lanes(*counted, params)
+            return self.tell_lanes(states, outcomes, params, state.round)
 
         return base.in_lane(tell, state, outcomes, params)
 
-    def count_lanes(
+    def tell_lanes(
         self,
         states: PreferenceState,
         outcomes: Any,
         params: PreferenceParams,
         first_round: jax.Array,
-    ) -> tuple[PreferenceState, Told]:
-        """Count the open pairs; of many rounds, piece by piece, all but the last are decided."""
+    ) -> PreferenceState:
+        """Many rounds are counted and decided piece by piece."""
         num_told = jax.tree.leaves(outcomes)[0].shape[2]
         asked = jax.vmap(self.ask)(states, params)
         last = (num_told - 1) // _PIECE
 
-        def play_piece(index: jax.Array, states: PreferenceState) -> PreferenceState:
+        def tell_piece(index: jax.Array, states: PreferenceState) -> PreferenceState:
             start = index * _PIECE
             part = jax.tree.map(
                 lambda x: lax.dynamic_slice_in_dim(x, start, _PIECE, axis=2), outcomes
             )
-            return self.decide_lanes(
-                *self._count(states, part, params, first_round + start), params
-            )
+            return self._tell_piece(states, part, params, first_round + start)
 
         if last:
-            states = lax.fori_loop(0, last, play_piece, states)
-            outcomes = jax.tree.map(lambda x: x[:, :, last * _PIECE :], outcomes)
-        states, told = self._count(states, outcomes, params, first_round + last * _PIECE)
+            states = lax.fori_loop(0, last, tell_piece, states)
+        rest = jax.tree.map(lambda x: x[:, :, last * _PIECE :], outcomes) if last else outcomes
+        states = self._tell_piece(states, rest, params, first_round + last * _PIECE)
         simulated = states.simulated + jnp.where(asked, num_told, 0)
-        return dataclasses.replace(states, simulated=simulated), told
+        return dataclasses.replace(states, simulated=simulated)
 
-    def count_here(
-        self, states: PreferenceState, outcomes: Any, params: PreferenceParams, first_round: int
-    ) -> tuple[PreferenceState, Told] | None:
-        """``count_lanes`` by a program that serves races of any size."""
-        if jax.tree.leaves(outcomes)[0].shape[2] <= _PIECE:
-            return counting.count(self.compare, states, outcomes, params, first_round)
-        return None
-
-    def _count(
+    def _tell_piece(
         self,
         states: PreferenceState,
         outcomes: Any,
         params: PreferenceParams,
         first_round: jax.Array,
-    ) -> tuple[PreferenceState, Told]:
-        """Keep the samples, and count the open pairs."""
+    ) -> PreferenceState:
+        """Keep the samples, count the open pairs, and decide."""
         # New samples are compared with kept ones: both must have been rounded alike.
         outcomes = jax.tree.map(lambda x, old: x.astype(old.dtype), outcomes, states.outcomes)
         # Kept before they are counted, which spares the buffer a copy.
@@ -238,11 +227,7 @@ class PreferenceRace(ComparingRace):
         gains = kernels.open_round_gains(
             self.compare, states.outcomes, outcomes, first_round, still_open
         )
-        return states, Told(gains, jax.vmap(base.finite_rounds)(outcomes), first_round)
-
-    def decide_lanes(
-        self, states: PreferenceState, counts: Told, params: PreferenceParams
-    ) -> PreferenceState:
+        told = Told(gains, jax.vmap(base.finite_rounds)(outcomes), first_round)
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(states, outcomes=None)
         play = functools.partial(rounds.play_rounds, is_dynamic=self.dynamic_delta)
@@ -252,7 +237,7 @@ class PreferenceRace(ComparingRace):
                 surrogates.play_rounds, ranking=self.ranking, divergence=divergence
             )
         play = functools.partial(play, top=self.top, rule=self.rule)
-        played = jax.vmap(play, (0, 0, RACE_AXES))(counted, params, counts)
+        played = jax.vmap(play, (0, 0, RACE_AXES))(counted, params, told)
         return dataclasses.replace(played, outcomes=states.outcomes)
 
     @verb

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.compilation import bounded_jit
+from jaxrace.compilation import jit
 from jaxrace.racing import base, driver
 from jaxrace.racing.drawing import map_rows
 from jaxrace.racing.shared.race import SharedRace
@@ -88,7 +88,7 @@ def task_order(race: SharedRace, key: jax.Array) -> jax.Array:
     return jax.random.permutation(jax.random.fold_in(key, race.capacity), numbers)
 
 
-@bounded_jit(3)
+@jit(3, work=lambda race, *_: race.work)
 def _run(race: SharedRace, sample: Sample, chunk: int, *of_race: Any) -> tuple[SharedResult, Any]:
     """The result and ``first_outcomes``, of key, options, params and tasks of one race."""
     return driver.in_lanes(functools.partial(_play_in_step, race, sample, chunk), *of_race)

@@ -111,6 +111,11 @@ class SharedRace(base.Race):
         """Tasks that a driver runs at once unless it is told otherwise."""
         return BLOCK
 
+    @property
+    def work(self) -> float:
+        """Steps that a race makes at most: each task tells some ten numbers of each pair."""
+        return 10.0 * self.capacity * self.num_options**2
+
     def params(
         self,
         delta: float = 0.05,
