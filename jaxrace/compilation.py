@@ -7,6 +7,7 @@ to fifteen times as long. Under a user's `jit` or `vmap` nothing is chosen here.
 
 import contextlib
 import functools
+import math
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -28,9 +29,8 @@ _CHEAP = {
     "xla_cpu_parallel_codegen_split_count": 1,
 }
 
-# Comparisons, or steps of that size. Up to the first number they take a second with cheap options,
-# at most; up to the second one they take so long at level 1 that half of the compiling is saved.
-SMALL, MIDDLING = 3e8, 1e10
+# Comparisons, or steps of that size: where cheap options stop to pay, at level 0 and at level 1.
+SMALL, MIDDLING = 3e8, 1e9
 
 # Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
 MOST_PROGRAMS = 32
@@ -93,21 +93,22 @@ def jit(
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.lru_cache(maxsize=most, typed=True)
-        def program(size: float | None, *static: Any) -> Any:
+        def program(needed: float | None, *static: Any) -> Any:
             @functools.wraps(function)
             def of_arrays(*args: Any) -> Any:
-                with made_alone() if size == SMALL else contextlib.nullcontext():
+                with made_alone() if needed == SMALL else contextlib.nullcontext():
                     return function(*static, *args)
 
-            options = None if size is None else options_for(size)
+            options = None if needed is None else options_for(needed)
             return jax.jit(of_arrays, donate_argnums=donated, compiler_options=options)
 
         def call(*args: Any) -> Any:
-            size = None
+            needed = None
             if not is_traced(args) and is_outermost():
                 needed = 0.0 if work is None else work(*args)
-                size = next((most for most in (SMALL, MIDDLING) if needed <= most), None)
-            return program(size, *args[:num_static])(*args[num_static:])
+                # One program of a size.
+                needed = next(most for most in (SMALL, MIDDLING, math.inf) if needed <= most)
+            return program(needed, *args[:num_static])(*args[num_static:])
 
         def lower(*args: Any) -> Any:  # for ``compile_ahead``
             return program(None, *args[:num_static]).lower(*args[num_static:])
@@ -119,15 +120,15 @@ def jit(
 
 
 def options_for(work: float) -> dict[str, Any] | None:
-    """For ``compile``, by the size of the job; None where the user has chosen, or for large ones.
+    """For ``compile``, by the size of the job; None where the user has chosen, or for a GPU.
 
-    Level 1 takes half to two thirds of the time to compile, and what it compiles runs nearly as
-    fast, or faster. The cheap options are those that this XLA knows.
+    Cheap ones are those that this XLA knows, at level 0 for a small job. A large one has level 1
+    alone, which takes half to three quarters of the time to compile, and runs about as fast.
     """
     is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
-    if work > MIDDLING or is_users_choice or jax.default_backend() != "cpu":
+    if is_users_choice or jax.default_backend() != "cpu":
         return None
-    return {_LEVEL: 1} if work > SMALL else _cheap_options()
+    return (_cheap_options() if work <= MIDDLING else {}) | {_LEVEL: int(work > SMALL)}
 
 
 @functools.cache
@@ -156,7 +157,7 @@ def compile_ahead(function: Any, *args: Any) -> Any:
     >>> print(program(jax.numpy.array([1.0, 2.0], "float32")))
     [2. 4.]
     """
-    return function.lower(*args).compile(compiler_options=options_for(MIDDLING))
+    return function.lower(*args).compile(compiler_options=options_for(math.inf))
 
 
 def use_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:

@@ -16,8 +16,10 @@ import numpy as np
 from jaxrace import kernels
 from jaxrace.compilation import MIDDLING, jit
 from jaxrace.keys import with_keys, without_keys
-from jaxrace.racing import base, drawing
+from jaxrace.racing import PreferenceRace, base, drawing
+from jaxrace.racing.preference.race import PIECE
 from jaxrace.rollout import Rollout
+from jaxrace.search import counting
 from jaxrace.search.final_race import FinalRace, FinalRaceState
 from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, ranked_by
 
@@ -111,21 +113,26 @@ def _play(
 ) -> Any:
     """The last states of B races; ``begun`` are keys of options, states, and who asks first."""
     option_keys, states, asked = begun
-    told = 0
+    told, is_listed = 0, isinstance(race, PreferenceRace) and chunk <= PIECE
     while np.asarray(asked).any():
         rows = option_keys, options, states.simulated
         outcomes = draw(chunk, rows, np.asarray(asked))
-        states, asked = _tell_race(race, states, outcomes, params, np.int32(told))
+        if is_listed:
+            states, outcomes = counting.count(race.compare, states, outcomes, params, told)
+        states, asked = _tell_race(race, is_listed, states, outcomes, params, np.int32(told))
         told += chunk
     return states
 
 
-@jit(1, work=lambda *_: MIDDLING, donated=(0,))
+@jit(2, donated=(0,))
 def _tell_race(
-    race: base.Race, states: Any, outcomes: Any, params: Any, told: jax.Array
+    race: Any, is_counted: bool, states: Any, outcomes: Any, params: Any, told: jax.Array
 ) -> tuple[Any, jax.Array]:
-    """The states of B races, and who is asked for next, bool [B, K]."""
-    states = race.tell_lanes(states, outcomes, params, told)
+    """The states of B races, and who asks next, bool [B, K]; of outcomes, or what they came to."""
+    if is_counted:
+        states = race.decide_lanes(states, outcomes, params)
+    else:
+        states = race.tell_lanes(states, outcomes, params, told)
     return states, jax.vmap(race.ask)(states, params)
 
 

@@ -34,7 +34,7 @@ from jaxrace.validation import (
 )
 
 # Rounds that are counted at once, at most 126: [K, K, rounds] sums, 34 MB for 512 options.
-_PIECE = 32
+PIECE = 32
 
 
 @dataclasses.dataclass(frozen=True)
@@ -195,19 +195,19 @@ class PreferenceRace(ComparingRace):
         """Many rounds are counted and decided piece by piece."""
         num_told = jax.tree.leaves(outcomes)[0].shape[2]
         asked = jax.vmap(self.ask)(states, params)
-        last = (num_told - 1) // _PIECE
+        last = (num_told - 1) // PIECE
 
         def tell_piece(index: jax.Array, states: PreferenceState) -> PreferenceState:
-            start = index * _PIECE
+            start = index * PIECE
             part = jax.tree.map(
-                lambda x: lax.dynamic_slice_in_dim(x, start, _PIECE, axis=2), outcomes
+                lambda x: lax.dynamic_slice_in_dim(x, start, PIECE, axis=2), outcomes
             )
             return self._tell_piece(states, part, params, first_round + start)
 
         if last:
             states = lax.fori_loop(0, last, tell_piece, states)
-        rest = jax.tree.map(lambda x: x[:, :, last * _PIECE :], outcomes) if last else outcomes
-        states = self._tell_piece(states, rest, params, first_round + last * _PIECE)
+        rest = jax.tree.map(lambda x: x[:, :, last * PIECE :], outcomes) if last else outcomes
+        states = self._tell_piece(states, rest, params, first_round + last * PIECE)
         simulated = states.simulated + jnp.where(asked, num_told, 0)
         return dataclasses.replace(states, simulated=simulated)
 
@@ -228,6 +228,12 @@ class PreferenceRace(ComparingRace):
             self.compare, states.outcomes, outcomes, first_round, still_open
         )
         told = Told(gains, jax.vmap(base.finite_rounds)(outcomes), first_round)
+        return self.decide_lanes(states, told, params)
+
+    def decide_lanes(
+        self, states: PreferenceState, told: Told, params: PreferenceParams
+    ) -> PreferenceState:
+        """Play the rounds that B races were ``told``, whose samples are kept."""
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(states, outcomes=None)
         play = functools.partial(rounds.play_rounds, is_dynamic=self.dynamic_delta)
