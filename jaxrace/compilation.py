@@ -147,8 +147,8 @@ def _is_known(options: dict[str, Any]) -> bool:
     return True
 
 
-def compile_ahead(function: Any, *args: Any) -> Any:
-    """Trace and compile a jitted function for arguments like these, at level 1 of XLA.
+def compile_ahead(function: Any, *args: Any, work: float = math.inf) -> Any:
+    """Trace and compile a jitted function for arguments like these, by the size of the job.
 
     ``args`` are arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments; the
     program is called without the latter. XLA_FLAGS may set a CPU's level of optimisation.
@@ -157,7 +157,7 @@ def compile_ahead(function: Any, *args: Any) -> Any:
     >>> print(program(jax.numpy.array([1.0, 2.0], "float32")))
     [2. 4.]
     """
-    return function.lower(*args).compile(compiler_options=options_for(math.inf))
+    return function.lower(*args).compile(compiler_options=options_for(work))
 
 
 def use_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:

@@ -11,6 +11,7 @@ import pytest
 
 import jaxrace
 from jaxrace import compilation, dueling, kernels, racing, selection
+from jaxrace.dueling import matrices
 
 RACES = [racing.DominanceRace, racing.PreferenceRace]
 
@@ -104,7 +105,7 @@ def test_every_driver_has_cheap_options_for_a_small_job(monkeypatch):
     selector = selection.Uniform(5, 2)
     problem = selection.thurstone(key, 5)
     selection.run(selector, key, compare, problem, 40, selector.params(), interval=5)
-    algorithm, duels = dueling.Uniform(5), dueling.duels(dueling.matrices.flat(5, 0.9))
+    algorithm, duels = dueling.Uniform(5), dueling.duels(matrices.flat(5, 0.9))
     dueling.play(algorithm, key, duels, 40, algorithm.params(), records=4)
     assert set(sizes) == {compilation.SMALL}
     assert len(sizes) >= 4

@@ -17,7 +17,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxrace.compilation import compile_ahead
+from jaxrace.compilation import MIDDLING, compile_ahead
 from jaxrace.keys import is_key
 from jaxrace.sweep.work import Jobs, Work
 
@@ -83,7 +83,8 @@ def program(
         return shared, lanes, put(begun) if begun else nothing, *limits
 
     like = arguments(none, None, 0, 0)
-    advance_all = compile_ahead(_advance_all, mesh, *like)
+    work_of = MIDDLING if jobs.brief else math.inf
+    advance_all = compile_ahead(_advance_all, mesh, *like, work=work_of)
     return none, lambda *given: advance_all(*arguments(*given))
 
 
