@@ -113,13 +113,16 @@ def _play(
 ) -> Any:
     """The last states of B races; ``begun`` are keys of options, states, and who asks first."""
     option_keys, states, asked = begun
-    told, is_listed = 0, isinstance(race, PreferenceRace) and chunk <= PIECE
+    told = 0
+    compare = race.compare if isinstance(race, PreferenceRace) and chunk <= PIECE else None
     while np.asarray(asked).any():
         rows = option_keys, options, states.simulated
         outcomes = draw(chunk, rows, np.asarray(asked))
-        if is_listed:
-            states, outcomes = counting.count(race.compare, states, outcomes, params, told)
-        states, asked = _tell_race(race, is_listed, states, outcomes, params, np.int32(told))
+        if compare is not None:
+            states, outcomes = counting.count(compare, states, outcomes, params, told)
+        states, asked = _tell_race(
+            race, compare is not None, states, outcomes, params, np.int32(told)
+        )
         told += chunk
     return states
 

@@ -129,7 +129,7 @@ def _play_in_step(
         return jax.vmap(race.ask)(states, params) > 0
 
     def play_chunk(states: Any) -> Any:
-        return race.tell_lanes(states, draw_next(states.simulated, asks(states)), params)
+        return race.tell_tasks(states, draw_next(states.simulated, asks(states)), params)
 
     states = lax.while_loop(lambda states: asks(states).any(), play_chunk, begun)
     return jax.vmap(race.result)(states, params), jax.vmap(race.first_outcomes)(states)

@@ -230,9 +230,9 @@ class SharedRace(base.Race):
             ValueError: ``state``, ``params`` or ``outcomes`` are not of this race; or, outside of
                 jit only, an outcome that counts is not finite, or by mean out of its range.
         """
-        return base.in_lane(self.tell_lanes, state, outcomes, params)
+        return base.in_lane(self.tell_tasks, state, outcomes, params)
 
-    def tell_lanes(self, states: SharedState, outcomes: Any, params: SharedParams) -> SharedState:
+    def tell_tasks(self, states: SharedState, outcomes: Any, params: SharedParams) -> SharedState:
         """``tell`` of B races, leaves [B, ...], which share the work."""
         before, lacking = states.simulated, states.wanted - states.simulated
         bad = jax.vmap(lambda x: base.bad_outcomes(x, self.low, self.high))(outcomes)
