@@ -35,7 +35,7 @@ from jaxrace.improvement.weights import (
 
 TRAIN_ONE_IN = 5  # one in so many trajectories is for training (section 4)
 _LEAST_TRAJECTORIES = 20
-_PER_STEP = 1e4  # comparisons that take as long as what is done with a step of a trajectory
+_PER_STEP = 1e5  # comparisons that take as long as what is done with a step of a trajectory
 
 
 @jax.tree_util.register_dataclass
