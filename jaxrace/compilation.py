@@ -29,6 +29,9 @@ _CHEAP = {
     "xla_cpu_parallel_codegen_split_count": 1,
 }
 
+# Of a GPU. Each process would measure which of several kernels is faster, and they round differently.
+_UNTUNED = {"xla_gpu_autotune_level": 0}
+
 # Comparisons, or steps of that size: where cheap options stop to pay, at level 0 and at level 1.
 SMALL, MIDDLING = 3e8, 1e9
 
@@ -100,6 +103,8 @@ def jit(
                     return function(*static, *args)
 
             options = None if needed is None else options_for(needed)
+            if needed == math.inf and jax.default_backend() != "cpu":
+                options = None  # a large batch on a GPU is worth choosing its kernels by the clock
             return jax.jit(of_arrays, donate_argnums=donated, compiler_options=options)
 
         def call(*args: Any) -> Any:
@@ -123,11 +128,15 @@ def options_for(work: float) -> dict[str, Any] | None:
     """For ``compile``, by the size of the job; None where the user has chosen, or for a GPU.
 
     Cheap ones are those that this XLA knows, at level 0 for a small job. A large one has level 1
-    alone, which takes half to three quarters of the time to compile, and runs about as fast.
+    alone, which takes half to three quarters of the time to compile, and runs about as fast. On a
+    GPU the kernels are the same in every process, and so are the bits.
     """
-    is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
-    if is_users_choice or jax.default_backend() != "cpu":
+    is_on_cpu = jax.default_backend() == "cpu"
+    chosen = _LEVEL if is_on_cpu else next(iter(_UNTUNED))
+    if f"--{chosen}=" in os.environ.get("XLA_FLAGS", ""):
         return None
+    if not is_on_cpu:
+        return _untuned_options()
     return (_cheap_options() if work <= MIDDLING else {}) | {_LEVEL: int(work > SMALL)}
 
 
@@ -137,6 +146,11 @@ def _cheap_options() -> dict[str, Any]:
     if _is_known(_CHEAP):
         return _CHEAP
     return {name: value for name, value in _CHEAP.items() if _is_known({name: value})}
+
+
+@functools.cache
+def _untuned_options() -> dict[str, Any]:
+    return _UNTUNED if _is_known(_UNTUNED) else {}
 
 
 def _is_known(options: dict[str, Any]) -> bool:

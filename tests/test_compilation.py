@@ -38,6 +38,17 @@ def test_a_level_of_the_user_is_kept(flags, options, monkeypatch):
     assert compile_ahead(Recorded()) == options
 
 
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [("", {"xla_gpu_autotune_level": 0}), ("--xla_gpu_autotune_level=2", None)],
+)
+def test_kernels_of_a_gpu_are_not_chosen_by_the_clock(flags, options, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    assert compile_ahead(Recorded()) == options
+    assert jax.jit(jnp.sin, compiler_options=options)(0.0) == 0  # XLA knows it
+
+
 def test_options_that_this_xla_does_not_know_are_left_out(monkeypatch):
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     monkeypatch.setattr(compilation, "_CHEAP", compilation._CHEAP | {"xla_no_such_option": 1})
