@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from jaxrace.kernels.devices import made_alone
+from jaxrace.kernels.devices import made_alone, platform
 
 _LEVEL = "xla_backend_optimization_level"
 
@@ -28,6 +28,9 @@ _CHEAP = {
     "xla_cpu_use_fusion_emitters": False,
     "xla_cpu_parallel_codegen_split_count": 1,
 }
+
+# On a GPU each process measures which of several kernels is faster, and they round differently.
+_UNTUNED = {"xla_gpu_autotune_level": 0}
 
 # Comparisons, or steps of that size: where cheap options stop to pay, at level 0 and at level 1.
 SMALL, MIDDLING = 3e8, 1e9
@@ -71,7 +74,8 @@ def jit(
 ) -> Callable[[Any], Any]:
     """``jax.jit`` with compile options that fit the size of the job; it forgets old programs.
 
-    Where plain Python calls, the options are those of ``options_for``. Under a user's `jit` or
+    Where plain Python calls, the options are those of ``options_for``, and the device is that of
+    ``place_of``. Under a user's `jit` or
     `vmap` the function is what it is written as.
 
     The first ``num_static`` arguments, all by position, are static: hashable. ``jax.jit`` keeps
@@ -93,25 +97,29 @@ def jit(
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.lru_cache(maxsize=most, typed=True)
-        def program(needed: float | None, *static: Any) -> Any:
+        def program(needed: float | None, place: str, *static: Any) -> Any:
             @functools.wraps(function)
             def of_arrays(*args: Any) -> Any:
                 with made_alone() if needed == SMALL else contextlib.nullcontext():
                     return function(*static, *args)
 
             options = None if needed is None else options_for(needed)
+            if needed == math.inf and jax.default_backend() != "cpu":
+                options = None  # a large batch on a GPU is worth choosing its kernels by the clock
             return jax.jit(of_arrays, donate_argnums=donated, compiler_options=options)
 
         def call(*args: Any) -> Any:
-            needed = None
+            needed = cpu = None
             if not is_traced(args) and is_outermost():
-                needed = 0.0 if work is None else work(*args)
+                given = 0.0 if work is None else work(*args)
                 # One program of a size.
-                needed = next(most for most in (SMALL, MIDDLING, math.inf) if needed <= most)
-            return program(needed, *args[:num_static])(*args[num_static:])
+                needed = next(most for most in (SMALL, MIDDLING, math.inf) if given <= most)
+                cpu = place_of(given, args)
+            with contextlib.nullcontext() if cpu is None else jax.default_device(cpu):
+                return program(needed, platform(), *args[:num_static])(*args[num_static:])
 
         def lower(*args: Any) -> Any:  # for ``compile_ahead``
-            return program(None, *args[:num_static]).lower(*args[num_static:])
+            return program(None, platform(), *args[:num_static]).lower(*args[num_static:])
 
         call.__dict__["lower"] = lower
         return functools.wraps(function)(call)
@@ -123,11 +131,15 @@ def options_for(work: float) -> dict[str, Any] | None:
     """For ``compile``, by the size of the job; None where the user has chosen, or for a GPU.
 
     Cheap ones are those that this XLA knows, at level 0 for a small job. A large one has level 1
-    alone, which takes half to three quarters of the time to compile, and runs about as fast.
+    alone, which takes half to three quarters of the time to compile, and runs about as fast. On a
+    GPU the kernels are the same in every process, and so are the bits.
     """
-    is_users_choice = f"--{_LEVEL}=" in os.environ.get("XLA_FLAGS", "")
-    if is_users_choice or jax.default_backend() != "cpu":
+    is_on_cpu = platform() == "cpu"
+    chosen = _LEVEL if is_on_cpu else next(iter(_UNTUNED))
+    if f"--{chosen}=" in os.environ.get("XLA_FLAGS", ""):
         return None
+    if not is_on_cpu:
+        return _untuned_options()
     return (_cheap_options() if work <= MIDDLING else {}) | {_LEVEL: int(work > SMALL)}
 
 
@@ -139,12 +151,42 @@ def _cheap_options() -> dict[str, Any]:
     return {name: value for name, value in _CHEAP.items() if _is_known({name: value})}
 
 
+@functools.cache
+def _untuned_options() -> dict[str, Any]:
+    return _UNTUNED if _is_known(_UNTUNED) else {}
+
+
 def _is_known(options: dict[str, Any]) -> bool:
     try:
         jax.jit(lambda: 0, compiler_options=options).lower().compile()
     except jax.errors.JaxRuntimeError:
         return False
     return True
+
+
+def place_of(work: float, args: Any, default: Any = None) -> Any:
+    """The CPU, where JAX's default device is another one and a job is small; else None.
+
+    A CPU has done it before another device has its program. None, too, if any array has been put on
+    a device, or the user has named a default one.
+
+    Args:
+        work: In comparisons, as in ``jit``.
+        args: What the program is given.
+        default: JAX's default device, unless it is to be another.
+
+    >>> place_of(1e6, jnp.arange(3), jax.local_devices(backend="cpu")[0]) is None
+    True
+    """
+    if work > SMALL or getattr(jax.config, "jax_default_device", None) is not None:
+        return None
+    default = default or jax.local_devices()[0]
+    try:
+        cpu = jax.local_devices(backend="cpu")[0]
+    except RuntimeError:  # JAX_PLATFORMS has none
+        return None
+    is_put = any(isinstance(x, jax.Array) and x.committed for x in jax.tree.leaves(args))
+    return None if is_put or cpu == default else cpu
 
 
 def compile_ahead(function: Any, *args: Any, work: float = math.inf) -> Any:

@@ -61,10 +61,19 @@ def sizes() -> Sizes:
     """The sizes for the device that JAX computes on, or for the one that ``made_for`` names."""
     if _chosen:
         return _chosen[-1]
+    return _of(platform())
+
+
+def platform() -> str:
+    """The platform of the device that JAX computes on: "cpu", or another.
+
+    >>> platform() in ("cpu", "gpu", "tpu")
+    True
+    """
     device = getattr(jax.config, "jax_default_device", None)
     if device is None:
-        return _of(jax.default_backend())
-    return _of(device if isinstance(device, str) else device.platform)
+        return jax.default_backend()
+    return device if isinstance(device, str) else device.platform
 
 
 def _of(platform: str) -> Sizes:

@@ -18,6 +18,8 @@ import pytest
 import slow_cases
 from plain_process import plain_process
 
+from jaxrace.commands.device import has_gpu
+
 # The first example of a test compiles, which takes far longer than hypothesis allows for one.
 hypothesis.settings.register_profile("jaxrace", deadline=None)
 hypothesis.settings.load_profile("jaxrace")
@@ -57,6 +59,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("XLA_FLAGS", " ".join(flags))
     # For the workers, which start later: threads of OpenBLAS would wait busily for small matrices.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # With a GPU, commands in processes of their own would choose the CPU for their small jobs.
+    if has_gpu():
+        os.environ.setdefault("JAX_PLATFORMS", "cuda,cpu")
+        jax.config.update("jax_platforms", os.environ["JAX_PLATFORMS"])
     # For sweeps, whatever the machine.
     jax.config.update("jax_num_cpu_devices", 4)
     _keep_programs(config)

@@ -1,3 +1,4 @@
+import functools
 import os
 import re
 import subprocess
@@ -28,13 +29,24 @@ SMALL = [
 METRICS = ("death_rate", "tumour_size", "max_toxicity", "mean_reward")
 
 
-@pytest.fixture(scope="module", params=["pb-edps", "constant"])
-def finished(request, tmp_path_factory):
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory):
+    """``folder_of(method)`` is the folder of a small job, which is done once."""
+
+    @functools.cache
+    def done(method):
+        folder = tmp_path_factory.mktemp("runs") / method
+        job = ["train", "medical", "--method", method, *SMALL, "--out", str(folder)]
+        assert main(job) == 0
+        return folder
+
+    return done
+
+
+@pytest.fixture(params=["pb-edps", "constant"])
+def finished(request, folder_of):
     """Method and folder of a small job."""
-    folder = tmp_path_factory.mktemp("runs") / request.param
-    job = ["train", "medical", "--method", request.param, *SMALL, "--out", str(folder)]
-    assert main(job) == 0
-    return request.param, folder
+    return request.param, folder_of(request.param)
 
 
 @pytest.fixture
@@ -103,10 +115,8 @@ def test_summary_agrees_with_the_last_rows_of_the_log(finished):
     assert timing["run_seconds"] > 0
 
 
-@pytest.mark.parametrize("finished", ["pb-edps"], indirect=True)
-def test_log_evaluates_the_policies_that_it_shows(finished):
-    _, folder = finished
-    log = runs.read_log(folder)
+def test_log_evaluates_the_policies_that_it_shows(folder_of):
+    log = runs.read_log(folder_of("pb-edps"))
     task = medical_task(TrainConfig())
     _, key = two_keys(np.uint32(0))
     rows = log["generation"] == 2

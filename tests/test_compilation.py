@@ -5,6 +5,7 @@ import weakref
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from jaxrace import compilation
@@ -36,6 +37,17 @@ def test_a_level_of_the_user_is_kept(flags, options, monkeypatch):
     if flags is not None:
         monkeypatch.setenv("XLA_FLAGS", flags)
     assert compile_ahead(Recorded()) == options
+
+
+@pytest.mark.parametrize(
+    ("flags", "options"),
+    [("", {"xla_gpu_autotune_level": 0}), ("--xla_gpu_autotune_level=2", None)],
+)
+def test_kernels_of_a_gpu_are_not_chosen_by_the_clock(flags, options, monkeypatch):
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    monkeypatch.setenv("XLA_FLAGS", flags)
+    assert compile_ahead(Recorded()) == options
+    assert jax.jit(jnp.sin, compiler_options=options)(0.0) == 0  # XLA knows it
 
 
 def test_options_that_this_xla_does_not_know_are_left_out(monkeypatch):
@@ -81,3 +93,21 @@ def test_a_program_is_kept_while_it_is_used(count_compilations):
         assert float(scaled(2, x)) == 4
         assert float(scaled(3, x)) == 6
     assert compilations.count == 0
+
+
+def test_small_jobs_are_done_on_a_cpu(monkeypatch):
+    """The second device of the tests stands for a GPU, JAX's default one."""
+    cpu, other = jax.local_devices(backend="cpu")[:2]
+    with jax.default_device(other):
+        x = jnp.arange(3)
+    assert compilation.place_of(1e6, x, other) == cpu
+    assert compilation.place_of(1e12, x, other) is None
+    assert compilation.place_of(1e6, (np.arange(3), jax.device_put(x, other)), other) is None
+    with jax.default_device(cpu):
+        assert compilation.place_of(1e6, x, other) is None  # the user says where
+        # What was made elsewhere comes along, and goes back where it is wanted.
+        assert jax.jit(jnp.negative)(x).devices() == {cpu}
+        assert not jax.jit(jnp.negative)(x).committed
+    monkeypatch.setattr(compilation, "place_of", lambda work, args: other)
+    doubled = compilation.jit(num_static=0)(lambda x: 2 * x)
+    assert doubled(np.arange(3)).devices() == {other}

@@ -37,6 +37,9 @@ from jaxrace.dueling import (
     ids=label,
 )
 def test_step_by_step_against_the_reference(question):
+    if question.kind == "counting" and jax.default_backend() != "cpu":
+        # Compiled for a GPU, a division may be wrong in its last place: 3 / 5 is below 0.6 or not.
+        question = dataclasses.replace(question, limits=(0.4003, 0.5997))
     algorithm, chances, _, uniforms = prepare(question)
     horizon = uniforms.shape[1]
     ends = []

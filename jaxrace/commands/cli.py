@@ -33,6 +33,7 @@ from jaxrace.commands.options import (
     OF_ANSWERS,
     OF_RUNS,
     POSITIONAL,
+    Device,
     add_answer_options,
     add_options,
     add_run_options,
@@ -150,7 +151,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _with_option(message: str, verb: _Verb | None) -> str:
     """Name the option that a message is about as it is spelt in the command."""
-    hints: dict[str, Any] = {"lanes": int | None} | (get_type_hints(verb.config) if verb else {})
+    hints: dict[str, Any] = {"lanes": int | None, "device": Device}
+    hints |= get_type_hints(verb.config) if verb else {}
     message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
     name, _, text = message.partition(":")
     if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
@@ -216,7 +218,7 @@ def _do(name: str, verb: _Verb, arguments: Namespace) -> int:
         from jaxrace.commands.front import answer_file
 
         return answer_file(name, config, given)
-    out, resume, lanes, address = (given[name] for name in OF_RUNS[:4])
+    out, resume, lanes, address, device = (given[name] for name in OF_RUNS[:5])
     if lanes is not None:
         require_integer("lanes", lanes, 1, _MOST_LANES)
     if address is not None:
@@ -232,14 +234,19 @@ def _do(name: str, verb: _Verb, arguments: Namespace) -> int:
     from rich.console import Console
 
     from jaxrace import runs, sweep
+    from jaxrace.commands.device import place
     from jaxrace.commands.progress import shown_stages
     from jaxrace.commands.report import require_figures, require_outputs
 
-    if address is not None:  # accelerators are for the tasks
-        jax.config.update("jax_platforms", "cpu")
     if "JAX_NUM_CPU_DEVICES" not in os.environ:
         with contextlib.suppress(RuntimeError):  # JAX runs, in a process that goes on
             sweep.use_all_cores()
+    if address is None:
+        place(device, name, config, Path(out) if resume and out else None, _note)
+    elif device != "auto":
+        raise ValueError(f"device: expected auto with --ray, whose tasks choose, got {device}")
+    else:  # accelerators are for the tasks
+        jax.config.update("jax_platforms", "cpu")
     as_json, report = given.get("json", False), given.get("report")
     shown_in = {}
     if report is not None:

@@ -15,7 +15,7 @@ from jaxrace.commands.progress import waiting
 from jaxrace.commands.report import NOT_YET, print_answer, require_outputs, write_report
 
 # Options of runs, which do nothing for a file.
-_OF_RUNS = {"resume": False, "lanes": None, "ray": None}
+_OF_RUNS = {"resume": False, "lanes": None, "ray": None, "device": "auto"}
 
 
 def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:

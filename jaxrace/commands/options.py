@@ -25,8 +25,9 @@ _TYPES: dict[Any, tuple[str, str]] = {
 }
 _FILES = ("next", "report", "looks")  # where they are texts
 POSITIONAL = ("env", "task", "scores", "problem", "matrix", "name")
-OF_RUNS = ("out", "resume", "lanes", "ray", "no_compilation_cache")
+OF_RUNS = ("out", "resume", "lanes", "ray", "device", "no_compilation_cache")
 OF_ANSWERS = ("json", "report")
+Device = Literal["auto", "cpu", "gpu"]
 LOCAL = "local"  # what ``--ray`` is without an address
 
 
@@ -138,6 +139,14 @@ def add_run_options(parser: Any, default: str) -> None:
         metavar="ADDRESS",
         help="do the jobs on a cluster of Ray: auto, HOST:PORT or ray://HOST:PORT; without an "
         "address, in several processes of this machine",
+    )
+    parser.add_argument(
+        "--device",
+        type=Device,
+        default="auto",
+        metavar="{auto,cpu,gpu}",
+        help="where to compute; auto: with a GPU, what ends sooner by the size of the job, or the "
+        "one on which a run began (default: auto)",
     )
     parser.add_argument(
         "--no-compilation-cache",

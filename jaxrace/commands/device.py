@@ -1,0 +1,87 @@
+"""Where a job is done on a machine with a GPU: chosen before JAX starts, by the size of the job."""
+
+import importlib.util
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from jaxrace import runs
+from jaxrace.commands.options import Device
+from jaxrace.sweep import num_cores
+
+# By verb: how many seconds later its default job ended on an H200 than on the 16 cores beside it,
+# nothing compiled before; seconds of a core for a unit of work; and the units. They are episodes,
+# comparisons of ten options, duels of ten arms, trajectories of the gridworld (k-fold, bca).
+_COSTS: dict[str, tuple[float, float, Callable[[Any], float]]] = {
+    "train": (14.4, 1.1e-6, lambda job: len(job.settings) * job.repeats * job.episodes),
+    "select": (
+        *(6.2, 4e-6),
+        lambda job: len(job.methods) * job.repeats * job.budget * (job.options / 10) ** 2,
+    ),
+    "duel": (
+        *(5.9, 2e-6),
+        lambda job: len(job.algorithms) * job.repeats * job.horizon * (job.arms or 10) / 10,
+    ),
+    "improve": (18.0, 2e-3, lambda job: job.repeats * job.trajectories),
+}
+
+
+def place(
+    asked: Device, verb: str, config: Any, began: Path | None, say: Callable[[str, str], None]
+) -> None:
+    """Let JAX compute on what was asked for, or where the job ends sooner, and say which.
+
+    ``began`` is the folder of a run that goes on, on its device. Where there is no GPU, or the user
+    has set JAX_PLATFORMS, nothing is chosen. ValueError if there is no such device, or the run
+    began on another.
+    """
+    import jax
+
+    users = jax.config.jax_platforms  # pyright: ignore[reportAttributeAccessIssue]
+    if asked == "gpu" and (users == "cpu" or not has_gpu()):
+        why = "JAX_PLATFORMS is cpu" if users == "cpu" else "JAX has no GPU here"
+        raise ValueError(f"device: expected auto or cpu, as {why}, got gpu")
+    if (users and asked == "auto") or not has_gpu():
+        return
+    before = began and (began / runs.CONFIG).is_file() and runs.read_config(began).get("device")
+    if before:
+        wanted, why = before["platform"], f"on which '{began}' began"
+    else:
+        wanted, why = chosen(verb, config)
+    if asked != "auto":
+        if before and asked != wanted:
+            raise ValueError(f"device: expected {wanted}, {why}, got {asked}")
+        wanted = asked
+    if wanted == "cpu":
+        jax.config.update("jax_platforms", "cpu")
+    found = jax.default_backend()
+    if asked not in ("auto", found):  # its driver does not work, or JAX runs elsewhere already
+        raise ValueError(f"device: expected {found}, which is what JAX uses, got {asked}")
+    if asked == "auto" and found == wanted:
+        other = "gpu" if wanted == "cpu" else "cpu"
+        again = "" if before else f"; --device {other} chooses the other"
+        say("device", f"the {wanted.upper()}, {why}{again}")
+
+
+def chosen(verb: str, config: Any) -> tuple[str, str]:
+    """Where a job ends sooner, and why; of hold'em and experiments nothing was measured."""
+    if verb not in _COSTS:
+        is_large = verb == "reproduce" and not config.quick
+        return ("gpu", "as it is large") if is_large else ("cpu", "as it does little at once")
+    later, per_unit, units = _COSTS[verb]
+    seconds = units(config) * per_unit / num_cores()
+    if seconds > later:
+        return "gpu", f"as the CPU would compute for some {seconds:,.0f} s"
+    return "cpu", f"as it computes for some {seconds:.2g} s, and a GPU starts {later:.0f} s later"
+
+
+def has_gpu() -> bool:
+    """Is there a GPU, and JAX's plugin for it? Starts nothing."""
+    found = importlib.util.find_spec("jax_plugins")
+    folders = map(Path, found.submodule_search_locations or () if found else ())
+    is_hidden = os.environ.get("CUDA_VISIBLE_DEVICES") in ("", "-1")
+    if is_hidden or not any(any(folder.glob("xla_[cr]*")) for folder in folders):
+        return False
+    # Of NVIDIA, of AMD, and of Linux within Windows.
+    return any(any(Path("/dev").glob(name)) for name in ("nvidia[0-9]*", "kfd", "dxg"))
