@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxrace.compilation import use_compilation_cache as use_compilation_cache
-    from jaxrace.improvement.of_log import improve as improve
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
+    from jaxrace.judging.policies import improve as improve
+    from jaxrace.judging.policies import load_policy as load_policy
     from jaxrace.judging.standing import duel as duel
     from jaxrace.rating import select as select
 
@@ -28,7 +29,8 @@ _FUNCTIONS = {
     "compare_next": "jaxrace.judging",
     "select": "jaxrace.rating",
     "duel": "jaxrace.judging.standing",
-    "improve": "jaxrace.improvement.of_log",
+    "improve": "jaxrace.judging.policies",
+    "load_policy": "jaxrace.judging.policies",
     "use_compilation_cache": "jaxrace.compilation",
 }
 

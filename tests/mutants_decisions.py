@@ -234,15 +234,15 @@ MUTANTS = [
         "tests/test_improvement_data.py",
     ),
     (
-        "jaxrace/improvement/of_log/front.py",
-        "parts = divide(found, np.asarray(in_training(split_key, found.data)))",
-        "parts = divide(found, np.ones(len(found.data.behaviour), bool))",
+        "jaxrace/judging/policies/front.py",
+        "parts = divide(found, in_training(np.random.default_rng(of_split), found.data.behaviour))",
+        "parts = divide(found, np.arange(len(found.data.behaviour)) % 5 == 0)",
         "tests/test_improve.py",
     ),
     (
-        "jaxrace/improvement/of_log/front.py",
-        "earned = np.asarray(returns.returns(parts.train), np.float64)",
-        "earned = np.asarray(returns.returns(parts.test), np.float64)",
+        "jaxrace/judging/policies/front.py",
+        "earned = returns.returns(parts.train)",
+        "earned = returns.returns(parts.test)",
         "tests/test_improve.py",
     ),
     (

@@ -274,7 +274,7 @@ MUTANTS = [
         "tests/test_data_matrix.py",
     ),
     (
-        "jaxrace/improvement/loading.py",
+        "jaxrace/judging/policies/loading.py",
         "kept = ~loaded.kinds | listed.any(0)",
         "kept = ~loaded.kinds | seen[taken].any(0)",
         "tests/test_data_log.py",

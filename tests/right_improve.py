@@ -6,8 +6,8 @@ import numpy as np
 from right_select import command, in_file
 
 from jaxrace.improvement import ReturnRange, check_weights, require_possible, trajectories
-from jaxrace.improvement.loading import load
-from jaxrace.improvement.of_log.front import prepared
+from jaxrace.judging.policies.front import prepared
+from jaxrace.judging.policies.loading import load
 
 rng = np.random.default_rng(0)
 

@@ -20,9 +20,9 @@ from jaxrace import race
 from jaxrace.data import read_log, read_matrix, read_scores, read_votes
 from jaxrace.files import read_json
 from jaxrace.improvement import ReturnRange
-from jaxrace.improvement.loading import load
-from jaxrace.improvement.of_log.front import prepared
-from jaxrace.improvement.saved import load_policy
+from jaxrace.judging.policies.front import prepared
+from jaxrace.judging.policies.loading import load
+from jaxrace.judging.policies.saved import load_policy
 from jaxrace.racing import SharedRace
 
 MANY = 600_000_000  # bytes: more than are read

@@ -22,7 +22,7 @@ from jaxrace import runs
 from jaxrace.commands.cli import main
 from jaxrace.data import read_matrix, read_scores
 from jaxrace.improvement import ReturnRange
-from jaxrace.improvement.loading import load
+from jaxrace.judging.policies.loading import load
 from jaxrace.rating.front import read_comparisons
 
 rng = np.random.default_rng(0)

@@ -10,8 +10,8 @@ from jaxrace import runs
 from jaxrace.commands.cli import main
 from jaxrace.data import read_log
 from jaxrace.improvement import ReturnRange
-from jaxrace.improvement.loading import divide, load
-from jaxrace.improvement.saved import load_policy
+from jaxrace.judging.policies.loading import divide, load
+from jaxrace.judging.policies.saved import load_policy
 
 BANDIT = "age,device,action,propensity,click\n30,phone,b,.5,1\n40,desk,a,0.25,0\n50,phone,b,1,0\n"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from jaxrace.data import read_scores
 from jaxrace.improvement import ReturnRange
-from jaxrace.improvement.loading import load
+from jaxrace.judging.policies.loading import load
 from jaxrace.rating.front import read_comparisons
 
 DATA = Path(__file__).parents[1] / "docs" / "data"

@@ -2,23 +2,19 @@
 
 from pathlib import Path
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from rich.console import Console
 
-from jaxrace import runs
-from jaxrace.bases import Affine
+from jaxrace import load_policy, runs
 from jaxrace.commands.cli import main
 from jaxrace.commands.improve.config import BOUNDS
-from jaxrace.commands.improve.job import print_improvement
 from jaxrace.improvement import BOUNDS as LOWER_BOUNDS
-from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, trajectories
-from jaxrace.improvement.loading import divide, load
-from jaxrace.improvement.policy_improvement import in_training
-from jaxrace.improvement.saved import SavedPolicy, load_policy
-from jaxrace.improvement.weights import evidence, log_weights
+from jaxrace.improvement import ReturnRange
+from jaxrace.judging.policies import ImprovementOfLog, SavedPolicy, bounds
+from jaxrace.judging.policies.loading import divide, load
+from jaxrace.judging.policies.softmax import features_of, softmax
+from jaxrace.judging.policies.splits import in_training
+from jaxrace.judging.policies.weighing import Evidence, Mixed
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["improve", "--no-compilation-cache"]
@@ -27,7 +23,12 @@ SMALL = ["--bound", "t", "--candidates", "none"]
 
 
 def test_all_bounds_are_explained():
-    assert set(BOUNDS) == set(LOWER_BOUNDS)
+    assert set(BOUNDS) == set(LOWER_BOUNDS) == set(bounds.BOUNDS)
+    kinds = [
+        {name: bound.is_safe for name, bound in each.items()}
+        for each in (LOWER_BOUNDS, bounds.BOUNDS)
+    ]
+    assert kinds[0] == kinds[1]
     for name, text in BOUNDS.items():
         if name != "betting-anytime":
             assert text.startswith("safe" if LOWER_BOUNDS[name].is_safe else "semi-safe")
@@ -131,9 +132,8 @@ def test_a_file(tmp_path, capsys):
 
 def training_rows(count):
     """Of a log with so many trajectories of one policy, by the command's default seed."""
-    rows = np.zeros((count, 1), int)
-    data = trajectories(rows[..., None], rows, rows + 1.0, rows)
-    return np.asarray(in_training(jax.random.split(jax.random.key(np.uint32(0)))[0], data))
+    of_split = np.random.SeedSequence(0).spawn(3)[0]
+    return in_training(np.random.default_rng(of_split), np.zeros(count, int))
 
 
 @pytest.mark.slow
@@ -176,13 +176,14 @@ def test_an_action_that_was_not_searched(tmp_path):
     loaded = load(tmp_path / "log.csv", ReturnRange(0, 1))
     parts = divide(loaded, np.arange(20) < 4)
     assert parts.num_actions == 2
-    softmax = LinearSoftmax(Affine(1), 2)
-    known = evidence(softmax, parts.test, ReturnRange(0, 1), None)
-    for alpha in (1.0, 0.25):
-        mixed = Mixed(jnp.zeros((2, 2)), jnp.float32(alpha))
-        weights = np.exp(log_weights(mixed, known))
-        np.testing.assert_allclose(weights, [1] * 15 + [1 - alpha], rtol=1e-6)
-    saved = SavedPolicy(softmax, np.zeros((2, 2), np.float32), 0.5, ("x",), parts.low, parts.high)
+    test = parts.test
+    features = features_of(0, test.observations[:, 0])
+    given = test.actions[:, 0], test.probabilities[:, 0], np.arange(16), np.ones(16)
+    known = Evidence.of(features, *given, test.behaviour, 2)
+    alphas = np.array([1.0, 0.25])
+    weights = known.weights(Mixed(np.zeros((2, 2, 2)), alphas))
+    np.testing.assert_allclose(weights, [[1] * 15 + [1 - alpha] for alpha in alphas], rtol=1e-12)
+    saved = SavedPolicy(np.zeros((2, 2)), 0.5, ("x",), parts.low, parts.high)
     mixed = saved.probabilities([0.0], in_use=[0.2, 0.2, 0.6])
     np.testing.assert_allclose(mixed, [0.35, 0.35, 0.3], rtol=1e-6)
     with pytest.raises(ValueError, match=r"^in_use: expected .* at least 2 actions, got 1"):
@@ -196,26 +197,22 @@ def test_what_is_beyond_what_was_searched_counts_as_its_end(tmp_path):
     parts = divide(load(tmp_path / "log.csv", ReturnRange(0, 1)), np.arange(5) < 2)
     np.testing.assert_array_equal(parts.train.observations[:, 0, 0], [0, 1])
     np.testing.assert_array_equal(parts.test.observations[:, 0, 0], [0, 0.5, 1])
-    theta = np.array([[0, 0], [1, 3]], np.float32)
-    softmax = LinearSoftmax(Affine(1), 2)
-    saved = SavedPolicy(softmax, theta, 1.0, ("x",), parts.low, parts.high)
-    expected = softmax.probabilities(jnp.asarray(theta), parts.test.observations[:, 0])
+    theta = np.array([[0.0, 0], [1, 3]])
+    saved = SavedPolicy(theta, 1.0, ("x",), parts.low, parts.high)
+    expected = softmax(features_of(0, parts.test.observations[:, 0]) @ theta.T)
     np.testing.assert_allclose(saved.probabilities([[-7], [3], [9]]), expected, rtol=1e-6)
 
 
-def report_of(tmp_path, **changes):
+def report_of(**changes):
     """What is said of a summary."""
     share = {"mean": 1.0, "stderr": None, "count": 1}
     numbers = {"floor": 0.5, "floor_stderr": 0.01, "lower_bound": 0.61, "estimate": 0.7}
     numbers |= {"floor_is_estimate": False, "low": 0, "high": 1, "smaller": False}
     kind = {"method": "batch", "bound": "ci", "is_safe": True, "bound_is_safe": True, "delta": 0.05}
     counts = {"delta_holds_for": "the whole run", "tests": 1, "repeats": 1, "passed": share}
-    runs.write_summary(tmp_path, {**kind, **counts, **numbers, "alpha": 1.0, **changes})
-    none = np.zeros((2, 2), np.float32), 1.0, ("x",), np.zeros(1), np.ones(1)
-    np.savez(tmp_path / "policy.npz", **SavedPolicy(LinearSoftmax(Affine(1), 2), *none).arrays())
-    console = Console(record=True, width=200)
-    print_improvement(console, tmp_path)
-    return console.export_text()
+    none = np.zeros((2, 2)), 1.0, ("x",), np.zeros(1), np.ones(1)
+    summary = {**kind, **counts, **numbers, "alpha": 1.0, **changes}
+    return str(ImprovementOfLog(summary, SavedPolicy(*none)))
 
 
 SEEN = "daedalus2 tests on data that it has seen"
@@ -239,7 +236,7 @@ SAID = [
     *(
         (
             {"method": method, "bound": bound, "is_safe": False, "bound_is_safe": is_safe},
-            f"\nnot a strict guarantee: {why}\n",
+            f"\n  not a strict guarantee: {why}\n",
         )
         for method, bound, is_safe, why in (
             ("daedalus2", "bca", False, f"{SEEN}, and bound bca is semi-safe, that is approximate"),
@@ -251,9 +248,9 @@ SAID = [
 
 
 @pytest.mark.parametrize(("changes", "part"), SAID)
-def test_what_is_said(changes, part, tmp_path):
-    said = report_of(tmp_path, **changes)
+def test_what_is_said(changes, part):
+    said = report_of(**changes)
     assert part in said
-    assert "\nFOUND: " in said or "\nNOTHING BETTER FOUND: " in said
+    assert "\n  FOUND: " in said or "\n  NOTHING BETTER FOUND: " in said
     assert ("a mixture: " in said) == (changes.get("alpha", 1) not in (0, 1))
     assert ("an estimate of the policy in use" in said) == ("floor_is_estimate" in changes)

@@ -7,9 +7,9 @@ import pytest
 
 from jaxrace.commands.cli import main
 from jaxrace.improvement import ReturnRange
-from jaxrace.improvement.loading import load
-from jaxrace.improvement.of_log.front import prepared
-from jaxrace.improvement.of_log.words import rules_of
+from jaxrace.judging.policies.front import prepared
+from jaxrace.judging.policies.loading import load
+from jaxrace.judging.policies.words import rules_of
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["improve", "--no-compilation-cache"]
@@ -116,17 +116,6 @@ def test_a_basis_with_too_many_features(tmp_path, capsys):
     (tmp_path / "log.csv").write_text("\n".join(text) + "\n")
     said = refused(capsys, tmp_path / "log.csv", "--high", "1", "--order", "2")
     assert "--order: expected policies of at most 10000 weights, got 6561 of each action" in said
-
-
-@pytest.mark.parametrize(("most", "name"), [(499, "CMA_ES"), (500, "Sep_CMA_ES")])
-def test_many_weights_have_a_separable_search(most, name, tmp_path):
-    """Of two features."""
-    rows = [f"{number},{number},{most * (number % 2)},.5,1" for number in range(20)]
-    (tmp_path / "log.csv").write_text("\n".join([HEAD, *rows]) + "\n")
-    found = prepared(tmp_path / "log.csv", 0, 1)
-    assert found.method.softmax.num_actions == most + 1
-    assert found.method.search.strategy.name == name
-    assert found.method.search.strategy.population_size == 16
 
 
 def arrays_of(count):

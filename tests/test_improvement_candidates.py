@@ -135,18 +135,15 @@ def test_mixtures_are_with_one_policy(monkeypatch):
     """Weighed against each logger's own share, returns have no common mean that a bound is of."""
     data = bandit(40, (0.5, 0.5), 0)
     several = dataclasses.replace(data, behaviour=jnp.arange(40, dtype=jnp.int32) % 2)
-    train, test = (jax.tree.map(lambda x, s=s: x[s], several) for s in np.s_[::2, 1::2])
     short = CandidateSearch("k-fold", evaluations=32, fold_evaluations=32)
     mixing = dataclasses.replace(METHODS["t"], search=short)
     params, key = mixing.params(floor=0.1), jax.random.key(0)
     message = r"^data: expected the trajectories of one behaviour policy, .* got those of 2"
     with pytest.raises(ValueError, match=message):
         mixing.run(key, several, params)
-    with pytest.raises(ValueError, match=message):
-        mixing.run_on(key, train, test, params)
     # With a known policy, or without mixtures, there may be several: the search begins.
     searched = []
-    monkeypatch.setattr(policy_improvement, "_run_on", lambda *given: searched.append(given))
+    monkeypatch.setattr(policy_improvement, "_run", lambda *given: searched.append(given))
     mixing.run(key, several, params, knows_initial=True)
     plain = dataclasses.replace(METHODS["t"], search=CandidateSearch(evaluations=32))
     plain.run(key, several, params)

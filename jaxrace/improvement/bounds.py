@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from jaxrace import kernels, validation
 from jaxrace.improvement.splits import every_so_many, stratified_order
-from jaxrace.improvement.trajectories import as_numbers, policy_numbers, require_all
+from jaxrace.judging.policies.trajectories import as_numbers, policy_numbers, require_all
 
 # One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
 # one alone has no variance.

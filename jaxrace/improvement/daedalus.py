@@ -18,8 +18,9 @@ from jaxrace.improvement.policy_improvement import (
     ImprovementParams,
     PolicyImprovement,
 )
-from jaxrace.improvement.trajectories import NOBODY, Trajectories, empty_rows
+from jaxrace.improvement.trajectories import empty_rows
 from jaxrace.improvement.weights import Evidence, evidence, joined, log_weights, weighted_estimate
+from jaxrace.judging.policies.trajectories import NOBODY, Trajectories
 from jaxrace.protocol import verb
 from jaxrace.validation import require_integer, require_keys
 

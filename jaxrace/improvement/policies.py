@@ -13,7 +13,7 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.bases import Basis
-from jaxrace.improvement.trajectories import require_all
+from jaxrace.judging.policies.trajectories import require_all
 from jaxrace.validation import require_function, require_integer
 
 

@@ -18,13 +18,6 @@ from jaxrace.improvement.bounds import Bootstrap, LowerBound
 from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.splits import split
-from jaxrace.improvement.trajectories import (
-    ReturnRange,
-    Trajectories,
-    as_numbers,
-    require_actions,
-    require_returns,
-)
 from jaxrace.improvement.weights import (
     Evidence,
     evidence,
@@ -32,9 +25,16 @@ from jaxrace.improvement.weights import (
     weighted_estimate,
     weighted_returns,
 )
+from jaxrace.judging.policies.trajectories import (
+    ReturnRange,
+    Trajectories,
+    as_numbers,
+    require_actions,
+    require_enough,
+    require_returns,
+)
 
 TRAIN_ONE_IN = 5  # one in so many trajectories is for training (section 4)
-_LEAST_TRAJECTORIES = 20
 _PER_STEP = 1e5  # comparisons that take as long as what is done with a step of a trajectory
 
 
@@ -153,25 +153,8 @@ class PolicyImprovement:
             self._require_one_policy(data)
         split_key, own_key = jax.random.split(key)
         # The sizes of both parts are known, and what is computed of each is as large as it.
-        order = jnp.argsort(~in_training(split_key, data), stable=True)
-        size = len(data.behaviour) // TRAIN_ONE_IN
-        parts = [jax.tree.map(lambda x, i=i: x[i], data) for i in (order[:size], order[size:])]
-        return _run_on(self, own_key, *parts, params, params.initial if knows_initial else None)
-
-    def run_on(
-        self, key: jax.Array, train: Trajectories, test: Trajectories, params: ImprovementParams
-    ) -> Improvement:
-        """What ``run`` does, for data in two parts, as ``in_training`` divides them by another key.
-
-        The candidate depends on nothing in ``test`` but its size, so that the scale of observations
-        may be learnt from ``train``. Policies never take an action in ``test`` that they do not
-        have. Mixtures are with the policy that generated all. It raises ValueError as ``run``.
-        """
-        validation.require_keys("key", key, ndim=0)
-        self.check(train)
-        self._check_rows(test)
-        self._require_one_policy(train, test)
-        return _run_on(self, key, train, test, params, None)
+        initial = params.initial if knows_initial else None
+        return _run(self, split_key, own_key, data, params, initial)
 
     def check(self, data: Trajectories) -> None:
         """Raise ValueError unless bounds mean something for these data; not under a trace."""
@@ -180,11 +163,11 @@ class PolicyImprovement:
         self._check_rows(data)
         require_actions("data", data, self.softmax.num_actions)
 
-    def _require_one_policy(self, *parts: Trajectories) -> None:
+    def _require_one_policy(self, data: Trajectories) -> None:
         """Raise if mixtures would be with several policies: their returns are no policy's."""
-        if self.search.kind == "none" or isinstance(parts[0].behaviour, Tracer):
+        if self.search.kind == "none" or isinstance(data.behaviour, Tracer):
             return
-        found = np.unique(np.concatenate([np.asarray(part.behaviour) for part in parts]))
+        found = np.unique(np.asarray(data.behaviour))
         if len(found) > 1:
             raise ValueError(
                 "data: expected the trajectories of one behaviour policy, with which candidates of "
@@ -221,34 +204,24 @@ class PolicyImprovement:
         return Improvement(policy, is_found, lower, estimate, delta, is_safe)
 
 
-def require_enough(data: Trajectories) -> None:
-    """Raise ValueError unless there are enough trajectories, 20, to be divided."""
-    count = len(data.behaviour)
-    if count < _LEAST_TRAJECTORIES:
-        raise ValueError(f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, got {count}")
-
-
 def _work(*args: Any) -> float:
     return _PER_STEP * sum(x.rewards.size for x in args if isinstance(x, Trajectories))
 
 
-@jit(0, work=_work)
-def in_training(key: jax.Array, data: Trajectories) -> jax.Array:
-    """A random fifth of the trajectories, every behaviour policy's share: bool [n]."""
-    number = data.present.sum(dtype=jnp.int32) // TRAIN_ONE_IN
-    return split(key, data.behaviour, data.present, number)
-
-
 @jit(1, work=_work)
-def _run_on(
+def _run(
     method: PolicyImprovement,
-    key: jax.Array,
-    train: Trajectories,
-    test: Trajectories,
+    split_key: jax.Array,
+    own_key: jax.Array,
+    data: Trajectories,
     params: ImprovementParams,
     initial: jax.Array | None,
 ) -> Improvement:
+    size = len(data.behaviour) // TRAIN_ONE_IN
+    is_train = split(split_key, data.behaviour, data.present, jnp.int32(size))
+    order = jnp.argsort(~is_train, stable=True)
     known, unseen = (
-        evidence(method.softmax, part, method.returns, initial) for part in (train, test)
+        evidence(method.softmax, jax.tree.map(lambda x, i=i: x[i], data), method.returns, initial)
+        for i in (order[:size], order[size:])
     )
-    return method.attempt(key, known, unseen, params, params.delta, jnp.ones((), bool))
+    return method.attempt(own_key, known, unseen, params, params.delta, jnp.ones((), bool))

@@ -10,7 +10,7 @@ from jaxrace.envs import Environment
 from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
 from jaxrace.improvement.policies import MixedPolicy, MixedWith
 from jaxrace.improvement.policy_improvement import ImprovementParams
-from jaxrace.improvement.trajectories import Trajectories
+from jaxrace.judging.policies.trajectories import Trajectories
 from jaxrace.rollout import PolicyInTask, history
 
 

@@ -12,7 +12,7 @@ from jax.typing import ArrayLike
 from jaxrace.bases import Cells
 from jaxrace.improvement.bounds import Rows
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
-from jaxrace.improvement.trajectories import (
+from jaxrace.judging.policies.trajectories import (
     ReturnRange,
     Trajectories,
     require_actions,

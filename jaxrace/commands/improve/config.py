@@ -55,10 +55,10 @@ class ImproveConfig:
     or again and again in a simulator. The floor is by default what the policy in use earns; of a
     file that is an estimate, the mean return of the fifth that is searched. A file has a row for
     each step (CSV: trajectory, action, probability, reward, perhaps behaviour, and what was
-    observed) or arrays [n, T] (NPZ). Leaves a folder with config.json, log.csv, summary.json and
-    policy.npz. What is interrupted is saved, and goes on with --resume. The error probability is
-    that of one test: for a log that is tried again until something passes, it is larger. Exit
-    status: 0, or 3 where a file has no better policy.
+    observed) or arrays [n, T] (NPZ). A simulation, or --out, leaves a folder with config.json,
+    log.csv, summary.json and policy.npz. What is interrupted of a simulation is saved, and goes on
+    with --resume. The error probability is that of one test: for a log that is tried again until
+    something passes, it is larger. Exit status: 0, or 3 where a file has no better policy.
 
     For example:
       jaxrace improve gridworld
@@ -74,7 +74,7 @@ class ImproveConfig:
         bound: Lower confidence bound of the test: ci, betting, betting-anytime and bernstein are
             safe, t, bca and percentile semi-safe; ``jaxrace list`` explains.
         candidates: none, or k-fold: cross-validated mixtures with the policy in use, which are
-            likelier to pass and take some four times as long.
+            likelier to pass and take longer.
         trajectories: Of each repeat; not of a file, which has its own number.
         batch: Trajectories between two tests of daedalus and daedalus2; null stands for 100 in the
             gridworld, 50 with mountain-car and 250 with marketing.
@@ -180,6 +180,11 @@ class ImproveConfig:
     def is_file(self) -> bool:
         """Is the task a set of logged trajectories?"""
         return self.task.lower().endswith((*_TABLES, ".npz"))
+
+    @property
+    def is_answered_at_once(self) -> bool:
+        """The same: needs no JAX."""
+        return self.is_file
 
     @property
     def of_file(self) -> dict[str, Any]:

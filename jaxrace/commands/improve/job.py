@@ -12,11 +12,8 @@ from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.improve.domains import DOMAINS, Worth, floor_of, run_trials
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
-from jaxrace.commands.report import print_and_report
 from jaxrace.commands.workbench import Workbench, run_job
-from jaxrace.improvement.of_log.front import Log, prepared, tested
-from jaxrace.improvement.of_log.result import ImprovementOfLog, worth
-from jaxrace.improvement.saved import load_policy
+from jaxrace.judging.policies.result import worth
 
 FIGURE, POLICY = "performance.png", "policy.npz"
 
@@ -26,19 +23,14 @@ Done = tuple[dict[str, np.ndarray], dict[str, Any], "plots.Figure", dict[str, An
 
 
 def improve(job: Job) -> Path:
-    """Improve a policy, and write a run folder.
+    """Improve a simulated policy, and write a run folder.
 
-    Its policy.npz has theta and alpha of the policy in the end, of every repeat; of a file also
-    what it takes to apply it, see ``load_policy`` in ``jaxrace.improvement.saved``.
+    Its policy.npz has theta and alpha of the policy in the end, of every repeat.
     """
     config: ImproveConfig = job.config
-    # What is wrong with a file is said before there is a folder.
-    log = prepared(config.task, **config.of_file) if config.is_file else None
 
     def work(bench: Workbench) -> None:
-        if log is not None and config.candidates == "k-fold":
-            bench.job.on_stage("search with cross-validation, one for each fold and mixture", 0, 0)
-        tests, policy, figure, summary = _simulate(config, bench) if log is None else _judge(log)
+        tests, policy, figure, summary = _simulate(config, bench)
         repeats, count = tests["passed"].shape
         columns = {name: values.reshape(-1) for name, values in tests.items()}
         runs.write_log(bench.folder, {"repeat": np.repeat(np.arange(repeats), count), **columns})
@@ -48,20 +40,6 @@ def improve(job: Job) -> Path:
         runs.write_summary(bench.folder, summary)
 
     return run_job("improve", job, work)
-
-
-def _judge(log: Log) -> Done:
-    found = tested(log)
-    summary = found.to_dict()
-    bound = "upper_bound" if summary["smaller"] else "lower_bound"
-    columns = {
-        "trajectories": len(log.parts.train.behaviour) + len(log.parts.test.behaviour),
-        "passed": bool(summary["passed"]["mean"]),
-        "added": bool(summary["passed"]["mean"]),
-        **{name: np.float32(summary[name]) for name in (bound, "estimate", "delta")},
-    }
-    tests = {name: np.asarray(value)[None, None] for name, value in columns.items()}
-    return tests, found.policy.arrays(), found.plot(), summary
 
 
 def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
@@ -133,15 +111,9 @@ def _figure(config: ImproveConfig, tests: dict[str, np.ndarray], start: float) -
 
 
 def print_improvement(console: Console, folder: Path, report: str | None = None) -> int:
-    """Say of a run folder of ``improve`` what was found, and what it is worth.
-
-    Returned is the exit status: 3 where a log has no better policy.
-    """
+    """Say of a run folder of ``improve`` what was found, and what it is worth; returned is 0."""
+    del report  # of files alone
     summary = runs.read_summary(folder)
-    where = f"policies and all tests: {folder}"
-    if "performance" not in summary:
-        found = ImprovementOfLog(summary, load_policy(folder / POLICY))
-        return print_and_report(console, found, report, where, is_enough=found.found)
     performance = summary["performance"]
     error = "" if performance["stderr"] is None else f" +- {performance['stderr']:.3f}"
     say(
@@ -152,6 +124,6 @@ def print_improvement(console: Console, folder: Path, report: str | None = None)
         f"found something in {summary['passed']['mean']:.0%} of the repeats; "
         f"worse than the floor, {summary['floor']:.3f}, in the end: {summary['worse_than_floor']}",
         worth(summary),
-        where,
+        f"policies and all tests: {folder}",
     )
     return 0

@@ -3,32 +3,30 @@
 import os
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.bases import Affine, Fourier
-from jaxrace.improvement.policies import LinearSoftmax
+from jaxrace.judging.policies.softmax import features_of, softmax
 from jaxrace.validation import require_plain_file
 
 
 class SavedPolicy(NamedTuple):
     """A policy as it was found, alpha of it, the rest being the policy in use."""
 
-    softmax: LinearSoftmax
-    theta: np.ndarray  # float32 [A, p]
+    theta: np.ndarray  # float [A, p]
     alpha: float
     names: tuple[str, ...]  # of the observed numbers
     low: np.ndarray  # float64 [d], became 0
     high: np.ndarray  # float64 [d], became 1
     actions: tuple[str, ...] | None = None  # A or more, if they have names
+    order: int = 0  # of the Fourier basis; 0 for linear features
 
     def arrays(self) -> dict[str, Any]:
         """What policy.npz holds, which ``load_policy`` reads again."""
         found = {
             "theta": self.theta[None],
-            "alpha": np.array([self.alpha], np.float32),
-            "order": np.array(getattr(self.softmax.basis, "order", 0)),
+            "alpha": np.array([self.alpha]),
+            "order": np.array(self.order),
             "names": np.array(self.names),
             "low": self.low,
             "high": self.high,
@@ -48,8 +46,8 @@ class SavedPolicy(NamedTuple):
                 f"probability {1 - self.alpha:.3g}, got None"
             )
         width = np.where(self.high > self.low, self.high - self.low, 1)
-        scaled = np.clip((np.asarray(observed) - self.low) / width, 0, 1).astype(np.float32)
-        found = np.asarray(self.softmax.probabilities(jnp.asarray(self.theta), scaled), np.float64)
+        scaled = np.clip((np.asarray(observed) - self.low) / width, 0, 1)
+        found = softmax(features_of(self.order, scaled) @ self.theta.T)
         if in_use is None:
             return found
         other = np.asarray(in_use)
@@ -70,10 +68,7 @@ def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
         if "low" not in arrays.files:
             raise ValueError(f"{path}: expected the policy of a run on a file, got a simulation's")
         found = {name: arrays[name] for name in arrays.files}
-    order, inputs = int(found["order"]), len(found["low"])
-    basis = Fourier(order, inputs) if order else Affine(inputs)
-    theta = found["theta"][0]
-    alpha, names = float(found["alpha"][0]), tuple(found["names"].tolist())
-    softmax = LinearSoftmax(basis, len(theta))
     actions = tuple(found["actions"].tolist()) if "actions" in found else None
-    return SavedPolicy(softmax, theta, alpha, names, found["low"], found["high"], actions)
+    alpha, names = float(found["alpha"][0]), tuple(found["names"].tolist())
+    ends = found["low"], found["high"]
+    return SavedPolicy(found["theta"][0], alpha, names, *ends, actions, int(found["order"]))

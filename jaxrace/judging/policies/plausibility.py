@@ -4,13 +4,12 @@ If they are too small, a policy looks better than it is, and the test certifies 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
-from jaxrace.improvement.trajectories import Trajectories
+from jaxrace.judging.policies.trajectories import Trajectories
 
 _ROUNDING = 0.01  # probabilities are printed with two digits, or more
 
@@ -41,7 +40,7 @@ def require_possible(
         )
     places = np.argwhere(taken)
     policies = np.asarray(data.behaviour)[places[:, 0]]
-    leaves = jax.tree.leaves(data.observations if observations is None else observations)
+    leaves = _leaves(data.observations if observations is None else observations)
     seen = [np.asarray(leaf)[taken].reshape(len(places), -1) for leaf in leaves]
     state = _numbered([policies[:, None], *seen])
     kind = _numbered([state[:, None], actions[:, None]])
@@ -63,6 +62,17 @@ def require_possible(
         f"of all {counts[worst]} actions {sums[worst]:.4g}: say which policy each trajectory is by "
         "(behaviour), and observe what it goes by"
     )
+
+
+def _leaves(tree: Any) -> Iterator[Any]:
+    """The arrays in containers of arrays."""
+    if isinstance(tree, Mapping):
+        tree = list(tree.values())
+    if not isinstance(tree, list | tuple):
+        yield tree
+        return
+    for part in tree:
+        yield from _leaves(part)
 
 
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:

@@ -3,44 +3,37 @@
 import functools
 from typing import Any, Literal, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from scipy.special import softmax as probabilities_of
-from scipy.stats import t as student
 
 from jaxrace import validation
-from jaxrace.bases import Affine, Fourier
-from jaxrace.compilation import jit
-from jaxrace.improvement.bounds import bound_called
-from jaxrace.improvement.candidates import CandidateSearch
-from jaxrace.improvement.doubly_robust import doubly_robust, fit_rewards
-from jaxrace.improvement.loading import Loaded, Parts, divide, load
-from jaxrace.improvement.of_log.result import ImprovementOfLog
-from jaxrace.improvement.of_log.words import policy_in_words
-from jaxrace.improvement.plausibility import WEIGHT_LEVEL, check_weights, require_possible
-from jaxrace.improvement.policies import LinearSoftmax, Mixed
-from jaxrace.improvement.policy_improvement import PolicyImprovement, in_training, require_enough
-from jaxrace.improvement.saved import SavedPolicy
-from jaxrace.improvement.trajectories import ReturnRange, Trajectories
-from jaxrace.improvement.weights import evidence, log_weights
-from jaxrace.keys import two_keys
-from jaxrace.strategies import Strategy
+from jaxrace.judging.policies.bounds import bound_called
+from jaxrace.judging.policies.candidates import KINDS, Task, find_candidate
+from jaxrace.judging.policies.doubly_robust import doubly_robust, fit_rewards
+from jaxrace.judging.policies.loading import Loaded, Parts, divide, load
+from jaxrace.judging.policies.plausibility import WEIGHT_LEVEL, check_weights, require_possible
+from jaxrace.judging.policies.result import ImprovementOfLog
+from jaxrace.judging.policies.saved import SavedPolicy
+from jaxrace.judging.policies.softmax import features_of, num_features, softmax
+from jaxrace.judging.policies.splits import in_training
+from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories, require_enough
+from jaxrace.judging.policies.weighing import Evidence, Mixed
+from jaxrace.judging.policies.words import policy_in_words
+from jaxrace.judging.quantiles import student_quantile
 
-# Weights of a policy. More of them than the first take minutes with a full covariance matrix, and
-# with more than the second even a separable one takes a minute or more per thousand trajectories.
-_MOST_FOR_FULL, _MOST_WEIGHTS = 1_000, 10_000
-_MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 800 MB
+_MOST_WEIGHTS = 10_000  # of a policy
+_MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 1.6 GB
 
 
 class Log(NamedTuple):
     """A log, made ready for its one test."""
 
-    method: PolicyImprovement
     parts: Parts
+    returns: ReturnRange
+    order: int  # of the basis
     said: tuple[str, ...]  # what was guessed of the file
-    key: jax.Array
+    seeds: tuple[np.random.SeedSequence, ...]  # of the search, and of the test
     bound: str
+    candidates: str
     delta: float
     floor: float | None  # a return, as all of the log
 
@@ -75,7 +68,7 @@ def improve(
         bound: Lower confidence bound of the test: ci, betting, betting-anytime and bernstein are
             safe, t, bca and percentile semi-safe, that is approximate.
         candidates: none, or k-fold: cross-validated mixtures with the policy in use, which are
-            likelier to pass and take some four times as long.
+            likelier to pass and take longer.
         delta: Error probability of the test.
         floor: Mean return that a new policy must have, on the scale from ``low`` to ``high``; None:
             an estimate, the mean return of the fifth that is searched.
@@ -118,7 +111,8 @@ def prepared(
     **columns: Any,
 ) -> Log:
     """Read a log and divide it; what is wrong with it, or another argument, is said here."""
-    validation.require_choice("candidates", candidates, ("none", "k-fold"))
+    bound_called(bound)
+    validation.require_choice("candidates", candidates, KINDS)
     validation.require_float32_probability("delta", delta)
     validation.require_integer("order", order, 0)
     validation.require_integer("seed", seed, 0, 2**32 - 1)
@@ -138,7 +132,7 @@ def prepared(
             f"candidates: expected none for a log of {policies} behaviour policies, as mixtures "
             f"are with the one in use, got {candidates}"
         )
-    _require_few_numbers(found, _basis(order, len(found.names)).num_features)
+    _require_few_numbers(found, num_features(order, len(found.names)))
     require_possible(
         found.data,
         found.seen,
@@ -146,14 +140,10 @@ def prepared(
     )
     # All that is learnt from the log but the verdict is learnt from its training part, so that the
     # candidate is independent of what it is tested on.
-    split_key, key = two_keys(np.uint32(seed))
-    parts = divide(found, np.asarray(in_training(split_key, found.data)))
-    softmax = LinearSoftmax(_basis(order, len(parts.names)), max(parts.num_actions, 2))
-    name = "CMA_ES" if softmax.example().size <= _MOST_FOR_FULL else "Sep_CMA_ES"
-    strategy = Strategy(name, population_size=16)
-    search = CandidateSearch(candidates, strategy=strategy)
-    method = PolicyImprovement(softmax, returns, bound_called(bound), search)
-    return Log(method, parts, found.said, key, bound, delta, floor)
+    of_split, *seeds = np.random.SeedSequence(seed).spawn(3)
+    parts = divide(found, in_training(np.random.default_rng(of_split), found.data.behaviour))
+    own = tuple(seeds), bound, candidates, delta, floor
+    return Log(parts, returns, order, found.said, *own)
 
 
 def _require_floor(returns: ReturnRange, floor: float | None) -> None:
@@ -167,61 +157,61 @@ def _require_floor(returns: ReturnRange, floor: float | None) -> None:
 
 def _require_two_actions(loaded: Loaded) -> None:
     """Raise if there is nothing to choose from."""
-    done = np.unique(np.asarray(loaded.data.actions)[np.asarray(loaded.data.taken)])
+    done = np.unique(loaded.data.actions[loaded.data.taken])
     if len(done) < 2:
         name = repr(loaded.action_names[0]) if loaded.action_names else str(done[0])
         raise ValueError(f"{loaded.place(0, 0)}: expected two actions or more, got {name} alone")
 
 
-def _basis(order: int, inputs: int) -> Affine | Fourier:
-    return Fourier(order, inputs) if order else Affine(inputs)
-
-
-def _require_few_numbers(loaded: Loaded, num_features: int) -> None:
+def _require_few_numbers(loaded: Loaded, features: int) -> None:
     """Raise if policies would have too many weights, or all steps too many features."""
-    actions = np.asarray(loaded.data.actions)
+    actions = loaded.data.actions
     row, step = (int(index) for index in np.unravel_index(actions.argmax(), actions.shape))
-    most = _MOST_WEIGHTS // num_features
+    most = _MOST_WEIGHTS // features
     if most < 2:
         raise ValueError(
-            f"order: expected policies of at most {_MOST_WEIGHTS} weights, got {num_features} of "
+            f"order: expected policies of at most {_MOST_WEIGHTS} weights, got {features} of "
             "each action"
         )
     if actions[row, step] >= most:  # perhaps a number that is no action's
         raise ValueError(
             f"{loaded.place(row, step)}: expected at most {most - 1}, as policies have at most "
-            f"{_MOST_WEIGHTS} weights, {num_features} of each action, got {actions[row, step]}"
+            f"{_MOST_WEIGHTS} weights, {features} of each action, got {actions[row, step]}"
         )
     count, horizon = actions.shape
-    if count * horizon * num_features > _MOST_FEATURES:
+    if count * horizon * features > _MOST_FEATURES:
         raise ValueError(
             f"order: expected at most {_MOST_FEATURES:,} features of all steps together, got "
-            f"{num_features:,} of each of {count:,} x {horizon:,} steps"
+            f"{features:,} of each of {count:,} x {horizon:,} steps"
         )
 
 
 def tested(log: Log) -> ImprovementOfLog:
     """Search and test, once."""
-    method, parts, returns = log.method, log.parts, log.method.returns
+    parts, returns, bound = log.parts, log.returns, bound_called(log.bound)
     width = returns.high - returns.low
     floor, floor_stderr = log.floor, 0.0
     if floor is None:
         # With the other returns the floor, and the candidate with it, would know the test.
-        earned = np.asarray(returns.returns(parts.train), np.float64)
+        earned = returns.returns(parts.train)
         wanted = round(float(earned.mean()), 6)
         floor, floor_stderr = _own(returns, wanted), width * _stderr(earned)
     else:
         wanted = float(returns.normalised(floor))
-    # Of a mean that is 1 or 0, rounding.
-    params = method.params(min(max(wanted, 0.0), 1.0), log.delta)
-    found = method.run_on(log.key, parts.train, parts.test, params)
-    weights = np.asarray(_weights_of(method, found.policy, parts.test), np.float64)
+    wanted = min(max(wanted, 0.0), 1.0)  # of a mean that is 1 or 0, rounding
+    train, test = (_evidence(log, part) for part in (parts.train, parts.test))
+    of_search, of_test = map(np.random.default_rng, log.seeds)
+    task = Task(bound, train, log.delta, wanted, len(test.returns))
+    policy, estimate = find_candidate(log.candidates, of_search, task)
+    weights = test.weights(policy)[0]
+    lower = bound.bound(of_test, weights * test.returns, test.behaviour, log.delta)
     check = check_weights(weights)
-    # Weights whose mean is above 1 make every policy look better than it is.
-    passed = bool(found.is_found) and not check.is_refuted
-    alpha, is_safe = round(float(found.policy.alpha), 6), method.bound.is_safe
-    tested_estimate = (weights * np.asarray(returns.returns(parts.test))).mean()
-    bounds = (None, found.lower_bound) if returns.smaller else (found.lower_bound, None)
+    # A bound that cannot be told, for want of data or of digits, certifies nothing; and weights
+    # whose mean is above 1 make every policy look better than it is.
+    passed = bool(np.isfinite(lower) and lower >= wanted) and not check.is_refuted
+    alpha, is_safe = float(policy.alpha[0]), bound.is_safe
+    tested_estimate = (weights * test.returns).mean()
+    bounds = (None, lower) if returns.smaller else (lower, None)
     summary: dict[str, Any] = {
         "method": "batch",
         "bound": log.bound,
@@ -235,12 +225,13 @@ def tested(log: Log) -> ImprovementOfLog:
         "floor": floor,
         "floor_stderr": floor_stderr,
         "floor_is_estimate": log.floor is None,
+        "trajectories": len(train.returns) + len(test.returns),
         "tests": 1,
         "repeats": 1,
         "passed": {"mean": float(passed), "stderr": None, "count": 1},
         "lower_bound": _own(returns, bounds[0]),
         "upper_bound": _own(returns, bounds[1]),
-        "estimate": _own(returns, found.estimate),
+        "estimate": _own(returns, estimate),
         "tested_estimate": _own(returns, tested_estimate),
         "alpha": alpha,
         "weights": {
@@ -253,58 +244,53 @@ def tested(log: Log) -> ImprovementOfLog:
         "said": list(log.said),
     }
     if alpha > 0 and max(part.taken.shape[1] for part in (parts.train, parts.test)) == 1:
-        summary["estimates"] = _estimates_of(method, found.policy, parts, weights, log.delta)
+        summary["estimates"] = _estimates_of(log, policy, weights)
+    theta = policy.theta[0]
     if alpha > 0:
-        summary["policy"] = policy_in_words(method, found.policy, parts)
-    policy = SavedPolicy(
-        method.softmax,
-        np.asarray(found.policy.theta),
-        float(found.policy.alpha),
-        parts.names,
-        parts.low,
-        parts.high,
-        parts.action_names,
-    )
-    return ImprovementOfLog(summary, policy)
+        summary["policy"] = policy_in_words(log.order, theta, parts)
+    ends = parts.low, parts.high
+    saved = SavedPolicy(theta, alpha, parts.names, *ends, parts.action_names, log.order)
+    return ImprovementOfLog(summary, saved)
 
 
-@jit(1)
-def _weights_of(method: PolicyImprovement, policy: Mixed, data: Trajectories) -> jax.Array:
-    """Importance weights of the candidate, float32 [n]."""
-    return jnp.exp(log_weights(policy, evidence(method.softmax, data, method.returns, None)))
+def _evidence(log: Log, data: Trajectories) -> Evidence:
+    taken, num_actions = data.taken, max(log.parts.num_actions, 2)
+    features = features_of(log.order, data.observations[taken])
+    starts = np.append(0, np.cumsum(taken.sum(1))[:-1])
+    by = starts, log.returns.returns(data), data.behaviour, num_actions
+    return Evidence.of(features, data.actions[taken], data.probabilities[taken], *by)
 
 
-def _estimates_of(
-    method: PolicyImprovement, policy: Mixed, parts: Parts, weights: np.ndarray, delta: float
-) -> dict[str, Any]:
+def _estimates_of(log: Log, policy: Mixed, weights: np.ndarray) -> dict[str, Any]:
     """Two more estimates, of the part that tests the policy, and a bound where one holds.
 
     The ``weights`` [n] are those of that part; the model of rewards is of the other part.
     """
+    parts, by = log.parts, log.returns
     (train, done, earned), (test, actions, returns) = (
         (
-            np.asarray(method.softmax.basis(part.observations), np.float64)[:, 0],
-            np.asarray(part.actions)[:, 0],
-            np.asarray(method.returns.returns(part), np.float64),
+            features_of(log.order, part.observations[:, 0]),
+            part.actions[:, 0],
+            by.returns(part),
         )
         for part in (parts.train, parts.test)
     )
-    model = fit_rewards(train, done, earned, method.softmax.num_actions)
+    model = fit_rewards(train, done, earned, policy.theta.shape[1])
     expected = np.clip(test @ model.T, 0, 1)
-    chances = probabilities_of(test @ np.asarray(policy.theta, np.float64).T, axis=1)
-    logged = np.asarray(parts.test.probabilities)[:, 0]
+    chances = softmax(test @ policy.theta[0].T)
+    logged = parts.test.probabilities[:, 0]
     own = doubly_robust(chances, expected, actions, logged, returns)
     # The rest is the policy in use, of which the rewards themselves are values.
-    alpha = float(policy.alpha)
+    alpha = float(policy.alpha[0])
     values = alpha * own + (1 - alpha) * returns
     mean, stderr, total = values.mean(), _stderr(values), weights.sum()
-    worst = mean - student.ppf(1 - delta, len(values) - 1) * stderr
+    worst = mean - student_quantile(log.delta, len(values) - 1) * stderr
     weighted = (weights * returns).sum() / total if total else None
     return {
-        "self_normalised": _own(method.returns, weighted),
-        "doubly_robust": _own(method.returns, mean),
-        "doubly_robust_stderr": (method.returns.high - method.returns.low) * stderr,
-        "doubly_robust_bound": _own(method.returns, worst),
+        "self_normalised": _own(by, weighted),
+        "doubly_robust": _own(by, mean),
+        "doubly_robust_stderr": (by.high - by.low) * stderr,
+        "doubly_robust_bound": _own(by, worst),
     }
 
 

@@ -6,12 +6,11 @@ import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
 from jaxrace import data
 from jaxrace.data.directions import names_smaller
-from jaxrace.improvement.trajectories import ReturnRange, Trajectories, as_numbers, trajectories
+from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories, as_numbers, checked
 from jaxrace.validation import require_plain_file
 
 _BEHAVIOUR = "behaviour"
@@ -74,7 +73,7 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     looked for there depend on nothing in the other one, where what is beyond a range is its end.
     Words that only the other one has are left out, and actions that only it has come last.
     """
-    in_train, taken = np.asarray(in_train), np.asarray(loaded.data.taken)
+    taken = loaded.data.taken
     seen = np.asarray(loaded.seen, np.float64)
     listed = seen[in_train][taken[in_train]]
     kept = ~loaded.kinds | listed.any(0)
@@ -83,16 +82,12 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     actions, action_names = _renumbered(loaded, in_train, taken)
     low, high = listed.min(0), listed.max(0)
     scaled = np.clip((seen - low) / np.where(high > low, high - low, 1), 0, 1)
-    scaled = np.where(taken[..., None], scaled, 0).astype(np.float32)
-    # In NumPy: every index into an array of JAX is a program.
+    scaled = np.where(taken[..., None], scaled, 0)
     found = dataclasses.replace(loaded.data, observations=scaled, actions=actions)
-    whole = jax.tree.map(np.asarray, found)
-    train, test = (jax.tree.map(lambda x, r=rows: x[r], whole) for rows in (in_train, ~in_train))
+    train, test = found.rows(in_train), found.rows(~in_train)
     # How long the longest trajectory of the other part is must not be seen either.
-    longest = int(train.taken.sum(1).max())
-    train = jax.tree.map(lambda x: x[:, :longest] if x.ndim > 1 else x, train)
+    train = train.first_steps(int(train.taken.sum(1).max()))
     num_actions = int(train.actions.max()) + 1
-    train, test = jax.device_put((train, test))
     return Parts(train, test, low, high, num_actions, names, action_names)
 
 
@@ -100,7 +95,7 @@ def _renumbered(
     loaded: Loaded, in_train: np.ndarray, taken: np.ndarray
 ) -> tuple[np.ndarray, tuple[str, ...] | None]:
     """The actions [n, T], those that have names and are in the first part before all others."""
-    actions = np.asarray(loaded.data.actions)
+    actions = loaded.data.actions
     if loaded.action_names is None:
         return actions, None
     is_seen = np.isin(np.arange(len(loaded.action_names)), actions[in_train][taken[in_train]])
@@ -133,7 +128,7 @@ def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
         steps = arrays["actions"], arrays["probabilities"], arrays["rewards"]
         kept = as_numbers("observations", seen)
         more = arrays.get("lengths"), arrays.get(_BEHAVIOUR)
-        found = trajectories(kept, *steps, *more, returns)
+        found = checked([kept], *steps, *more, returns)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     return Loaded(str(path), found, seen, names, np.zeros(len(names), bool))
@@ -185,7 +180,7 @@ def _load_table(source: Any, returns: ReturnRange, larger: bool, **given: Any) -
         return table
 
     lines = filled(log.lines)
-    earned = log.rewards * returns.discounts(horizon)[places[1]]
+    earned = log.rewards * returns.discounts(horizon, np.float64)[places[1]]
     totals = np.add.reduceat(earned, log.starts)
     outside = np.flatnonzero(~returns.includes(returns.normalised(totals)))
     if outside.size:
@@ -196,9 +191,10 @@ def _load_table(source: Any, returns: ReturnRange, larger: bool, **given: Any) -
         )
     seen = filled(log.observations)
     # Observations keep their digits in ``seen``: they are brought into [0, 1] before use.
-    steps = as_numbers("observations", seen), filled(log.actions), filled(log.probabilities, 1)
+    kept = [as_numbers("observations", seen)]
+    steps = filled(log.actions), filled(log.probabilities, 1), filled(log.rewards)
     try:
-        found = trajectories(*steps, filled(log.rewards), lengths, log.behaviour, returns)
+        found = checked(kept, *steps, lengths, log.behaviour, returns)
     except ValueError as error:
         raise ValueError(f"{log.where}: {error}") from None
     named = log.names, log.kinds

@@ -5,7 +5,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, first_of, labels, panels
-from jaxrace.improvement.saved import SavedPolicy
+from jaxrace.judging.policies.saved import SavedPolicy
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,6 +61,11 @@ class ImprovementOfLog(Answer):
         gain = self.floor - self.estimate if summary["smaller"] else self.estimate - self.floor
         is_better = gain > _ROUNDING * (summary["high"] - summary["low"])
         return is_better and bool(self.summary["passed"]["mean"] and self.summary["alpha"])
+
+    @property
+    def is_answered(self) -> bool:
+        """The same."""
+        return self.found
 
     @property
     def lower_bound(self) -> float | None:
@@ -225,6 +230,10 @@ class ImprovementOfLog(Answer):
                 f"a mixture: the new policy with probability {summary['alpha']:.2g}, the policy in "
                 "use otherwise, in every decision"
             )
+        if self.found:
+            found.append(
+                "the policy: .policy of this answer, and policy.npz in the folder of --out"
+            )
         if weights and not weights["is_refuted"]:
             found.append(_of_weights(weights))
         if summary["floor_is_estimate"]:
@@ -257,7 +266,7 @@ class ImprovementOfLog(Answer):
 
 def _of_weights(weights: dict[str, Any]) -> str:
     numbers = [
-        "beyond what float32 holds" if number is None else f"{number:.3f}"
+        "beyond what floats hold" if number is None else f"{number:.3f}"
         for number in (weights["mean"], weights["stderr"])
     ]
     said = f"mean weight of the tested trajectories {' +- '.join(numbers)}: "

@@ -6,13 +6,10 @@ take most of the squared deviation away come first.
 
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 
-from jaxrace.compilation import jit
-from jaxrace.improvement.loading import Parts
-from jaxrace.improvement.policies import LinearSoftmax, Mixed
-from jaxrace.improvement.policy_improvement import PolicyImprovement
+from jaxrace.judging.policies.loading import Parts
+from jaxrace.judging.policies.softmax import features_of, softmax
 
 _MOST_RULES, _THRESHOLDS = 6, 15
 _LEAST_GAIN = 0.05  # of the deviation of all decisions, for one more rule
@@ -24,22 +21,12 @@ class _Leaf(NamedTuple):
     where: dict[tuple[int, bool], str]  # by column and side of it, of which the last one counts
 
 
-@jit(1)
-def _probabilities(softmax: LinearSoftmax, theta: jax.Array, observations: jax.Array) -> jax.Array:
-    return softmax.probabilities(theta, observations)
-
-
-def policy_in_words(method: PolicyImprovement, policy: Mixed, parts: Parts) -> dict[str, Any]:
+def policy_in_words(order: int, theta: np.ndarray, parts: Parts) -> dict[str, Any]:
     """The rules, the share of the policy's deviations that they explain, and actions in the log."""
-    taken = [np.asarray(part.taken) for part in (parts.train, parts.test)]
-    scaled, actions = (
-        np.concatenate([np.asarray(x)[t] for x, t in zip(pair, taken, strict=True)])
-        for pair in (
-            (parts.train.observations, parts.test.observations),
-            (parts.train.actions, parts.test.actions),
-        )
-    )
-    chances = np.asarray(_probabilities(method.softmax, policy.theta, scaled), float)
+    both = parts.train, parts.test
+    scaled = np.concatenate([part.observations[part.taken] for part in both])
+    actions = np.concatenate([part.actions[part.taken] for part in both])
+    chances = softmax(features_of(order, scaled) @ theta.T)
     names = parts.action_names or tuple(map(str, range(max(int(actions.max()) + 1, 2))))
     seen = parts.low + scaled * (parts.high - parts.low)
     rules, explained = rules_of(chances, seen, parts.names, names)
