@@ -21,6 +21,7 @@ ANSWERS = {
     f"race {DATA / 'scores.csv'} --top 2": (0, "CERTIFIED"),
     f"race {DATA / 'answers.csv'} --shared --next next.csv": (0, "CERTIFIED"),
     f"select {DATA / 'games.csv'} --top 3": (3, "NOT SURE YET"),
+    f"improve {DATA / 'log.csv'} --low 0 --high 20": (0, "FOUND"),
     f"select {DATA / 'games.csv'} --top 1 --out run": (2, "matplotlib"),
     f"race {DATA / 'scores.csv'} --report report.md": (2, "matplotlib"),
     "train medical": (1, "expected the package jax"),
