@@ -55,8 +55,9 @@ def find_candidate(kind: str, rng: np.random.Generator, task: Task) -> tuple[Mix
     theta = search.run(search.start, alphas, _STEPS) if alpha > 0 else search.start
     found = Mixed(theta, alphas)
     weights = task.known.weights(found)[0]
-    total = max(weights.sum(), _TINY)
-    return found, float((weights * task.known.returns).sum() / total)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = max(weights.sum(), _TINY)
+        return found, float((weights * task.known.returns).sum() / total)
 
 
 def _cross_validate(rng: np.random.Generator, task: Task) -> np.ndarray:

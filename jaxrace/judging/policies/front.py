@@ -204,13 +204,16 @@ def tested(log: Log) -> ImprovementOfLog:
     task = Task(bound, train, log.delta, wanted, len(test.returns))
     policy, estimate = find_candidate(log.candidates, of_search, task)
     weights = test.weights(policy)[0]
-    lower = bound.bound(of_test, weights * test.returns, test.behaviour, log.delta)
+    lower = np.nan
+    if np.isfinite(weights).all():
+        lower = bound.bound(of_test, weights * test.returns, test.behaviour, log.delta)
     check = check_weights(weights)
     # A bound that cannot be told, for want of data or of digits, certifies nothing; and weights
     # whose mean is above 1 make every policy look better than it is.
     passed = bool(np.isfinite(lower) and lower >= wanted) and not check.is_refuted
     alpha, is_safe = float(policy.alpha[0]), bound.is_safe
-    tested_estimate = (weights * test.returns).mean()
+    with np.errstate(over="ignore", invalid="ignore"):
+        tested_estimate = (weights * test.returns).mean()
     bounds = (None, lower) if returns.smaller else (lower, None)
     summary: dict[str, Any] = {
         "method": "batch",
