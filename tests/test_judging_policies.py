@@ -240,6 +240,28 @@ def test_what_is_found_is_nearly_the_best():
         assert again.summary == found.summary
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_search_has_several_starts(seed):
+    """Of two words each, where one that climbs from the uniform policy alone may end too low."""
+    rng = np.random.default_rng(seed)
+    device, visitor, offer = (
+        rng.integers(2, size=1_500),
+        rng.integers(2, size=1_500),
+        rng.integers(3, size=1_500),
+    )
+    good = offer == np.where(visitor == 0, 1, np.where(device == 0, 2, 0))
+    log = {
+        "device": np.array(["desk", "phone"])[device],
+        "visitor": np.array(["back", "new"])[visitor],
+        "action": offer,
+        "probability": np.full(1_500, 1 / 3),
+        "reward": (rng.random(1_500) < np.where(good, 0.65, 0.2)).astype(float),
+    }
+    found = jaxrace.improve(log, 0, 1, bound="betting", candidates="none", seed=seed)
+    assert found.estimate > 0.55
+    assert found.policy.probabilities([[0, 1, 0, 1], [1, 0, 0, 1]]).argmax(1).tolist() == [0, 2]
+
+
 def test_weights_beyond_all_numbers_certify_nothing():
     """Products of twenty ratios of 1e30; no warning, no infinity in what JSON gets."""
     rng = np.random.default_rng(7)

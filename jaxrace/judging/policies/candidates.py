@@ -20,7 +20,8 @@ _MOST_FOLDS = 20
 _ALPHAS = np.arange(1, 11) / 10  # without 0, the policy in use itself, which needs no search
 # Looks of a search, and of one in cross-validation: there those that go on until nothing is left to
 # gain repeat what few trajectories did, and say no to mixtures that would do well.
-_STEPS, _FOLD_STEPS = 150, 5
+_STEPS, _FOLD_STEPS = 60, 5
+_STARTS = 8  # of a search: the uniform policy, and others at random, as f has several tops
 
 # What a search climbs is g, less a penalty where the bound is below the floor: so many times as
 # steep, and rounded off within a part of the standard error of a test. It ends at steps of which
@@ -50,10 +51,13 @@ def find_candidate(kind: str, rng: np.random.Generator, task: Task) -> tuple[Mix
     alpha = 1.0
     if kind == "k-fold":
         alpha = _cross_validate(rng, task).argmax() / len(_ALPHAS)
-    search = _Searches(task, np.ones((1, len(task.known.returns)), bool))
-    alphas = np.full(1, alpha)
-    theta = search.run(search.start, alphas, _STEPS) if alpha > 0 else search.start
-    found = Mixed(theta, alphas)
+    search = _Searches(task, np.ones((_STARTS, len(task.known.returns)), bool))
+    start, alphas = search.start, np.full(_STARTS, alpha)
+    if alpha > 0:
+        start[1:] = rng.normal(size=start[1:].shape)
+        start = search.run(start, alphas, _STEPS)
+    best = search.worth(Mixed(start, alphas)).argmax()
+    found = Mixed(start[best, None], alphas[best, None])
     weights = task.known.weights(found)[0]
     with np.errstate(over="ignore", invalid="ignore"):
         total = max(weights.sum(), _TINY)
