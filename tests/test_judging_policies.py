@@ -240,22 +240,20 @@ def test_what_is_found_is_nearly_the_best():
         assert again.summary == found.summary
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", [3, 10, 14])
 def test_a_search_has_several_starts(seed):
-    """Of two words each, where one that climbs from the uniform policy alone may end too low."""
-    rng = np.random.default_rng(seed)
-    device, visitor, offer = (
-        rng.integers(2, size=1_500),
-        rng.integers(2, size=1_500),
-        rng.integers(3, size=1_500),
-    )
+    """Of two words each, in logs where one that climbs from the uniform policy ends too low."""
+    rng, count = np.random.default_rng(seed), 1_500
+    device, visitor = rng.integers(2, size=count), rng.integers(2, size=count)
+    logged = np.array([0.5, 0.25, 0.25])
+    offer = rng.choice(3, size=count, p=logged)
     good = offer == np.where(visitor == 0, 1, np.where(device == 0, 2, 0))
     log = {
         "device": np.array(["desk", "phone"])[device],
         "visitor": np.array(["back", "new"])[visitor],
         "action": offer,
-        "probability": np.full(1_500, 1 / 3),
-        "reward": (rng.random(1_500) < np.where(good, 0.65, 0.2)).astype(float),
+        "probability": logged[offer],
+        "reward": (rng.random(count) < np.where(good, 0.65, 0.2)).astype(float),
     }
     found = jaxrace.improve(log, 0, 1, bound="betting", candidates="none", seed=seed)
     assert found.estimate > 0.55
