@@ -16,12 +16,11 @@ import normal_races
 
 from jaxrace import dueling, kernels, racing, selection
 from jaxrace.commands.duel.lineup import entrant
-from jaxrace.commands.improve.domains import DOMAINS
+from jaxrace.commands.improve.domains import DOMAINS, daedalus_of
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, match, policies, prepare
 from jaxrace.improvement import DaedalusWork
-from jaxrace.papers.policy_improvement.daedalus import daedalus_of
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params

@@ -5,6 +5,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -49,6 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     Whoever sets XLA_FLAGS, be it to "", has flags of their own. Flags come and go, and an unknown
     one ends the process.
     """
+    # For `papers`, which no wheel has; at the end, so that an installed jaxrace comes before.
+    sys.path.append(str(config.rootpath))
     if config.option.markexpr == "not slow" and jaxlib.version.__version_info__ < (0, 11):
         # Other workers keep the cores busy: several threads per program only cost more.
         flags = (

@@ -13,12 +13,11 @@ import numpy as np
 
 from jaxrace import dueling, kernels, racing, selection, sweep
 from jaxrace.commands.duel.lineup import entrant
-from jaxrace.commands.improve.domains import DOMAINS
+from jaxrace.commands.improve.domains import DOMAINS, daedalus_of
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical, options
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, match, policies, prepare
 from jaxrace.improvement import DaedalusWork
-from jaxrace.papers.policy_improvement.daedalus import daedalus_of
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, run_searches
 

@@ -24,7 +24,10 @@ import mutants_races
 import mutants_searches
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-COPIED = ("jaxrace", "kernels", "envs", "tests", "docs", "bench", "pyproject.toml", "README.md")
+COPIED = (
+    *("jaxrace", "kernels", "envs", "papers", "tests", "docs", "bench"),
+    *("pyproject.toml", "README.md"),
+)
 MOST_SURVIVORS = 1 / 20
 MOST_SECONDS = 240
 

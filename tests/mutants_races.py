@@ -8,7 +8,7 @@ SURROGATES = "tests/test_racing_surrogates.py"
 EDGES = "tests/test_racing_dominance_edges.py"
 MEAN = "tests/test_racing_dominance_mean.py"
 VALUE = "tests/test_racing_value.py"
-AUDIT = "tests/test_audit.py"
+AUDIT = "tests/papers/test_audit.py"
 
 # File, what must occur in it exactly once, what to put there, and who kills it.
 MUTANTS = [
@@ -297,34 +297,34 @@ MUTANTS = [
     ),
     # Audits and preferences
     (
-        "jaxrace/audits/preference.py",
+        "papers/audits/preference.py",
         "kernels.thresholds(kl, num_options, n, n * delta)[n - 1]",
         "kernels.thresholds(kl, num_options, n, delta)[n - 1]",
         AUDIT,
     ),
     (
-        "jaxrace/audits/reckoning.py",
+        "papers/audits/reckoning.py",
         "return self.interval[0] > self.allowed",
         "return self.interval[1] > self.allowed",
         AUDIT,
     ),
     (
-        "jaxrace/audits/value.py",
+        "papers/audits/value.py",
         "no_better = jnp.asarray(means[:, None] <= means[None, :])",
         "no_better = jnp.asarray(means[:, None] < means[None, :])",
         AUDIT,
     ),
     # The audit of the dominance race
     (
-        "jaxrace/audits/dominance/null_pairs.py",
+        "papers/audits/dominance/null_pairs.py",
         "errors = int((largest >= -np.log(alpha)).sum())",
         "errors = int((largest >= np.log(alpha)).sum())",
-        "tests/test_dominance_audit.py",
+        "tests/papers/test_dominance_audit.py",
     ),
     (
-        "jaxrace/audits/dominance/races.py",
+        "papers/audits/dominance/races.py",
         "by_b = (certificate == COUNTS) & ~task.is_copeland_top(chosen)",
         "by_b = (certificate == COUNTS) & ~task.dominates(chosen)",
-        "tests/test_dominance_audit.py",
+        "tests/papers/test_dominance_audit.py",
     ),
 ]

@@ -171,16 +171,16 @@ MUTANTS = [
         "tests/test_cli_grids.py",
     ),
     (
-        "jaxrace/papers/preference_racing/races.py",
+        "papers/preference_racing/races.py",
         "zip(TASKS, draws, found / TOP, strict=True)",
         "zip(TASKS, draws, found / OPTIONS, strict=True)",
-        "tests/test_reproduce.py",
+        "tests/papers/test_reproduce.py",
     ),
     (
-        "jaxrace/papers/preference_racing/races.py",
+        "papers/preference_racing/races.py",
         '**mean_columns("samples", curve.draws),',
         '**mean_columns("samples", curve.accuracies),',
-        "tests/test_reproduce.py",
+        "tests/papers/test_reproduce.py",
     ),
     (
         "jaxrace/runs.py",

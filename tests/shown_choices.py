@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from shown_commands import Shown, row, several
 
-MADE = "jaxrace reproduce medical-choices --out run > log; cat run/claims.csv"
+MADE = "python -m papers medical-choices --out run > log; cat run/claims.csv"
 
 # Columns of the table, as claims.csv has them.
 CHOICES = (

@@ -127,7 +127,7 @@ def row(file: str, label: str, head: str = "") -> str:
 def made(name: str, *files: str) -> str:
     """The command of an experiment: prints its report and other files that it leaves."""
     left = "; echo; ".join(f"cat run/{file}" for file in ("report.md", *files))
-    return f"jaxrace reproduce {name} --out run > log; {left}"
+    return f"python -m papers {name} --out run > log; {left}"
 
 
 def rows(text: str, **where: str) -> list[dict[str, str]]:

@@ -248,11 +248,11 @@ def _audited() -> str:
     return page.partition("## Races by value\n")[2].split("\n\n")[1]
 
 
-AUDIT = [Shown("docs/audit.md", _audited(), "python -m jaxrace.audits.value", everything)]
+AUDIT = [Shown("docs/audit.md", _audited(), "python -m papers.audits.value", everything)]
 
 # docs/improvement.md
 
-ERRORS_OF_BOUNDS = "jaxrace reproduce hcpi-bounds --out run > log; cat run/bounds.csv"
+ERRORS_OF_BOUNDS = "python -m papers hcpi-bounds --out run > log; cat run/bounds.csv"
 
 SIZES = ("20", "200", "2000")
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from shown_commands import Shown, cells, line, row, several
 
 RANKED = (
-    "jaxrace reproduce bf13-variants --out run > log; cat run/report.md; echo; cat run/races.csv"
+    "python -m papers bf13-variants --out run > log; cat run/report.md; echo; cat run/races.csv"
 )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from shown_commands import Shown, cells, line, row, several
 
-PAYS = "jaxrace reproduce racing-pays --out run > log; cat run/variants.csv"
+PAYS = "python -m papers racing-pays --out run > log; cat run/variants.csv"
 
 VARIANTS = {
     "published schedule": "published schedule",
@@ -48,8 +48,8 @@ LEARNED = [
 ]
 
 
-OUTCOMES = "jaxrace reproduce medical-outcomes --out run > log; cat run/report.md"
-CONVERGENCE = "jaxrace reproduce medical-convergence --out run > log; cat run/report.md"
+OUTCOMES = "python -m papers medical-outcomes --out run > log; cat run/report.md"
+CONVERGENCE = "python -m papers medical-convergence --out run > log; cat run/report.md"
 
 
 def _claim(text: str, command: str, *picks: Callable[[str], str]) -> Shown:
@@ -138,7 +138,7 @@ CLAIMS = [
     ),
 ]
 
-GRID = "jaxrace reproduce medical-grid --out run > log; cat run/report.md"
+GRID = "python -m papers medical-grid --out run > log; cat run/report.md"
 
 
 def _gain(method: str, hazard: str, metric: str = "reward per patient") -> Callable[[str], str]:
@@ -176,7 +176,7 @@ GRIDS = [
     ),
 ]
 
-SYNTHETIC = "jaxrace reproduce pbr-synthetic --out run > log; cat run/report.md"
+SYNTHETIC = "python -m papers pbr-synthetic --out run > log; cat run/report.md"
 
 
 def _beside(label: str, *places: int) -> Callable[[str], str]:

@@ -6,7 +6,7 @@ from jaxrace.commands.cli import main
 
 BAD = {
     # The command.
-    "": "expected one of train, race, duel, select, improve, reproduce, list, info; jaxrace --help",
+    "": "expected one of train, race, duel, select, improve, list, info; jaxrace --help",
     "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'race', 'duel', 'select', 'impro",
     "train": "required: env",
     "train maze": "env: expected one of medical, holdem, got 'maze'",
@@ -91,11 +91,6 @@ BAD = {
     "improve log.csv --low 0 --high 1 --trajectories 77": "--trajectories: expected none with log.",
     "improve log.csv --low 0 --high 1 --repeats 9": "--repeats: expected none with log.csv, as it",
     "improve gridworld --method batch --batch 50": "--batch: expected none with method batch",
-    # Figures.
-    "reproduce": "the following arguments are required: name",
-    "reproduce figure-9": "name: expected one of pbr-synthetic",
-    "reproduce pbr-synthetic --resume --out nowhere": "--out: expected the folder of a run",
-    "reproduce pbr-synthetic --quick --seed 18446744073709551616": "--seed: expected at most 42949",
 }
 
 

@@ -271,7 +271,6 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
         ("duel", "random"),
         ("select", "games.csv"),
         ("improve", "cliff"),
-        ("reproduce", "medical-regret"),
     ],
 )
 def test_a_word_after_ray_is_an_address_only_if_it_looks_like_one(monkeypatch, verb, word):

@@ -12,11 +12,11 @@ from jaxrace import racing
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import medical_task
 from jaxrace.envs import medical
-from jaxrace.papers.preference_racing.medical_runs import Learning
-from jaxrace.papers.preference_racing.racing_pays import VARIANTS, within
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask
 from jaxrace.search import FinalRace, PolicySearch
+from papers.preference_racing.medical_runs import Learning
+from papers.preference_racing.racing_pays import VARIANTS, within
 
 ENV = medical.Medical()
 RACE = racing.PreferenceRace(7, 3, 40, medical.prefer, "published")

@@ -9,7 +9,7 @@ import shown_commands
 import shown_numbers
 from shown_exempt import BARE, LONG
 
-from jaxrace.papers.figures import FIGURES
+from papers.figures import FIGURES
 
 
 def test_they_are_shown():
@@ -38,7 +38,7 @@ def test_every_experiment_and_figure_is_on_a_list():
     """Also those that no page calls by a command."""
     listed = " ".join([*shown_numbers.commands(), *(one.command for one in LONG)]) + " "
     for name in FIGURES:
-        assert f"jaxrace reproduce {name} " in listed
+        assert f"python -m papers {name} " in listed
     for path in (shown_commands.CHECKOUT / "docs" / "figures").glob("*.py"):
         assert path.stem in listed
 

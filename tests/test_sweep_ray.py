@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import sweep_cases as cases
 
+import papers.__main__
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.train import learning
@@ -411,7 +412,7 @@ OTHERS = {
     "duel": ["duel", "random", "--horizon", "400", "--repeats", "6"],
     "select": ["select", "thurstone", "--repeats", "6"],
     "improve": ["improve", "gridworld", "--bound", "t", "--trajectories", "100", "--repeats", "6"],
-    "reproduce": ["reproduce", "hcpi-bounds", "--quick"],
+    "papers": ["hcpi-bounds", "--quick"],
 }
 
 
@@ -420,8 +421,9 @@ OTHERS = {
 def test_the_other_commands_leave_the_tables_of_one_process(tmp_path, monkeypatch, verb):
     monkeypatch.chdir(tmp_path)
     asked = [*OTHERS[verb], "--lanes", "2", "--no-compilation-cache"]
-    assert main([*asked, "--out", "one"]) == 0
-    assert main([*asked, "--out", "ray", "--ray"]) == 0
+    run = papers.__main__.main if verb == "papers" else main
+    assert run([*asked, "--out", "one"]) == 0
+    assert run([*asked, "--out", "ray", "--ray"]) == 0
     tables = sorted(path.name for path in (tmp_path / "one").glob("*.csv"))
     assert tables
     for name in tables:

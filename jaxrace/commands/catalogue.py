@@ -7,7 +7,6 @@ from jaxrace.commands.duel.config import ALGORITHMS, MATRICES
 from jaxrace.commands.holdem.config import SELECTIONS
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.improve.config import DOMAINS, IMPROVEMENTS
-from jaxrace.commands.reproduce.config import FIGURES
 from jaxrace.commands.select.config import PROBLEMS, SELECTORS
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
 
@@ -52,7 +51,7 @@ def catalogue() -> dict[str, dict[str, str]]:
             "holdem": "Hold'em players that evolve (jaxrace train holdem --help).",
         },
         "methods": METHODS,
-        "experiments": FIGURES,
+        "figures of the papers": {"python -m papers": "in a checkout; --help lists them"},
         "races": RACES,
         "bounds": BOUNDS,
         "strategies": {

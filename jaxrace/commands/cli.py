@@ -10,9 +10,9 @@ import contextlib
 import dataclasses
 import functools
 import gc
-import importlib
 import json
 import os
+import pkgutil
 import re
 import sys
 from argparse import RawDescriptionHelpFormatter
@@ -44,7 +44,6 @@ from jaxrace.commands.options import (
     with_local_cluster,
 )
 from jaxrace.commands.race.config import ScoresConfig
-from jaxrace.commands.reproduce.config import EXPERIMENTS, ReproduceConfig
 from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.streams import let_streams_last
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
@@ -55,39 +54,58 @@ _MOST_LANES = 10**6  # no device has more than some thousands
 _INTERRUPTED = 128  # and the number of the signal: the exit status
 
 
-class _Verb(NamedTuple):
+class Verb(NamedTuple):
     """A verb; all but ``race`` leave the folder of a run."""
 
     config: Any  # the dataclass that its options and its help are made from
-    job: str  # what does it, module and function of ``jaxrace.commands``
+    job: str  # the function that does it, as MODULE:NAME
     report: str = ""  # what prints the results
     counted: str = ""  # while it runs
     folder: str = ""  # the name of the folder, in words
+    epilog: str = ""  # of the help
 
 
-_VERBS: dict[str, _Verb] = {
-    "train": _Verb(
-        *(TrainConfig, "train.job:train", "train.summary:print_results"),
+_VERBS: dict[str, Verb] = {
+    "train": Verb(
+        *(
+            TrainConfig,
+            "jaxrace.commands.train.job:train",
+            "jaxrace.commands.train.summary:print_results",
+        ),
         *("episodes", "ENV-METHOD-NUMBER"),
     ),
-    "race": _Verb(ScoresConfig, "race.job:race_scores"),
-    "duel": _Verb(DuelConfig, "duel.job:duel", "duel.job:print_regrets", "rows", "duel-NUMBER"),
-    "select": _Verb(
-        *(SelectConfig, "select.job:select", "select.job:print_rates"),
+    "race": Verb(ScoresConfig, "jaxrace.commands.race.job:race_scores"),
+    "duel": Verb(
+        DuelConfig,
+        "jaxrace.commands.duel.job:duel",
+        "jaxrace.commands.duel.job:print_regrets",
+        "rows",
+        "duel-NUMBER",
+    ),
+    "select": Verb(
+        *(
+            SelectConfig,
+            "jaxrace.commands.select.job:select",
+            "jaxrace.commands.select.job:print_rates",
+        ),
         *("records", "select-NUMBER"),
     ),
-    "improve": _Verb(
-        *(ImproveConfig, "improve.job:improve", "improve.job:print_improvement"),
+    "improve": Verb(
+        *(
+            ImproveConfig,
+            "jaxrace.commands.improve.job:improve",
+            "jaxrace.commands.improve.job:print_improvement",
+        ),
         *("tests", "improve-NUMBER"),
-    ),
-    "reproduce": _Verb(
-        *(ReproduceConfig, "reproduce.job:reproduce", "reproduce.job:print_report"),
-        *("jobs", "reproduce-NAME-NUMBER"),
     ),
 }
 _ANSWERED = (DuelConfig, SelectConfig, ImproveConfig)  # what was found is printed as JSON, too
-_HOLDEM = _Verb(
-    *(HoldemConfig, "holdem.job:train_holdem", "holdem.job:print_evolution"),
+_HOLDEM = Verb(
+    *(
+        HoldemConfig,
+        "jaxrace.commands.holdem.job:train_holdem",
+        "jaxrace.commands.holdem.job:print_evolution",
+    ),
     *("steps", "train-holdem-NUMBER"),
 )
 # Verbs that only print.
@@ -114,26 +132,36 @@ def command() -> NoReturn:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments or its own, and return the exit status."""
-    argv = with_local_cluster(sys.argv[1:] if argv is None else list(argv))
+    argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:
         names = ", ".join((*_VERBS, *_SHOWN))
         return _fail(2, f"expected one of {names}; jaxrace --help says more")
-    # It has options of its own.
-    is_holdem = argv[:2] == ["train", "holdem"]
-    verb = _HOLDEM if is_holdem else _VERBS.get(argv[0])
-    try:
-        try:
-            if is_holdem:
-                parser = _parser_of(_HOLDEM, prog="jaxrace train holdem")
-                arguments = Namespace(verb="holdem", holdem=parser.parse_args(argv[2:]))
-            else:
-                arguments = _make_parser().parse_args(argv)
-        except SystemExit:  # --help and --version end so
-            return 0
-        verb = verb or _VERBS.get(arguments.verb)
-        if verb is not None:
+    if argv[:2] == ["train", "holdem"]:  # it has options of its own
+        return run_alone("holdem", _HOLDEM, argv[2:], "jaxrace train holdem")
+
+    def run() -> int:
+        arguments = _make_parser().parse_args(with_local_cluster(argv))
+        if (verb := _VERBS.get(arguments.verb)) is not None:
             return _do(arguments.verb, verb, arguments[arguments.verb])
-        _found(f"catalogue:print_{arguments.verb}")()
+        pkgutil.resolve_name(f"jaxrace.commands.catalogue:print_{arguments.verb}")()
+        return 0
+
+    return _with_status(run, _VERBS.get(argv[0]))
+
+
+def run_alone(name: str, verb: Verb, argv: Sequence[str], prog: str) -> int:
+    """Run a verb that is a program by itself, and return the exit status."""
+    parser = _parser_of(verb, prog=prog)
+    argv = with_local_cluster(list(argv))
+    return _with_status(lambda: _do(name, verb, parser.parse_args(argv)), verb)
+
+
+def _with_status(run: Callable[[], int], verb: Verb | None) -> int:
+    """The exit status of what may fail; why it does is said in a line."""
+    try:
+        return run()
+    except SystemExit:  # --help and --version end so
+        return 0
     except (ArgumentError, ValueError) as error:
         return _fail(2, _with_option(str(error), verb))
     except ModuleNotFoundError as error:  # tables need NumPy alone, all else the whole
@@ -146,10 +174,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(1, f"expected more memory than there is: {error}")
     except KeyboardInterrupt:
         return _fail(130, "interrupted")
-    return 0
 
 
-def _with_option(message: str, verb: _Verb | None) -> str:
+def _with_option(message: str, verb: Verb | None) -> str:
     """Name the option that a message is about as it is spelt in the command."""
     hints: dict[str, Any] = {"lanes": int | None, "device": Device}
     hints |= get_type_hints(verb.config) if verb else {}
@@ -179,15 +206,14 @@ def _make_parser() -> ArgumentParser:
     return parser
 
 
-def _parser_of(verb: _Verb, **settings: Any) -> ArgumentParser:
+def _parser_of(verb: Verb, **settings: Any) -> ArgumentParser:
     parser = _new_parser(described(verb.config)[0], **settings)
     add_options(parser, verb.config)
     if verb.config in _ANSWERED:
         add_answer_options(parser)
     if verb.config is not ScoresConfig:
         add_run_options(parser, f"runs/{verb.folder}")
-    if verb.config is ReproduceConfig:
-        parser.epilog = EXPERIMENTS
+    parser.epilog = verb.epilog or None
     return parser
 
 
@@ -201,13 +227,13 @@ def _new_parser(about: str, example: str = "", **settings: Any) -> ArgumentParse
     )
 
 
-def _do(name: str, verb: _Verb, arguments: Namespace) -> int:
+def _do(name: str, verb: Verb, arguments: Namespace) -> int:
     """Do the job of a verb, and show what it left."""
     settings = vars(arguments)
     if verb.config is ScoresConfig:  # leaves no folder, and needs no JAX
         from rich.console import Console
 
-        return _found(verb.job)(Console(), ScoresConfig(**settings))
+        return pkgutil.resolve_name(verb.job)(Console(), ScoresConfig(**settings))
     if verb.config is TrainConfig:
         if settings["env"] == "holdem":
             raise ValueError("env: expected holdem right after train, and its options behind it")
@@ -266,20 +292,14 @@ def _do(name: str, verb: _Verb, arguments: Namespace) -> int:
     connected = contextlib.nullcontext() if cluster is None else sweep.connected(cluster.address)
     try:
         with stop, giving_up(stop, _give_up), connected, shown as on_stage:
-            folder = _found(verb.job)(dataclasses.replace(job, on_stage=on_stage))
+            folder = pkgutil.resolve_name(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
         return _interrupted(stop.received, error)
     if as_json:
         found = runs.read_summary(folder) | {"folder": str(folder)}
         print(json.dumps(found, indent=1))
-    status = _found(verb.report)(Console(quiet=as_json), folder, **shown_in)
+    status = pkgutil.resolve_name(verb.report)(Console(quiet=as_json), folder, **shown_in)
     return status or 0
-
-
-def _found(place: str) -> Callable[..., Any]:
-    """The function at a place such as ``duel.job:duel``; imports its module."""
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(f"jaxrace.commands.{module}"), name)
 
 
 def _fail(status: int, message: str) -> int:

@@ -17,7 +17,14 @@ from jaxrace.bases import Affine, Cells, Fourier
 from jaxrace.commands.improve.config import BATCHES
 from jaxrace.commands.workbench import Workbench
 from jaxrace.envs import Environment, gridworld, marketing, mountain_car
-from jaxrace.improvement import Daedalus, DaedalusRow, DaedalusWork
+from jaxrace.improvement import (
+    CandidateSearch,
+    Daedalus,
+    DaedalusRow,
+    DaedalusWork,
+    PolicyImprovement,
+    bound_called,
+)
 from jaxrace.rollout import PolicyInTask
 
 Chances = Callable[[Any], jax.Array]  # of observations [m, ...]: float32 [m, A]
@@ -194,6 +201,15 @@ class Trials(NamedTuple):
     is_worse: np.ndarray  # bool [J, B], is that policy worse than the floor?
     is_error: np.ndarray  # bool [J, B], is the candidate declared safe, and worse than the floor?
     row: DaedalusRow  # leaves [J, B, ...]
+
+
+def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: bool) -> Daedalus:
+    """The algorithm of a variant."""
+    search = CandidateSearch(kind, evaluations=64, fold_evaluations=32) if quick else None
+    method = PolicyImprovement(
+        domain.softmax, domain.returns, bound_called(bound), search or CandidateSearch(kind)
+    )
+    return Daedalus(method, domain.batch_size, num_batches)
 
 
 def run_trials(

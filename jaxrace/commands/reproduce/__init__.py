@@ -1,1 +1,0 @@
-"""`jaxrace reproduce`: the figures and tables of the papers."""

@@ -1,0 +1,87 @@
+"""Which claims about the medical task hold with other choices where the sources are silent?"""
+
+import dataclasses
+import itertools
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from jaxrace.commands.train.learning import make_search
+from jaxrace.commands.train.tasks import TASKS
+from jaxrace.commands.workbench import Workbench
+from jaxrace.policies import Sigmoid
+from jaxrace.tables import markdown_table
+from jaxrace.tabular import Grid
+from papers.claims import Claim
+from papers.preference_racing import medical_runs as medical
+from papers.preference_racing.medical_claims import convergence_claims
+from papers.preference_racing.medical_outcomes import claims_of
+
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
+
+class Choice(NamedTuple):
+    """What is chosen otherwise than in the other reports, for these learners."""
+
+    learners: tuple[str, ...] = medical.LEARNERS
+    config: Mapping[str, Any] = _NONE  # fields of ``TrainConfig``
+    task: Mapping[str, Any] = _NONE  # fields of ``Task``
+    settings: Mapping[str, Any] = _NONE  # fields of the learner's params
+
+
+CHOICES: dict[str, Choice] = {
+    "as in the other reports": Choice(()),
+    "no intercept": Choice(("pb-edps", "edps"), task={"policy": Sigmoid(2, bias=False)}),
+    "coefficients of 2012": Choice(config={"coefficients": "furnkranz2012"}),
+    "reward as printed": Choice(config={"reward": "printed"}),
+    "SARSA with 10 bins": Choice(
+        ("sarsa",), task={"grid": Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=10)}
+    ),
+    "SARSA anneals ten times slower": Choice(("sarsa",), settings={"episodes_per_divisor": 100}),
+}
+
+
+def run(bench: Workbench) -> None:
+    """Leaves claims.csv and report.md."""
+    plain, fixed = medical.learn_all(bench), medical.fixed_all(bench)
+    claims = {name: _claims(bench, name, choice, plain, fixed) for name, choice in CHOICES.items()}
+    rows = [{"choice": name, **one._asdict()} for name, found in claims.items() for one in found]
+    bench.write_table("claims.csv", rows)
+    lines = zip(*claims.values(), strict=True)
+    bench.write_report(
+        "Do the claims hold? Each column changes one thing that the sources do not say, or say in "
+        "two ways; the other learners stay as they are in medical-outcomes and "
+        "medical-convergence. The numbers are in claims.csv.",
+        markdown_table(
+            ("claim", *claims), [[line[0].claim, *(one.holds for one in line)] for line in lines]
+        ),
+    )
+
+
+def _claims(
+    bench: Workbench, name: str, choice: Choice, plain: medical.Findings, fixed: medical.Fixed
+) -> list[Claim]:
+    found = dict(plain)
+    for hazard, method in itertools.product(medical.HAZARDS, choice.learners):
+        config = medical.paper_config(bench, method, hazard)
+        config = dataclasses.replace(config, **choice.config)
+        searches = make_search(
+            config, dataclasses.replace(TASKS[config.env](config), **choice.task)
+        )
+        numbers = {
+            field: jnp.full_like(getattr(searches.settings, field), value)
+            for field, value in choice.settings.items()
+        }
+        settings = dataclasses.replace(searches.settings, **numbers)
+        searches = dataclasses.replace(searches, settings=settings)
+        stage = f"{name}, {method} {hazard}"
+        found[hazard, method] = medical.learn(bench, config, stage, searches)
+    if choice.config:  # nothing else changes the fixed policies
+        fixed = medical.fixed_all(bench, **choice.config)
+    claims = convergence_claims(found, fixed)
+    for hazard in medical.HAZARDS:
+        learned = {method: found[hazard, method].last for method in medical.LEARNERS}
+        claims += claims_of(hazard, {**learned, **fixed[hazard]})
+    return claims
