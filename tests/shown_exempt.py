@@ -61,8 +61,8 @@ LONG = [
     Long(
         "docs/holdem.md",
         "players that evolve",
-        "jaxrace train holdem --selection hybrid,pkg,race,uniform --hands 119040 --test-decks 50 "
-        "--repeats 5",
+        "python -m papers.holdem --selection hybrid,pkg,race,uniform --hands 119040 "
+        "--test-decks 50 --repeats 5",
         "hours",
     ),
     Long("docs/improvement.md", "figure 4", "python -m papers hcpi-daedalus", "150 minutes"),

@@ -9,7 +9,7 @@ BAD = {
     "": "expected one of train, race, duel, select, improve, list, info; jaxrace --help",
     "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'race', 'duel', 'select', 'impro",
     "train": "required: env",
-    "train maze": "env: expected one of medical, holdem, got 'maze'",
+    "train maze": "env: expected one of medical, got 'maze'",
     "list races": "unrecognized arguments: races",
     # Training.
     "train medical --method edps --bound kl": "--bound: expected none with method edps, which does",
@@ -38,16 +38,7 @@ BAD = {
     "train medical --sigma 1,1e-46": "--sigma: expected a positive number from",
     "train medical --delta 1e-320": "--delta: expected a number between 0 and 1, exclusive, got 1e",
     # Poker players.
-    "train holdem --selection best": "--selection: expected some of hybrid, pkg, race, uniform",
-    "train holdem --strategy DE": "--strategy: expected one of CMA_ES",
-    "train holdem --sigma much": "--sigma: expected a number, or null, got 'much'",
-    "train holdem --strategy ESMC --population 31": "population_size: ESMC takes even sizes only",
-    "train holdem --population 5 --matches 5": "--matches: expected at least 11 of each",
-    "train holdem --hands 2000000000": "--hands: expected at most 1000000000",
-    "train holdem --episodes 10": "unrecognized arguments: --episodes 10",
-    "train holdem --population 1000 --matches 9999": "--matches: expected at most 1,000,000,000 in",
     "train medical --hands 10": "unrecognized arguments: --hands 10",
-    "train --seed 1 holdem": "env: expected holdem right after train",
     # Selection.
     "select thurstone --method best": "--method: expected some of",
     "select tennis": "problem: expected a file or one of",

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.commands.holdem.matches import ShortMatch, score_decks
 from jaxrace.envs.holdem import NUM_WEIGHTS, SEATINGS, Ashe, Deals, Rules, networks, play_lane
 from jaxrace.envs.holdem.player import Memoryless
 from jaxrace.envs.holdem.policies import always_call, always_fold
+from papers.holdem.matches import ShortMatch, score_decks
 
 # Small stacks make small trees.
 ASHE = Ashe(Rules(stack=400))

@@ -4,7 +4,6 @@ import importlib.util
 
 from jaxrace import strategy_names
 from jaxrace.commands.duel.config import ALGORITHMS, MATRICES
-from jaxrace.commands.holdem.config import SELECTIONS
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.improve.config import DOMAINS, IMPROVEMENTS
 from jaxrace.commands.select.config import PROBLEMS, SELECTORS
@@ -46,12 +45,12 @@ POLICIES = {
 def catalogue() -> dict[str, dict[str, str]]:
     """Names and a line on each, by subject."""
     return {
-        "environments": {
-            **ENVIRONMENTS,
-            "holdem": "Hold'em players that evolve (jaxrace train holdem --help).",
-        },
+        "environments": ENVIRONMENTS,
         "methods": METHODS,
-        "figures of the papers": {"python -m papers": "in a checkout; --help lists them"},
+        "in a checkout": {
+            "python -m papers": "the figures of the papers; --help lists them",
+            "python -m papers.holdem": "hold'em players that evolve by matches",
+        },
         "races": RACES,
         "bounds": BOUNDS,
         "strategies": {
@@ -65,7 +64,6 @@ def catalogue() -> dict[str, dict[str, str]]:
         "preference matrices": MATRICES,
         "top-k selection": SELECTORS,
         "problems of selection": PROBLEMS,
-        "selection of holdem": SELECTIONS,
         "tasks of improvement": DOMAINS,
         "policy improvement": IMPROVEMENTS,
         "lower bounds of performance": LOWER_BOUNDS,

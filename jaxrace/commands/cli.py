@@ -25,7 +25,6 @@ from jsonargparse import ArgumentError, ArgumentParser, Namespace
 import jaxrace
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.giving_up import giving_up, leave
-from jaxrace.commands.holdem.config import HoldemConfig
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.job import Job
 from jaxrace.commands.options import (
@@ -100,14 +99,6 @@ _VERBS: dict[str, Verb] = {
     ),
 }
 _ANSWERED = (DuelConfig, SelectConfig, ImproveConfig)  # what was found is printed as JSON, too
-_HOLDEM = Verb(
-    *(
-        HoldemConfig,
-        "jaxrace.commands.holdem.job:train_holdem",
-        "jaxrace.commands.holdem.job:print_evolution",
-    ),
-    *("steps", "train-holdem-NUMBER"),
-)
 # Verbs that only print.
 _SHOWN = {"list": "show what there is to choose from", "info": "show versions and devices"}
 
@@ -136,8 +127,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not argv:
         names = ", ".join((*_VERBS, *_SHOWN))
         return _fail(2, f"expected one of {names}; jaxrace --help says more")
-    if argv[:2] == ["train", "holdem"]:  # it has options of its own
-        return run_alone("holdem", _HOLDEM, argv[2:], "jaxrace train holdem")
 
     def run() -> int:
         arguments = _make_parser().parse_args(with_local_cluster(argv))
@@ -235,9 +224,7 @@ def _do(name: str, verb: Verb, arguments: Namespace) -> int:
 
         return pkgutil.resolve_name(verb.job)(Console(), ScoresConfig(**settings))
     if verb.config is TrainConfig:
-        if settings["env"] == "holdem":
-            raise ValueError("env: expected holdem right after train, and its options behind it")
-        require_choice("env", settings["env"], (*ENVIRONMENTS, "holdem"))
+        require_choice("env", settings["env"], tuple(ENVIRONMENTS))
     given = {name: settings.pop(name) for name in (*OF_RUNS, *OF_ANSWERS) if name in settings}
     config = verb.config(**settings)
     if getattr(config, "is_answered_at_once", False):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels, tables
-from jaxrace.commands.holdem import matches
 from jaxrace.commands.job import Job
 from jaxrace.commands.workbench import Workbench
 from papers.config import ReproduceConfig
+from papers.holdem import matches
 from papers.job import reproduce
 from papers.top_k import poker_matches
 from papers.top_k.poker_matches import Match, Tables, preferred

@@ -75,9 +75,6 @@ class TrainConfig:
       jaxrace train medical --sigma 1,10,50 --out /net/grid --ray auto
       jaxrace train medical --repeats 2000 --ray
 
-    Hold'em players, who evolve by playing against each other, have options of their own:
-      jaxrace train holdem --help
-
     Attributes:
         env: Environment, one of those that ``jaxrace list`` shows.
         method: What to train or to evaluate; ``jaxrace list`` explains.

@@ -1,4 +1,4 @@
-"""The job `jaxrace train holdem`: players that evolve by playing against each other."""
+"""The job `python -m papers.holdem`: players that evolve by playing against each other."""
 
 import functools
 from pathlib import Path
@@ -11,10 +11,6 @@ from rich.console import Console
 from rich.table import Column
 
 from jaxrace import files, plots, runs, sweep
-from jaxrace.commands.holdem import evolution, matches
-from jaxrace.commands.holdem.config import WARM_UP, HoldemConfig
-from jaxrace.commands.holdem.evolution import RaceSelection, SelectorSelection
-from jaxrace.commands.holdem.matches import Course, Evaluation, ShortMatch
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.commands.select.config import POOLED_SAMPLES
@@ -25,6 +21,10 @@ from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
 from jaxrace.selection.driver import fitting_interval
 from jaxrace.strategies import Strategy
+from papers.holdem import evolution, matches
+from papers.holdem.config import WARM_UP, HoldemConfig
+from papers.holdem.evolution import RaceSelection, SelectorSelection
+from papers.holdem.matches import Course, Evaluation, ShortMatch
 
 EVALUATION, PLAYERS, CURVE = "evaluation.csv", "players.npz", "learning_curve.png"
 _POINTS = 10  # generations of a search that are evaluated, its start included

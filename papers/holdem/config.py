@@ -1,4 +1,4 @@
-"""What `jaxrace train holdem` is asked to do; imports nothing heavy, for the command's help."""
+"""What `python -m papers.holdem` is asked to do; imports nothing heavy, for the command's help."""
 
 import dataclasses
 
@@ -34,13 +34,13 @@ class HoldemConfig:
     and learning_curve.png. What is interrupted is saved, and goes on with --resume.
 
     For example:
-      jaxrace train holdem
-      jaxrace train holdem --selection pkg,uniform --hands 5000000 --repeats 10 --out runs/players
-      jaxrace train holdem --stack 2000 --sigma 1 --strategy Sep_CMA_ES
+      python -m papers.holdem
+      python -m papers.holdem --selection pkg,uniform --hands 5000000 --out runs/players
+      python -m papers.holdem --stack 2000 --sigma 1 --strategy Sep_CMA_ES
 
     Attributes:
         selection: How the better half of a generation is found, or several ways with commas
-            between them, each from the same start; ``jaxrace list`` explains.
+            between them, each from the same start.
         strategy: Evolution strategy; ``jaxrace list`` shows all. Players have 1,449 weights: too
             many for those with a covariance matrix.
         sigma: Its initial step size; null stands for 0.8, or for none where it has none.

@@ -1,4 +1,4 @@
-"""`jaxrace train holdem`: what it leaves, equal hands, resuming, and bad input."""
+"""`python -m papers.holdem`: what it leaves, equal hands, resuming, and bad input."""
 
 from typing import Any
 
@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from jaxrace import runs, sweep, tables
-from jaxrace.commands.cli import main
-from jaxrace.commands.holdem import job
-from jaxrace.commands.holdem.config import SELECTIONS, HoldemConfig
-from jaxrace.commands.holdem.evolution import RaceSelection
-from jaxrace.commands.holdem.job import selection_of, train_holdem
-from jaxrace.commands.holdem.matches import OPPONENTS, ShortMatch
 from jaxrace.commands.job import Job
 from jaxrace.commands.workbench import Workbench
 from jaxrace.envs.holdem import Deals
+from papers.holdem import job
+from papers.holdem.__main__ import main
+from papers.holdem.config import SELECTIONS, HoldemConfig
+from papers.holdem.evolution import RaceSelection
+from papers.holdem.job import selection_of, train_holdem
+from papers.holdem.matches import OPPONENTS, ShortMatch
 
 # Small stacks make small trees; 10 pairs of 5 players have 30 matches of 4 hands.
 SMALL: dict[str, Any] = {
@@ -31,7 +31,7 @@ SMALL: dict[str, Any] = {
     "test_decks": 4,
 }
 # The cache would stay switched on for the tests that follow.
-COMMAND = ["train", "holdem", "--no-compilation-cache"]
+COMMAND = ["--no-compilation-cache"]
 
 
 def options(**settings):
@@ -159,3 +159,22 @@ def test_no_selection_plays_more_matches_than_the_others(name, matches, warm_up)
         assert selection.selector.top == 16
     assert isinstance(selection.compare, ShortMatch)
     assert 2 * selection.compare.decks == config.hands_of_match == 10
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    {
+        "--selection best": "--selection: expected some of hybrid, pkg, race, uniform",
+        "--strategy DE": "--strategy: expected one of CMA_ES",
+        "--sigma much": "--sigma: expected a number, or null, got 'much'",
+        "--strategy ESMC --population 31": "population_size: ESMC takes even sizes only",
+        "--population 5 --matches 5": "--matches: expected at least 11 of each",
+        "--hands 2000000000": "--hands: expected at most 1000000000",
+        "--episodes 10": "unrecognized arguments: --episodes 10",
+        "--population 1000 --matches 9999": "--matches: expected at most 1,000,000,000 in",
+    }.items(),
+)
+def test_bad_options(command, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main([*command.split(), "--no-compilation-cache"]) == 2
+    assert said in capsys.readouterr().err

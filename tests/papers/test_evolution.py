@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from jaxrace import sweep
-from jaxrace.commands.holdem.evolution import (
+from jaxrace.kernels import total_order
+from jaxrace.racing import DominanceRace
+from jaxrace.selection import HybridPocbam, KnowledgeGradient, Uniform
+from jaxrace.strategies import Strategy
+from papers.holdem.evolution import (
     EvolutionJob,
     EvolutionWork,
     RaceSelection,
     SelectorSelection,
 )
-from jaxrace.kernels import total_order
-from jaxrace.racing import DominanceRace
-from jaxrace.selection import HybridPocbam, KnowledgeGradient, Uniform
-from jaxrace.strategies import Strategy
 
 SIZE, TOP, BUDGET = 6, 3, 75
 

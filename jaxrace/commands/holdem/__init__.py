@@ -1,1 +1,0 @@
-"""`jaxrace train holdem`: poker players that evolve."""

@@ -1,0 +1,1 @@
+"""Hold'em players that evolve: ``python -m papers.holdem`` in a checkout."""
