@@ -6,9 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import dueling, label_ranking, selection, tabular
+from jaxrace import dueling, selection
 from jaxrace.dueling import matrices
 from jaxrace.improvement import BOUNDS, lower_bound
+from papers.preference_racing.learners import label_ranking, tabular
 
 KEY = jax.random.key(0)
 BEST = dueling.Best(4)

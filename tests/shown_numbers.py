@@ -32,12 +32,14 @@ def _medical() -> list[Shown]:
         "Fast PB-EDPS": "pb-edps-fast",
         "PB-EDPS": "pb-edps",
         "EDPS": "edps",
-        "SARSA(lambda)": "sarsa",
-        "PBPI": "pbpi",
     }
+    learners = {"SARSA(lambda)": "sarsa", "PBPI": "pbpi"}
     found = []
     for row in lines:
         match row.split(" | ", 2):
+            case ["| A" | "| B" as hazard, name, text] if name in learners:
+                of = shown_reproductions.of_outcomes(learners[name], hazard[-1])
+                found.append(Shown("docs/medical.md", text, shown_reproductions.OUTCOMES, of))
             case ["| A" | "| B" as hazard, name, text]:
                 method = methods.get(name, "pb-edps")
                 label = methods.get(name, name.replace("1.0", "1"))

@@ -61,6 +61,11 @@ def _of(method: str, hazard: str, first: int, count: int = 1) -> Callable[[str],
     return line(f"| {method} |", first=first, count=count, after=f"## Hazard {hazard}")
 
 
+def of_outcomes(method: str, hazard: str) -> Callable[[str], str]:
+    """Survival, C_S, C_X and reward of a report."""
+    return several(_of(method, hazard, 0), _of(method, hazard, 2, 3))
+
+
 CLAIMS = [
     _claim(
         "both means, by .1 standard errors in the closer one;",

@@ -13,7 +13,7 @@ BAD = {
     "list races": "unrecognized arguments: races",
     # Training.
     "train medical --method edps --bound kl": "--bound: expected none with method edps, which does",
-    "train medical --method sarsa --delta 0.1": "--delta: expected none with method sarsa, which d",
+    "train medical --method random --delta 0.1": "--delta: expected none with method random, which",
     "train medical --action 0.5": "--action: expected none with method pb-edps-fast, which does",
     "train medical now": "unrecognized arguments: now",
     "train medical --speed 3": "unrecognized arguments: --speed 3",

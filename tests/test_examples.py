@@ -13,6 +13,7 @@ import pytest
 import jaxrace
 import jaxrace.envs
 import jaxrace.kernels
+import papers
 
 # A fenced block, and what it prints: the indented lines after one empty line, if there are any.
 PYTHON_BLOCK = r"^```python\n(?P<code>.*?)^```\n(?:\n(?P<shown>(?:(?: {4}[^\n]*)?\n)+))?"
@@ -23,7 +24,7 @@ CHECKOUT = Path(__file__).parents[1]
 MODULES = sorted(
     {
         name
-        for package in (jaxrace, jaxrace.envs, jaxrace.kernels)
+        for package in (jaxrace, jaxrace.envs, jaxrace.kernels, papers)
         for name in (
             package.__name__,
             *(
@@ -41,20 +42,22 @@ SLOW_MODULES = """
     dueling.regret dueling.savage_rounds envs.gridworld envs.holdem.abstraction
     envs.holdem.ashe envs.holdem.betting envs.holdem.lanes envs.holdem.match
     envs.holdem.networks envs.holdem.pattern_tree envs.holdem.player envs.holdem.policies
-    envs.holdem.strength envs.holdem.utility envs.marketing envs.options papers.top_k.variants
+    envs.holdem.strength envs.holdem.utility envs.marketing envs.options
     improvement.bounds improvement.daedalus improvement.policy_improvement improvement.splits
     improvement.trials improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
     kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
     kernels.lower_bounds kernels.merging kernels.ragged_wins
-    kernels.thurstone label_ranking search.driver search.final_race search.job
-    search.policy_iteration search.policy_search search.split_race selection.active_ranking
+    kernels.thurstone search.driver search.final_race search.job
+    search.policy_search selection.active_ranking
     selection.driver selection.pocbam selection.comparisons selection.score_selector
     selection.scores selection.tournaments
 """
 SLOW_PAGES = """
     dominance_race dueling holdem improvement racing shared_tasks sweeps top_k_selection
 """
-SLOW = {f"jaxrace.{name}" for name in SLOW_MODULES.split()}
+SLOW_PAPERS = "label_ranking policy_iteration split_race"
+SLOW = {f"jaxrace.{name}" for name in SLOW_MODULES.split()} | {"papers.top_k.variants"}
+SLOW |= {f"papers.preference_racing.learners.{name}" for name in SLOW_PAPERS.split()}
 SLOW |= {f"docs/{name}.md" for name in SLOW_PAGES.split()}
 
 

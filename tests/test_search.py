@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from small_tasks import SmallTask
 
-from jaxrace import kernels, outcomes, racing, search
+from jaxrace import kernels, outcomes, racing
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask
 from jaxrace.search import PolicySearch, run_searches, stack_params
 from jaxrace.search.policy_search import Ranked
 from jaxrace.strategies import Strategy
+from papers.preference_racing.learners.split_race import SplitRaceSearch
 
 MEDICAL = PolicySearch(
     medical.Medical(),
@@ -166,7 +167,7 @@ def test_a_generation_counts_what_its_race_counts_and_draws_from_keys_of_its_own
     assert len(words) == len(seen) == 6
 
 
-@pytest.mark.parametrize("kind", [PolicySearch, search.SplitRaceSearch])
+@pytest.mark.parametrize("kind", [PolicySearch, SplitRaceSearch])
 @pytest.mark.parametrize("shared", [False, True])
 def test_shared_episodes_show_what_noise_hides(kind, shared):
     # Noise of 100 over distances that are .1 apart: only the same noise for all tells them apart.

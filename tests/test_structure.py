@@ -25,7 +25,6 @@ BASE = FLOOR | {
     "compilation",
     "judging",
     "keys",
-    "label_ranking",
     "narrowing",
     "outcomes",
     "policies",
@@ -33,7 +32,6 @@ BASE = FLOOR | {
     "rollout",
     "strategies",
     "strategy_names",
-    "tabular",
     "validation",
     "protocol",
 }

@@ -1,4 +1,4 @@
-"""Learning policies: EDPS and PB-EDPS, an evolution strategy driven by a race; SARSA and PBPI."""
+"""Learning policies: EDPS and PB-EDPS, an evolution strategy driven by a race."""
 
 from jaxrace.search.driver import SearchLog as SearchLog
 from jaxrace.search.driver import run_searches as run_searches
@@ -8,10 +8,7 @@ from jaxrace.search.final_race import FinalRaceParams as FinalRaceParams
 from jaxrace.search.job import Learner as Learner
 from jaxrace.search.job import SearchJob as SearchJob
 from jaxrace.search.job import SearchWork as SearchWork
-from jaxrace.search.policy_iteration import PolicyIteration as PolicyIteration
 from jaxrace.search.policy_search import PolicySearch as PolicySearch
 from jaxrace.search.policy_search import SearchParams as SearchParams
 from jaxrace.search.policy_search import SearchRow as SearchRow
 from jaxrace.search.policy_search import SearchState as SearchState
-from jaxrace.search.sarsa import Sarsa as Sarsa
-from jaxrace.search.split_race import SplitRaceSearch as SplitRaceSearch

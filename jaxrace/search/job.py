@@ -14,7 +14,7 @@ from jaxrace.search import small
 
 
 class Learner(Protocol):
-    """What every way to learn a policy offers: ``PolicySearch``, ``Sarsa``, ``PolicyIteration``.
+    """What every way to learn a policy offers: ``PolicySearch``, ``FinalRace``.
 
     Frozen and hashable; ``params`` is a pytree of its numbers. Its rows have the fields ``ran``,
     ``generation``, ``episodes`` (used so far), ``simulated``, ``best`` (theta) and ``valid``.

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import jax.numpy as jnp
-
-from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import TASKS
 from jaxrace.commands.workbench import Workbench
 from jaxrace.policies import Sigmoid
 from jaxrace.tables import markdown_table
-from jaxrace.tabular import Grid
 from papers.claims import Claim
 from papers.preference_racing import medical_runs as medical
+from papers.preference_racing.learners import GRID, searches_by
 from papers.preference_racing.medical_claims import convergence_claims
 from papers.preference_racing.medical_outcomes import claims_of
 
@@ -28,7 +25,7 @@ class Choice(NamedTuple):
     learners: tuple[str, ...] = medical.LEARNERS
     config: Mapping[str, Any] = _NONE  # fields of ``TrainConfig``
     task: Mapping[str, Any] = _NONE  # fields of ``Task``
-    settings: Mapping[str, Any] = _NONE  # fields of the learner's params
+    learner: Mapping[str, Any] = _NONE  # arguments of ``searches_by``
 
 
 CHOICES: dict[str, Choice] = {
@@ -36,10 +33,8 @@ CHOICES: dict[str, Choice] = {
     "no intercept": Choice(("pb-edps", "edps"), task={"policy": Sigmoid(2, bias=False)}),
     "coefficients of 2012": Choice(config={"coefficients": "furnkranz2012"}),
     "reward as printed": Choice(config={"reward": "printed"}),
-    "SARSA with 10 bins": Choice(
-        ("sarsa",), task={"grid": Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=10)}
-    ),
-    "SARSA anneals ten times slower": Choice(("sarsa",), settings={"episodes_per_divisor": 100}),
+    "SARSA with 10 bins": Choice(("sarsa",), learner={"grid": dataclasses.replace(GRID, bins=10)}),
+    "SARSA anneals ten times slower": Choice(("sarsa",), learner={"episodes_per_divisor": 100}),
 }
 
 
@@ -67,15 +62,8 @@ def _claims(
     for hazard, method in itertools.product(medical.HAZARDS, choice.learners):
         config = medical.paper_config(bench, method, hazard)
         config = dataclasses.replace(config, **choice.config)
-        searches = make_search(
-            config, dataclasses.replace(TASKS[config.env](config), **choice.task)
-        )
-        numbers = {
-            field: jnp.full_like(getattr(searches.settings, field), value)
-            for field, value in choice.settings.items()
-        }
-        settings = dataclasses.replace(searches.settings, **numbers)
-        searches = dataclasses.replace(searches, settings=settings)
+        task = dataclasses.replace(TASKS[config.env](config), **choice.task)
+        searches = searches_by(method, config, task, **choice.learner)
         stage = f"{name}, {method} {hazard}"
         found[hazard, method] = medical.learn(bench, config, stage, searches)
     if choice.config:  # nothing else changes the fixed policies

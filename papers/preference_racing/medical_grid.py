@@ -6,6 +6,8 @@ import itertools
 import numpy as np
 
 from jaxrace import plots
+from jaxrace.commands.train.learning import make_search
+from jaxrace.commands.train.tasks import TASKS
 from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_columns, with_error
 from jaxrace.tables import markdown_table
 from papers.claims import NO, OPEN, YES, Claim, claims_table, verdict
@@ -28,7 +30,8 @@ def run(bench: Workbench) -> None:
     for method, hazard in itertools.product(METHODS, medical.HAZARDS):
         config = medical.paper_config(bench, method, hazard)
         config = dataclasses.replace(config, sigma=SIGMAS, delta=DELTAS)
-        learning = medical.learn(bench, config, f"grid {method} {hazard}")
+        searches = make_search(config, TASKS[config.env](config))
+        learning = medical.learn(bench, config, f"grid {method} {hazard}", searches)
         learned[hazard, method] = learning
         found[hazard, method] = {name: learning.last[name].reshape(shape) for name in CRITERIA}
     bench.write_table("grid.csv", _table(found))

@@ -1,6 +1,7 @@
 """All learners on the medical task. Axes: R repetitions, n rows, one per R and generation."""
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,12 +10,13 @@ import numpy as np
 from scipy import ndimage
 
 from jaxrace import plots
-from jaxrace.commands.train.config import TrainConfig
+from jaxrace.commands.train.config import METHODS, TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_fixed
-from jaxrace.commands.train.learning import make_search, make_sweep
+from jaxrace.commands.train.learning import make_sweep
 from jaxrace.commands.train.tasks import TASKS
 from jaxrace.commands.workbench import Workbench
 from jaxrace.search import SearchWork
+from papers.preference_racing.learners import searches_by
 
 LEARNERS = ("pb-edps", "edps", "pbpi", "sarsa")
 EVOLUTION = ("pb-edps", "edps")  # their generations end after other numbers of episodes each time
@@ -63,9 +65,10 @@ def labels() -> dict[str, str]:
 
 
 def paper_config(bench: Workbench, method: str, hazard: str) -> TrainConfig:
-    """The paper's setting of a method, of full size or smaller."""
+    """The paper's setting of a method, of full size or smaller; of the baselines the sizes."""
+    known = method if method in METHODS else "constant"
     config = TrainConfig(
-        method=method,  # pyright: ignore[reportArgumentType]
+        method=known,  # pyright: ignore[reportArgumentType]
         hazard=hazard,  # pyright: ignore[reportArgumentType]
         episodes=bench.size(10_000, 2_000),
         repeats=bench.size(100, 10),
@@ -75,18 +78,12 @@ def paper_config(bench: Workbench, method: str, hazard: str) -> TrainConfig:
     return dataclasses.replace(config, bound="published") if method == "pb-edps" else config
 
 
-def learn(
-    bench: Workbench,
-    config: TrainConfig,
-    name: str | None = None,
-    searches: SearchWork | None = None,
-) -> Learning:
+def learn(bench: Workbench, config: TrainConfig, name: str, searches: SearchWork) -> Learning:
     """Run all repetitions of a learner, each with an evaluation after every generation."""
     task = TASKS[config.env](config)
     train_key, test_key = jax.random.split(jax.random.key(config.seed))
-    searches = make_search(config, task) if searches is None else searches
     work, jobs = make_sweep(config, task, searches, train_key, test_key)
-    rows = bench.sweep(name or f"{config.method} {config.hazard}", work, jobs).rows
+    rows = bench.sweep(name, work, jobs).rows
     row = rows.row.search._asdict()
     numbers = {field: row[field] for field in row if field not in ("ran", "best", "valid")}
     return Learning(rows.job, row["episodes"], rows.row.metrics, numbers, rows.is_last)
@@ -94,11 +91,12 @@ def learn(
 
 def learn_all(bench: Workbench) -> Findings:
     """What every learner does with every hazard."""
-    return {
-        (hazard, method): learn(bench, paper_config(bench, method, hazard))
-        for hazard in HAZARDS
-        for method in LEARNERS
-    }
+    found = {}
+    for hazard, method in itertools.product(HAZARDS, LEARNERS):
+        config = paper_config(bench, method, hazard)
+        searches = searches_by(method, config, TASKS[config.env](config))
+        found[hazard, method] = learn(bench, config, f"{method} {hazard}", searches)
+    return found
 
 
 def fixed_all(bench: Workbench, doses: tuple[float, ...] = (START_DOSE,), **changed: Any) -> Fixed:

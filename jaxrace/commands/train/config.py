@@ -12,14 +12,12 @@ from jaxrace.validation import (
     require_probability,
 )
 
-Method = Literal["pb-edps-fast", "pb-edps", "edps", "pbpi", "sarsa", "constant", "random"]
+Method = Literal["pb-edps-fast", "pb-edps", "edps", "constant", "random"]
 
 METHODS: dict[str, str] = {
     "pb-edps-fast": "evolution strategy, 14 policies, the same 30 episodes each",
     "pb-edps": "evolution strategy on ranks of preference-based races; published",
     "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
-    "pbpi": "approximate policy iteration from preferences between rollouts",
-    "sarsa": "SARSA(lambda) on a table of values, learns from rewards",
     "constant": "the same action in every step; learns nothing",
     "random": "a random action in every step; learns nothing",
 }
@@ -141,7 +139,7 @@ class TrainConfig:
                 f"race: expected several settings with at least {_LEAST_REPEATS} repeats, "
                 f"got {len(self.settings)} with {self.repeats}"
             )
-        if not self.evolves and self.is_grid:
+        if not self.learns and self.is_grid:
             raise ValueError(f"method: expected pb-edps or edps for a grid, got {self.method!r}")
         self._check_unused()
 
@@ -150,7 +148,7 @@ class TrainConfig:
         unused = ["action"] if self.method != "constant" else []
         if self.method == "pb-edps-fast":
             unused += ["population", "max_rounds"]
-        if not self.evolves:
+        if not self.learns:
             unused += ["sigma", "delta", "strategy", "population", "max_rounds"]
         if self.method not in ("pb-edps", "pb-edps-fast"):
             unused += ["bound"]
@@ -176,13 +174,8 @@ class TrainConfig:
 
     @property
     def learns(self) -> bool:
-        """Does the method train policies at all?"""
+        """Does the method train policies, by an evolution strategy?"""
         return self.method not in ("constant", "random")
-
-    @property
-    def evolves(self) -> bool:
-        """Is it an evolution strategy, with a step size and races?"""
-        return self.method in ("pb-edps", "pb-edps-fast", "edps")
 
     @property
     def sizes(self) -> tuple[int, int, int]:

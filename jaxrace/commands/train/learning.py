@@ -15,14 +15,12 @@ from jaxrace.commands.train import side_by_side
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import Task
-from jaxrace.label_ranking import LabelRanking
 from jaxrace.outcomes import Both, Return
 from jaxrace.protocol import pytree
 from jaxrace.racing import drawing
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import small
 from jaxrace.strategies import Strategy
-from jaxrace.tabular import GreedyTable
 
 # Candidates of a final race, and the rounds that are reserved for each of them.
 CANDIDATES, FINAL_ROUNDS = 10, 200
@@ -150,20 +148,7 @@ def make_sweep(
 
 
 def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
-    """The learner and all settings, and with them the last checks of what was asked for."""
-    if config.evolves:
-        return _make_evolution(config, task)
-    if config.method == "sarsa":
-        learner = search.Sarsa(task.env, GreedyTable(task.grid, task.actions))
-    else:
-        policy = LabelRanking(len(task.grid.low), task.actions)
-        learner = search.PolicyIteration(task.env, policy, task.fold, task.compare)
-    params = learner.params(config.episodes, env_params=task.env_params)
-    return search.SearchWork(learner, search.stack_params([params]))
-
-
-def _make_evolution(config: TrainConfig, task: Task) -> search.SearchWork:
-    """EDPS or PB-EDPS."""
+    """EDPS or PB-EDPS and all settings, and with them the last checks of what was asked for."""
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
     if config.method == "edps":

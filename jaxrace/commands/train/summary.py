@@ -9,18 +9,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Column
 
-from jaxrace import files, runs, sweep
+from jaxrace import runs, sweep
 from jaxrace.commands.printing import confidence_scale, plus_minus, print_table, say
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import Metrics, fixed_name
 from jaxrace.commands.train.tasks import Task
 
 Columns = dict[str, np.ndarray]
-
-# Policies of so many numbers stand in the log; of larger ones, the last of every search are kept in
-# a file of their own: "theta" [searches, p].
-_MOST_THETAS = 32
-POLICIES = "policies.npz"
 
 # What may be known of a sweep, and how it is written.
 RATES = {
@@ -39,7 +34,6 @@ _CERTIFIED = {
 def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Path) -> Columns:
     """Write log.csv, and return the last rows of the searches that did not fail, by setting."""
     last: list[Columns] = []
-    policies: list[np.ndarray] = []
 
     def pieces() -> Iterator[Columns]:
         for rows in log.in_order():
@@ -47,13 +41,9 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
             ends = rows.is_last & ~np.isin(rows.job, log.failed)
             with_setting = {"setting": rows.job // config.repeats, **columns}
             last.append({name: column[ends] for name, column in with_setting.items()})
-            policies.append(_thetas(rows)[rows.is_last])
             yield columns
 
     runs.write_log(folder, pieces())
-    if policies and policies[0].shape[-1] > _MOST_THETAS:
-        with files.new_file(folder / POLICIES) as file:
-            np.savez(file, theta=np.concatenate(policies))
     return {name: np.concatenate([piece[name] for piece in last]) for name in last[0]}
 
 
@@ -65,8 +55,6 @@ def _columns(config: TrainConfig, task: Task, rows: sweep.Rows) -> Columns:
         values = np.array(config.settings, np.float64)  # None is nan
         swept = {"sigma": values[setting, 0], "delta": values[setting, 1]}
     thetas = _thetas(rows)
-    if thetas.shape[-1] > _MOST_THETAS:
-        thetas = thetas[:, :0]
     # Failures are in the summary.
     hidden = ("ran", "best", "valid")
     return {

@@ -9,7 +9,6 @@ import jax
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.envs import Environment, OutcomeFold, medical
 from jaxrace.policies import Policy, Sigmoid
-from jaxrace.tabular import Grid
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +28,6 @@ class Task:
     shown: tuple[str, ...]  # the metrics of tables and figures
     objective: str  # the metric by which settings are ranked; more is better
     actions: tuple[float, ...]  # those of discrete policies, as the constant ones of the baselines
-    grid: Grid  # how tabular learners divide the observations
 
 
 def medical_task(config: TrainConfig) -> Task:
@@ -54,8 +52,6 @@ def medical_task(config: TrainConfig) -> Task:
         shown=("survival_rate", "tumour_size", "max_toxicity", "mean_reward"),
         objective="mean_reward",
         actions=medical.DOSES,
-        # The limits are not in the papers; few patients leave them.
-        grid=Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=20),
     )
 
 

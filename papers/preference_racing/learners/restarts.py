@@ -12,8 +12,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.envs import Environment, OutcomeFold
-from jaxrace.label_ranking import LabelRanking
 from jaxrace.rollout import Progress, advance
+from papers.preference_racing.learners.label_ranking import LabelRanking
 
 
 class Behaviour(NamedTuple):

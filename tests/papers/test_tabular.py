@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.tabular import GreedyTable, Grid, greedy
+from papers.preference_racing.learners.tabular import GreedyTable, Grid, greedy
 
 LINE = Grid(low=(-0.5,), high=(2.5,), bins=3)
 POLICY = GreedyTable(LINE, (0.0, 1.0, 2.0))

@@ -17,7 +17,6 @@ from jaxrace.envs import Environment
 from jaxrace.envs.absorbing import absorb
 from jaxrace.narrowing import require_held
 from jaxrace.rollout import MOST_EPISODES
-from jaxrace.tabular import GreedyTable, greedy
 from jaxrace.validation import (
     require_hashable,
     require_integer,
@@ -26,6 +25,7 @@ from jaxrace.validation import (
     require_number,
     require_positive,
 )
+from papers.preference_racing.learners.tabular import GreedyTable, greedy
 
 
 @jax.tree_util.register_dataclass
@@ -95,7 +95,7 @@ class Sarsa:
         episodes_per_step: Episodes of one generation.
 
     >>> from jaxrace.envs import medical
-    >>> from jaxrace.tabular import Grid
+    >>> from papers.preference_racing.learners.tabular import Grid
     >>> grid = Grid(low=(0.0, -2.0), high=(8.0, 8.0), bins=20)
     >>> sarsa = Sarsa(medical.Medical(), GreedyTable(grid, medical.DOSES))
     >>> params = sarsa.params(budget=300)

@@ -13,14 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import label_ranking
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
-from jaxrace.label_ranking import LabelRanking
 from jaxrace.narrowing import require_held
 from jaxrace.racing.comparing import require_sign
 from jaxrace.rollout import MOST_EPISODES, Rollout
-from jaxrace.search.restarts import Behaviour, Restarts
 from jaxrace.validation import (
     require_function,
     require_integer,
@@ -29,6 +26,9 @@ from jaxrace.validation import (
     require_number,
     require_probability,
 )
+from papers.preference_racing.learners import label_ranking
+from papers.preference_racing.learners.label_ranking import LabelRanking
+from papers.preference_racing.learners.restarts import Behaviour, Restarts
 
 
 @jax.tree_util.register_dataclass

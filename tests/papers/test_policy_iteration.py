@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from reference import policy_iteration as reference
 
-from jaxrace import label_ranking
 from jaxrace.envs import medical
-from jaxrace.label_ranking import LabelRanking
 from jaxrace.outcomes import Return
 from jaxrace.policies import UniformChoice
 from jaxrace.preferences import Larger
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
-from jaxrace.search.policy_iteration import PolicyIteration, sign_test_table
-from jaxrace.search.restarts import Behaviour, Restarts
+from papers.preference_racing.learners import label_ranking
+from papers.preference_racing.learners.label_ranking import LabelRanking
+from papers.preference_racing.learners.policy_iteration import PolicyIteration, sign_test_table
+from papers.preference_racing.learners.restarts import Behaviour, Restarts
 
 RANKING = LabelRanking(2, medical.DOSES)
 MEDICAL = PolicyIteration(medical.Medical(), RANKING, Return(), Larger())

@@ -12,8 +12,8 @@ from reference.sarsa import learn_episode
 
 from jaxrace.envs import medical
 from jaxrace.policies import UniformChoice
-from jaxrace.search.sarsa import Sarsa
-from jaxrace.tabular import GreedyTable, Grid
+from papers.preference_racing.learners.sarsa import Sarsa
+from papers.preference_racing.learners.tabular import GreedyTable, Grid
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,8 +11,8 @@ from jaxrace import kernels, outcomes, racing
 from jaxrace.envs import medical
 from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask
-from jaxrace.search import PolicySearch, SplitRaceSearch, run_searches
-from jaxrace.search.split_race import shared_weight
+from jaxrace.search import PolicySearch, run_searches
+from papers.preference_racing.learners.split_race import SplitRaceSearch, shared_weight
 
 RACE = racing.PreferenceRace(7, 3, 40, kernels.total_order)
 PARTS = (medical.Medical(), Sigmoid(2), outcomes.Return())

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from reference import policy_iteration as reference
 
-from jaxrace import label_ranking
 from jaxrace.envs import medical
-from jaxrace.label_ranking import LabelRanking
+from papers.preference_racing.learners import label_ranking
+from papers.preference_racing.learners.label_ranking import LabelRanking
 
 RANKING = LabelRanking(2, medical.DOSES)
 
