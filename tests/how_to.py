@@ -17,6 +17,8 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from without_cache import without_cache
+
 FOLDER = Path(__file__).parents[1] / "docs" / "how-to"
 PAGES = tuple(sorted(path.stem for path in FOLDER.glob("[0-9]*.md")))
 
@@ -69,9 +71,7 @@ def _run(words: list[str]) -> None:
     else:
         from jaxrace.commands.cli import main
 
-        verb, *options = words[1:]
-        kept = [] if verb == "race" else ["--no-compilation-cache"]  # it would stay switched on
-        status = main([verb, *kept, *options])
+        status = main(without_cache(words[1:]))
         if status not in _ENDS:
             raise ValueError(f"expected {_ENDS} of {' '.join(words)}, got {status}")
 

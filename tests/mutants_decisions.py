@@ -78,13 +78,13 @@ MUTANTS = [
         "tests/test_selection_driver.py",
     ),
     (
-        "jaxrace/commands/select/job.py",
+        "papers/selections/job.py",
         "max_rounds=-(-config.budget // pairs)",
         "max_rounds=config.budget // pairs",
         "tests/test_select.py",
     ),
     (
-        "jaxrace/commands/select/job.py",
+        "papers/selections/job.py",
         'functools.partial(selection.ActiveRanking, radius="heckel")',
         "selection.ActiveRanking",
         "tests/test_select.py",

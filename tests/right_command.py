@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from without_cache import without_cache
 
 from jaxrace.commands.cli import main
 from jaxrace.envs import medical
@@ -60,8 +61,7 @@ def ran(command: str, files: Mapping[str, Any] = {}, *words: str) -> Ran:
                 Path(name).write_bytes(data)
         said = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(said[0]), contextlib.redirect_stderr(said[1]):
-            no_cache = [] if command.startswith("race") else ["--no-compilation-cache"]
-            status = main([*command.split(), *words, *no_cache])
+            status = main(without_cache([*command.split(), *words]))
         paths = [path for path in Path().rglob("*") if path.is_file()]
         left = {path.as_posix(): path.read_bytes() for path in paths}
         return Ran(status, said[0].getvalue(), said[1].getvalue(), left)
@@ -313,10 +313,10 @@ CASES = [
     (
         "another command",
         lambda: refused(
-            "select wins --options 4 --method uniform --out d --resume",
+            "train medical --out d --resume",
             {k: v for k, v in finished().items() if k != "m.csv"},
         ),
-        ValueError("--out: expected the folder of a run of select, got 'd', which is of duel"),
+        ValueError("--out: expected the folder of a run of train, got 'd', which is of duel"),
     ),
     # Numbers.
     ("rounds of a small race", lambda: rounds_of(raced_in(30)), (3, 30)),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
+from without_cache import without_cache
 
 from jaxrace import selection
 from jaxrace.commands.cli import main
@@ -113,7 +114,7 @@ def compared(problem):
 def command(folder, *arguments):
     """The status, and whether anything is left."""
     out = Path(folder) / "run"
-    return main([*arguments, "--no-compilation-cache", "--out", str(out)]), out.exists()
+    return main(without_cache([*arguments, "--out", str(out)])), out.exists()
 
 
 def of_table(rows, *options):

@@ -159,8 +159,6 @@ BARE = [
         "shown in tests/test_race_scores.py",
     ),
     Bare("docs/tables.md", "jaxrace race", _CALL),
-    Bare("docs/top_k_selection.md", "jaxrace list", _CALL),
-    Bare("docs/top_k_selection.md", "jaxrace select", _CALL),
     Bare("docs/top_k_selection.md", "jaxrace select games.csv", _CALL),
-    Bare("docs/top_k_selection.md", "jaxrace select thurstone|wins|circle", _CALL),
+    Bare("docs/top_k_selection.md", "python -m papers.selections thurstone|wins|circle", _CALL),
 ]

@@ -269,7 +269,6 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
     [
         ("train", "medical"),
         ("duel", "random"),
-        ("select", "games.csv"),
         ("improve", "cliff"),
     ],
 )

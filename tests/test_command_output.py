@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from without_cache import without_cache
 
 from jaxrace.commands import report
 from jaxrace.commands.cli import main
@@ -58,8 +59,7 @@ def test_files_that_may_not_be_written_are_refused_first(command, here, capsys, 
 
     monkeypatch.setattr(job, "read_scores", read)
     before = sorted(here.rglob("*"))
-    no_cache = [] if command.startswith("race") else ["--no-compilation-cache"]
-    assert main([*command.split(), *no_cache]) == 2
+    assert main(without_cache(command.split())) == 2
     output = capsys.readouterr()
     assert output.out == ""
     assert output.err.count("\n") == 1
@@ -90,7 +90,7 @@ def test_the_answer_comes_before_its_files(as_json, monkeypatch, capsys):
 def test_a_report_may_lie_in_the_folder_that_the_run_makes(here):
     games = "first,second,score\na,b,1\nb,c,1\na,c,1\nb,a,0\nc,b,1\nc,a,0\n"
     (here / "g.csv").write_text(games)
-    command = ["select", "g.csv", "--score", "win", "--out", "d", "--no-compilation-cache"]
+    command = ["select", "g.csv", "--score", "win", "--out", "d"]
     assert main([*command, "--report", "d/report.md"]) == 3
     assert (here / "d" / "report.md").exists()
 
@@ -135,8 +135,7 @@ def test_what_is_said_beside_the_answer_may_be_lost(redirected):
 @pytest.mark.parametrize("command", ["train medical --out d", "race t.csv --report n.md"])
 def test_figures_that_cannot_be_drawn_are_found_first(command, here, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    no_cache = [] if command.startswith("race") else ["--no-compilation-cache"]
-    assert main([*command.split(), *no_cache]) == 2
+    assert main(without_cache(command.split())) == 2
     output = capsys.readouterr()
     assert (output.out, output.err.count("\n")) == ("", 1)
     assert "jaxrace: error: figures: expected matplotlib to start" in output.err

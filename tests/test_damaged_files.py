@@ -17,6 +17,7 @@ import numpy as np
 import polars
 import pytest
 import right_readers
+from without_cache import without_cache
 
 from jaxrace import runs
 from jaxrace.commands.cli import main
@@ -161,7 +162,7 @@ def ran(command, files):
     said = io.StringIO(), io.StringIO()
     with folder_of(files), in_time(120):
         with contextlib.redirect_stdout(said[0]), contextlib.redirect_stderr(said[1]):
-            status = main([*command.split(), "--no-compilation-cache"])
+            status = main(without_cache(command.split()))
         paths = [path for path in Path().rglob("*") if path.is_file()]
         left = {path.as_posix(): path.read_bytes() for path in paths}
     return status, said[0].getvalue(), said[1].getvalue(), left

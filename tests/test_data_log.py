@@ -4,6 +4,7 @@ import jax
 import numpy as np
 import pytest
 from refusals import assert_refused
+from without_cache import without_cache
 
 import jaxrace
 from jaxrace import runs
@@ -131,9 +132,9 @@ def test_the_command_learns_from_words(tmp_path, capsys):
         good = (device == "phone") == (action == "b")
         rows.append(f"{device};{action};0,5;{int(rng.random() < (0.9 if good else 0.1))}")
     (tmp_path / "l.csv").write_text("\n".join(["device;action;p;click", *rows]) + "\n")
-    command = ["improve", "--no-compilation-cache", str(tmp_path / "l.csv"), "--low", "0"]
+    command = ["improve", str(tmp_path / "l.csv"), "--low", "0"]
     command += ["--high", "1", "--candidates", "none", "--bound", "t"]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 0
+    assert main(without_cache([*command, "--out", str(tmp_path / "run")])) == 0
     said = capsys.readouterr().out
     assert "\nFOUND" in said
     assert "every row is a decision of its own" in said

@@ -18,6 +18,7 @@ import nbformat
 import pytest
 import shown
 from nbclient import NotebookClient
+from without_cache import without_cache
 
 from jaxrace.commands import cli
 
@@ -54,8 +55,7 @@ def run(command, cwd=".", real=subprocess.run, **options):
     if command[:3] != [sys.executable, "-m", "jaxrace"]:
         return real(command, cwd=cwd, **options)
     with contextlib.chdir(cwd), contextlib.redirect_stdout(io.StringIO()) as said:
-        # The cache would stay switched on for the tests that follow.
-        assert cli.main([*command[3:], "--no-compilation-cache"]) in (
+        assert cli.main(without_cache(command[3:])) in (
             0,
             3,
         )  # 3: not likely enough yet

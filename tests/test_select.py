@@ -9,17 +9,12 @@ import numpy as np
 import pytest
 
 import jaxrace
-from jaxrace import runs, sweep, tables
+from jaxrace import runs, tables
 from jaxrace.commands.cli import main
-from jaxrace.commands.job import Job
-from jaxrace.commands.select.config import SelectConfig
-from jaxrace.commands.select.job import select
 from jaxrace.rating import SelectionOfVotes
 from jaxrace.rating.front import read_comparisons
-from jaxrace.selection import ActiveRanking, MlPocbam, PairwiseRace, Pocbam
 
-# The cache would stay switched on for the tests that follow.
-COMMAND = ["select", "--no-compilation-cache"]
+COMMAND = ["select"]
 QUALITIES = {"ann": 0.0, "bob": 3.0, "cy": 1.0, "dan": 2.0}
 
 
@@ -60,8 +55,8 @@ def test_a_file_is_judged(games, tmp_path, capsys):
     assert "an estimate without guarantee" in said
     assert "SELECTED, likely right (95 % or more): bob, dan\n" in said
     assert said.splitlines()[-1] == str(folder)
-    assert main([*command, "--out", str(folder), "--resume"]) == 2
-    assert "--resume: expected none with problem" in capsys.readouterr().err
+    assert main([*command, "--out", str(folder)]) == 2
+    assert "--out: expected a new or an empty folder" in capsys.readouterr().err
 
 
 def test_a_file_leaves_no_folder_and_needs_no_jax(games):
@@ -98,85 +93,6 @@ def test_what_nothing_connects_is_said(tmp_path, capsys):
     command += ["--score", "margin"]
     assert main([*command, "--out", str(tmp_path / "run")]) == 3
     assert "no chain of comparisons connects" in capsys.readouterr().out
-
-
-def test_methods_are_simulated(tmp_path, capsys):
-    folder = tmp_path / "run"
-    size = ["--options", "4", "--top", "1", "--budget", "60", "--repeats", "30"]
-    command = [
-        *COMMAND,
-        "--method",
-        "pkg,uniform",
-        "wins",
-        *size,
-        "--out",
-        str(folder),
-    ]
-    assert main(command) == 0
-    names = {path.name for path in folder.iterdir()}
-    assert names == {"config.json", "log.csv", "summary.json", "success.png"}
-    log = runs.read_log(folder)
-    assert set(log["method"]) == {"pkg", "uniform"}
-    assert log["samples"][log["method"] == "pkg"].tolist()[0::42] == [18.0, 60.0]
-    summary = runs.read_summary(folder)
-    assert 0.3 < summary["pkg"]["correct"]["mean"] <= 1
-    assert "30 selections by each method" in capsys.readouterr().out
-    config = json.loads((folder / "config.json").read_text())
-    assert config["config"]["problem"] == "wins"
-
-
-def played(monkeypatch, folder, method, **numbers):
-    """What a simulation would play, without playing it: its task, selector, params and batch."""
-    seen = []
-
-    def run_rows(bench, task, name, selector, kind, params=None, batch=1):
-        seen.append((task, selector, params, batch))
-        raise sweep.Interrupted
-
-    monkeypatch.setattr("jaxrace.commands.select.job.run_rows", run_rows)
-    with pytest.raises(sweep.Interrupted):
-        select(Job(SelectConfig(method, problem="wins", **numbers), folder))
-    return seen[0]
-
-
-@pytest.mark.parametrize(
-    ("method", "selector"),
-    [
-        ("active-ranking", ActiveRanking(3, 1)),
-        ("active-ranking-wide", ActiveRanking(3, 1, radius="heckel")),
-        ("pairwise-race", PairwiseRace(3, 1)),
-        ("pairwise-race-copeland", PairwiseRace(3, 1, ranking="copeland")),
-        ("pairwise-race-walk", PairwiseRace(3, 1, ranking="random_walk")),
-    ],
-)
-def test_who_plays_with_a_guarantee(method, selector, monkeypatch, tmp_path):
-    size = {"options": 3, "top": 1, "budget": 31, "repeats": 2}
-    _, found, params, _ = played(monkeypatch, tmp_path / "run", method, delta=0.25, **size)
-    assert found == selector
-    assert params.delta == 0.25
-    if isinstance(selector, PairwiseRace):
-        assert params.max_rounds == 11  # of 3 pairs each, for a budget of 31
-
-
-def test_who_plays_from_scores(monkeypatch, tmp_path):
-    size = {"options": 3, "top": 1, "budget": 19, "repeats": 2, "batch": 5, "pooled_samples": 0.5}
-    *_, found, _, batch = played(monkeypatch, tmp_path / "run", "pocbam", **size)
-    assert (found, batch) == (Pocbam(3, 1, pooled_samples=0.5), 5)
-    size |= {"batch": 2}
-    *_, found, _, batch = played(
-        monkeypatch, tmp_path / "other", "ml-pocbam-stationary", **size | {"budget": 9}
-    )
-    assert (found, batch) == (MlPocbam(3, 1, pooled_samples=0.5, fit="followed"), 2)
-
-
-def test_a_budget_that_nothing_divides_is_cut(monkeypatch, tmp_path):
-    size = {"options": 4, "top": 1, "repeats": 2}
-    # 18 in the warm-up, and a prime number.
-    task, *_ = played(monkeypatch, tmp_path / "run", "uniform", budget=5017, **size)
-    assert task.interval == 50
-    assert task.budget == 18 + 50 * 99
-    task, *_ = played(monkeypatch, tmp_path / "other", "uniform", budget=5018, **size)
-    assert task.budget == 5018
 
 
 @pytest.mark.parametrize(
@@ -249,6 +165,3 @@ def test_votes_are_shares_of_wins_and_doubt_has_status_3(tmp_path, capsys):
     assert sum(scores) == pytest.approx(1.5)
     assert report.read_text().startswith("## NOT SURE YET (95 % wanted), a guess: a\n")
     assert report.with_suffix(".svg").exists()
-    assert main([*command, "--resume", "--delta", "0.5"]) == 2
-    assert main([*COMMAND, "wins", "--report", "r.md"]) == 2
-    assert "--report: expected none with wins" in capsys.readouterr().err

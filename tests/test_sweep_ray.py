@@ -410,7 +410,6 @@ def test_a_class_of_main_that_always_fails_on_nodes_is_said(tmp_path):
 
 OTHERS = {
     "duel": ["duel", "random", "--horizon", "400", "--repeats", "6"],
-    "select": ["select", "thurstone", "--repeats", "6"],
     "improve": ["improve", "gridworld", "--bound", "t", "--trajectories", "100", "--repeats", "6"],
     "papers": ["hcpi-bounds", "--quick"],
 }

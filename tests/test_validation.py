@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxrace import validation
-from jaxrace.commands.select.config import SelectConfig
+from jaxrace.commands.train.config import TrainConfig
 
 RACE = types.SimpleNamespace(owner=("Race", (("num_options", 2),)))
 MATRIX = [[0.5, 0.75], [0.3, 0.5]]
@@ -66,8 +66,8 @@ CASES = [
     ("names", ("method", ["a", "a"], ("a", "b")), "method: expected different names, got 'a,a'"),
     (
         "default",
-        ("budget", SelectConfig(budget=50), "with a file"),
-        "budget: expected none with a file, got 50",
+        ("episodes", TrainConfig(episodes=50), "with a file"),
+        "episodes: expected none with a file, got 50",
     ),
     ("kind", ("bound", "t", float), "bound: expected a float, got 't'"),
     ("function", ("sample", 3), "sample: expected a function, got 3"),

@@ -6,7 +6,6 @@ from jaxrace import strategy_names
 from jaxrace.commands.duel.config import ALGORITHMS, MATRICES
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.improve.config import DOMAINS, IMPROVEMENTS
-from jaxrace.commands.select.config import PROBLEMS, SELECTORS
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
@@ -49,6 +48,7 @@ def catalogue() -> dict[str, dict[str, str]]:
         "methods": METHODS,
         "in a checkout": {
             "python -m papers": "the figures of the papers; --help lists them",
+            "python -m papers.selections": "methods of top-k selection, simulated",
             "python -m papers.holdem": "hold'em players that evolve by matches",
         },
         "races": RACES,
@@ -62,8 +62,6 @@ def catalogue() -> dict[str, dict[str, str]]:
         "policies": POLICIES,
         "dueling bandits": ALGORITHMS,
         "preference matrices": MATRICES,
-        "top-k selection": SELECTORS,
-        "problems of selection": PROBLEMS,
         "tasks of improvement": DOMAINS,
         "policy improvement": IMPROVEMENTS,
         "lower bounds of performance": LOWER_BOUNDS,

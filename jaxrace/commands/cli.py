@@ -34,6 +34,7 @@ from jaxrace.commands.options import (
     POSITIONAL,
     Device,
     add_answer_options,
+    add_folder_option,
     add_options,
     add_run_options,
     described,
@@ -57,7 +58,8 @@ class Verb(NamedTuple):
     """A verb; all but ``race`` leave the folder of a run."""
 
     config: Any  # the dataclass that its options and its help are made from
-    job: str  # the function that does it, as MODULE:NAME
+    # The function that does it, as MODULE:NAME; a file is answered at once, see ``front``.
+    job: str = ""
     report: str = ""  # what prints the results
     counted: str = ""  # while it runs
     folder: str = ""  # the name of the folder, in words
@@ -81,14 +83,7 @@ _VERBS: dict[str, Verb] = {
         "rows",
         "duel-NUMBER",
     ),
-    "select": Verb(
-        *(
-            SelectConfig,
-            "jaxrace.commands.select.job:select",
-            "jaxrace.commands.select.job:print_rates",
-        ),
-        *("records", "select-NUMBER"),
-    ),
+    "select": Verb(SelectConfig),
     "improve": Verb(
         *(
             ImproveConfig,
@@ -200,7 +195,9 @@ def _parser_of(verb: Verb, **settings: Any) -> ArgumentParser:
     add_options(parser, verb.config)
     if verb.config in _ANSWERED:
         add_answer_options(parser)
-    if verb.config is not ScoresConfig:
+    if not verb.job:
+        add_folder_option(parser)
+    elif verb.config is not ScoresConfig:
         add_run_options(parser, f"runs/{verb.folder}")
     parser.epilog = verb.epilog or None
     return parser
@@ -227,7 +224,7 @@ def _do(name: str, verb: Verb, arguments: Namespace) -> int:
         require_choice("env", settings["env"], tuple(ENVIRONMENTS))
     given = {name: settings.pop(name) for name in (*OF_RUNS, *OF_ANSWERS) if name in settings}
     config = verb.config(**settings)
-    if getattr(config, "is_answered_at_once", False):
+    if not verb.job or getattr(config, "is_answered_at_once", False):
         from jaxrace.commands.front import answer_file
 
         return answer_file(name, config, given)

@@ -24,7 +24,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str | None: ("NAME", "a text, or null"),
 }
 _FILES = ("next", "report", "looks")  # where they are texts
-POSITIONAL = ("env", "task", "scores", "problem", "matrix", "name")
+POSITIONAL = ("env", "task", "scores", "votes", "problem", "matrix", "name")
 OF_RUNS = ("out", "resume", "lanes", "ray", "device", "no_compilation_cache")
 OF_ANSWERS = ("json", "report")
 Device = Literal["auto", "cpu", "gpu"]
@@ -63,6 +63,15 @@ def described(config: type) -> tuple[str, dict[str, str]]:
     parts = re.split(r"^    (\w+): ", attributes, flags=re.MULTILINE)[1:]
     texts = (" ".join(text.split()).replace("``", "`") for text in parts[1::2])
     return about, dict(zip(parts[::2], texts, strict=True))
+
+
+def listed(**subjects: dict[str, str]) -> str:
+    """For the end of a help: names and a line on each, by subject."""
+    lines = []
+    for subject, entries in subjects.items():
+        width = max(map(len, entries))
+        lines += [f"{subject}:", *(f"  {name:{width}}  {text}" for name, text in entries.items())]
+    return "\n".join(lines)
 
 
 def add_options(parser: Any, config: type) -> None:
@@ -111,6 +120,12 @@ def add_answer_options(parser: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     text = "of a file: a Markdown or HTML file to write, with a figure beside it as PNG and SVG"
     parser.add_argument("--report", metavar="FILE", help=text)
+
+
+def add_folder_option(parser: Any) -> None:
+    """Where the answer of a file goes, if it is to be kept."""
+    text = "new or empty folder for tables, a figure and summary.json (default: nothing is left)"
+    parser.add_argument("--out", metavar="DIR", help=text)
 
 
 def add_run_options(parser: Any, default: str) -> None:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 
 from jaxrace.commands.cli import Verb, run_alone
+from jaxrace.commands.options import listed
 from papers.holdem.config import SELECTIONS, HoldemConfig
 
 VERB = Verb(
@@ -12,7 +13,7 @@ VERB = Verb(
     report="papers.holdem.job:print_evolution",
     counted="steps",
     folder="train-holdem-NUMBER",
-    epilog="selections:\n" + "\n".join(f"  {name:8} {SELECTIONS[name]}" for name in SELECTIONS),
+    epilog=listed(selections=SELECTIONS),
 )
 
 

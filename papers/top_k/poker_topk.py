@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots, selection
-from jaxrace.commands.select.config import POOLED_SAMPLES
-from jaxrace.commands.select.curves import Curve, draw_curves, success_table, table_of
-from jaxrace.commands.select.runs import Task, run_selector, run_top
 from jaxrace.commands.workbench import Workbench
 from papers.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
+from papers.selections.config import POOLED_SAMPLES
+from papers.selections.curves import Curve, draw_curves, success_table, table_of
+from papers.selections.runs import Task, run_selector, run_top
 from papers.top_k import poker_matches, poker_report
 from papers.top_k.thurstone_noise import PUBLISHED_CROSSING, run_with_index
 from papers.top_k.thurstone_topk import TOP as SELECT_TOP

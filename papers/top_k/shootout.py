@@ -13,8 +13,12 @@ import numpy as np
 from jaxrace import dueling, kernels, racing, selection
 from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.duel.runs import run_entrant
-from jaxrace.commands.select.config import POOLED_SAMPLES
-from jaxrace.commands.select.curves import (
+from jaxrace.commands.workbench import Workbench, mean_and_error
+from jaxrace.envs.options import Normal
+from jaxrace.tables import markdown_table
+from papers.preference_racing.trials import AnyTask, race_trials, trials_of
+from papers.selections.config import POOLED_SAMPLES
+from papers.selections.curves import (
     Curve,
     correct_at,
     figure_of,
@@ -22,8 +26,8 @@ from jaxrace.commands.select.curves import (
     success_in_words,
     table_of,
 )
-from jaxrace.commands.select.runs import Task, run_selector, run_top
-from jaxrace.commands.select.tasks import (
+from papers.selections.runs import Task, run_selector, run_top
+from papers.selections.tasks import (
     CIRCLE,
     Plan,
     task_of,
@@ -31,10 +35,6 @@ from jaxrace.commands.select.tasks import (
     wins_task,
     with_own_target,
 )
-from jaxrace.commands.workbench import Workbench, mean_and_error
-from jaxrace.envs.options import Normal
-from jaxrace.tables import markdown_table
-from papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from papers.top_k.thurstone_topk import TOP
 
 # Of options, of the best, comparisons, and selections of each method.

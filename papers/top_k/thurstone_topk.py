@@ -5,16 +5,16 @@ import functools
 from collections.abc import Sequence
 
 from jaxrace import selection
-from jaxrace.commands.select.curves import (
+from jaxrace.commands.workbench import Workbench, with_error
+from papers.selections.curves import (
     Curve,
     figure_of,
     samples_between,
     success_table,
     table_of,
 )
-from jaxrace.commands.select.runs import TOP_POINTS, Task, run_selector, run_top
-from jaxrace.commands.select.tasks import Plan, thurstone_task
-from jaxrace.commands.workbench import Workbench, with_error
+from papers.selections.runs import TOP_POINTS, Task, run_selector, run_top
+from papers.selections.tasks import Plan, thurstone_task
 
 TOP = "SELECT/TOP"
 NUM_OPTIONS, BUDGET, INTERVAL = 10, 1_000, 5

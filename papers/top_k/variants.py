@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 
 from jaxrace import selection
-from jaxrace.commands.select.config import POOLED_SAMPLES
-from jaxrace.commands.select.curves import correct_at, success_in_words
-from jaxrace.commands.select.runs import Task, run_selector
-from jaxrace.commands.select.tasks import Plan, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
 from jaxrace.tables import markdown_table
+from papers.selections.config import POOLED_SAMPLES
+from papers.selections.curves import correct_at, success_in_words
+from papers.selections.runs import Task, run_selector
+from papers.selections.tasks import Plan, thurstone_task, wins_task, with_own_target
 from papers.top_k.thurstone_topk import NUM_OPTIONS, Curves, leave
 
 TOP = 4

@@ -6,12 +6,12 @@ import pytest
 
 from jaxrace import tables
 from jaxrace.commands.job import Job
-from jaxrace.commands.select.curves import Curve, correct_at, samples_until, success_in_words
-from jaxrace.commands.select.runs import Task
-from jaxrace.commands.select.tasks import with_own_target
 from jaxrace.selection import ActiveRanking, NormalScores, PairwiseRace, Pocbam, normal_score, win
 from papers.config import ReproduceConfig
 from papers.job import reproduce
+from papers.selections.curves import Curve, correct_at, samples_until, success_in_words
+from papers.selections.runs import Task
+from papers.selections.tasks import with_own_target
 from papers.top_k.shootout import DUELS, lineup, race_lineup
 from papers.top_k.thurstone_noise import crossing
 from papers.top_k.thurstone_topk import TOP

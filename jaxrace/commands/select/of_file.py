@@ -16,7 +16,7 @@ def ask(config: SelectConfig) -> rating.SelectionOfVotes:
     """Judge a file of comparisons."""
     names = ("delta", "next", "score", "seed", *OF_COLUMNS)
     given: dict[str, Any] = {name: getattr(config, name) for name in names}
-    return rating.select(config.problem, config.top, argument="problem", **given)
+    return rating.select(config.votes, config.top, argument="votes", **given)
 
 
 def write(folder: Path, found: rating.SelectionOfVotes) -> None:

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.commands.select.curves import Curve
 from jaxrace.commands.workbench import Workbench, rows_of_jobs
 from jaxrace.selection import (
     HybridPocbam,
@@ -26,6 +25,7 @@ from jaxrace.selection import (
     Uniform,
 )
 from jaxrace.selection.driver import Compare, first_record, fitting_interval
+from papers.selections.curves import Curve
 
 # Those that estimate variances of pairs, by what commands call them.
 BY_SCORES: dict[str, Callable[..., ScoreSelector]] = {

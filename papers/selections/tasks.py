@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, selection
-from jaxrace.commands.select.runs import Task, problem_keys
 from jaxrace.selection.driver import Compare
+from papers.selections.runs import Task, problem_keys
 
 CIRCLE = 0.1  # how much a circle adds to the chances of its problem
 

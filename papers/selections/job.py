@@ -1,4 +1,4 @@
-"""The job `jaxrace select` of a simulated problem. Axes: K options, J selections."""
+"""The job `python -m papers.selections`. Axes: K options, J selections."""
 
 import dataclasses
 import functools
@@ -11,12 +11,12 @@ from rich.console import Console
 from jaxrace import runs, selection
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import name_column, print_table, say
-from jaxrace.commands.select.config import FROM_SCORES, SelectConfig
-from jaxrace.commands.select.curves import Curve, figure_of, table_of
-from jaxrace.commands.select.runs import BY_SCORES, Task, run_rows, run_top
-from jaxrace.commands.select.tasks import CIRCLE, Plan, thurstone_task, wins_task, with_own_target
 from jaxrace.commands.workbench import Workbench, run_job, with_error
 from jaxrace.selection.driver import first_record, fitting_interval
+from papers.selections.config import FROM_SCORES, SelectionsConfig
+from papers.selections.curves import Curve, figure_of, table_of
+from papers.selections.runs import BY_SCORES, Task, run_rows, run_top
+from papers.selections.tasks import CIRCLE, Plan, thurstone_task, wins_task, with_own_target
 
 FIGURE = "success.png"
 
@@ -38,10 +38,10 @@ _MAKERS: dict[str, Callable[..., selection.Selector]] = {
 def select(job: Job) -> Path:
     """Simulate selections, and write a run folder."""
     _check(job.config)
-    return run_job("select", job, functools.partial(_simulate, job.config))
+    return run_job("selections", job, functools.partial(_simulate, job.config))
 
 
-def _check(config: SelectConfig) -> None:
+def _check(config: SelectionsConfig) -> None:
     for name in config.methods:
         if name == "top":
             least, most = selection.Top(config.options, config.top).match_bounds
@@ -61,7 +61,7 @@ def _check(config: SelectConfig) -> None:
             )
 
 
-def _simulate(config: SelectConfig, bench: Workbench) -> None:
+def _simulate(config: SelectionsConfig, bench: Workbench) -> None:
     interval = max(config.budget // _RECORDS, 1)
     sizes = config.repeats, config.options, config.top, config.budget
     plan = Plan(config.seed, *sizes, interval)
@@ -78,7 +78,7 @@ def _simulate(config: SelectConfig, bench: Workbench) -> None:
 
 
 def _run_method(
-    config: SelectConfig, bench: Workbench, task: Task, name: str
+    config: SelectionsConfig, bench: Workbench, task: Task, name: str
 ) -> tuple[Curve, dict[str, Any]]:
     """Its curve, and what it has come to."""
     if name == "top":
@@ -112,7 +112,7 @@ def _with_even_records(task: Task, selector: selection.Selector, batch: int) -> 
     return dataclasses.replace(task, budget=task.budget - rest % interval)
 
 
-def _selector_of(config: SelectConfig, name: str) -> selection.Selector:
+def _selector_of(config: SelectionsConfig, name: str) -> selection.Selector:
     if name in FROM_SCORES:
         return _MAKERS[name](config.options, config.top, pooled_samples=config.pooled_samples)
     return _MAKERS[name](config.options, config.top)

@@ -1,0 +1,1 @@
+"""Simulated selections: ``python -m papers.selections`` in a checkout."""

@@ -1,0 +1,27 @@
+"""``python -m papers.selections``: simulates methods against each other."""
+
+import sys
+from collections.abc import Sequence
+
+from jaxrace.commands.cli import Verb, run_alone
+from jaxrace.commands.options import listed
+from papers.selections.config import PROBLEMS, SELECTORS, SelectionsConfig
+
+VERB = Verb(
+    SelectionsConfig,
+    job="papers.selections.job:select",
+    report="papers.selections.job:print_rates",
+    counted="records",
+    folder="selections-NUMBER",
+    epilog=listed(problems=PROBLEMS, methods=SELECTORS),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Simulate, and return the exit status."""
+    argv = sys.argv[1:] if argv is None else argv
+    return run_alone("selections", VERB, argv, "python -m papers.selections")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

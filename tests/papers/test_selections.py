@@ -1,0 +1,116 @@
+"""`python -m papers.selections`: what is simulated, and what is left."""
+
+import json
+
+import pytest
+
+from jaxrace import runs, sweep
+from jaxrace.commands.job import Job
+from jaxrace.selection import ActiveRanking, MlPocbam, PairwiseRace, Pocbam
+from papers.selections.__main__ import main
+from papers.selections.config import SelectionsConfig
+from papers.selections.job import select
+
+# The cache would stay switched on for the tests that follow.
+COMMAND = ["--no-compilation-cache"]
+
+
+def test_methods_are_simulated(tmp_path, capsys):
+    folder = tmp_path / "run"
+    size = ["--options", "4", "--top", "1", "--budget", "60", "--repeats", "30"]
+    command = [
+        *COMMAND,
+        "--method",
+        "pkg,uniform",
+        "wins",
+        *size,
+        "--out",
+        str(folder),
+    ]
+    assert main(command) == 0
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"config.json", "log.csv", "summary.json", "success.png"}
+    log = runs.read_log(folder)
+    assert set(log["method"]) == {"pkg", "uniform"}
+    assert log["samples"][log["method"] == "pkg"].tolist()[0::42] == [18.0, 60.0]
+    summary = runs.read_summary(folder)
+    assert 0.3 < summary["pkg"]["correct"]["mean"] <= 1
+    assert "30 selections by each method" in capsys.readouterr().out
+    config = json.loads((folder / "config.json").read_text())
+    assert config["config"]["problem"] == "wins"
+
+
+def played(monkeypatch, folder, method, **numbers):
+    """What a simulation would play, without playing it: its task, selector, params and batch."""
+    seen = []
+
+    def run_rows(bench, task, name, selector, kind, params=None, batch=1):
+        seen.append((task, selector, params, batch))
+        raise sweep.Interrupted
+
+    monkeypatch.setattr("papers.selections.job.run_rows", run_rows)
+    with pytest.raises(sweep.Interrupted):
+        select(Job(SelectionsConfig(method, problem="wins", **numbers), folder))
+    return seen[0]
+
+
+@pytest.mark.parametrize(
+    ("method", "selector"),
+    [
+        ("active-ranking", ActiveRanking(3, 1)),
+        ("active-ranking-wide", ActiveRanking(3, 1, radius="heckel")),
+        ("pairwise-race", PairwiseRace(3, 1)),
+        ("pairwise-race-copeland", PairwiseRace(3, 1, ranking="copeland")),
+        ("pairwise-race-walk", PairwiseRace(3, 1, ranking="random_walk")),
+    ],
+)
+def test_who_plays_with_a_guarantee(method, selector, monkeypatch, tmp_path):
+    size = {"options": 3, "top": 1, "budget": 31, "repeats": 2}
+    _, found, params, _ = played(monkeypatch, tmp_path / "run", method, delta=0.25, **size)
+    assert found == selector
+    assert params.delta == 0.25
+    if isinstance(selector, PairwiseRace):
+        assert params.max_rounds == 11  # of 3 pairs each, for a budget of 31
+
+
+def test_who_plays_from_scores(monkeypatch, tmp_path):
+    size = {"options": 3, "top": 1, "budget": 19, "repeats": 2, "batch": 5, "pooled_samples": 0.5}
+    *_, found, _, batch = played(monkeypatch, tmp_path / "run", "pocbam", **size)
+    assert (found, batch) == (Pocbam(3, 1, pooled_samples=0.5), 5)
+    size |= {"batch": 2}
+    *_, found, _, batch = played(
+        monkeypatch, tmp_path / "other", "ml-pocbam-stationary", **size | {"budget": 9}
+    )
+    assert (found, batch) == (MlPocbam(3, 1, pooled_samples=0.5, fit="followed"), 2)
+
+
+def test_a_budget_that_nothing_divides_is_cut(monkeypatch, tmp_path):
+    size = {"options": 4, "top": 1, "repeats": 2}
+    # 18 in the warm-up, and a prime number.
+    task, *_ = played(monkeypatch, tmp_path / "run", "uniform", budget=5017, **size)
+    assert task.interval == 50
+    assert task.budget == 18 + 50 * 99
+    task, *_ = played(monkeypatch, tmp_path / "other", "uniform", budget=5018, **size)
+    assert task.budget == 5018
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    {
+        "thurstone --method best": "--method: expected some of",
+        "thurstone --top 10": "--top: expected less than options = 10",
+        "thurstone --budget 134": "--budget: expected at least 135, the warm-up of",
+        "thurstone --method top --top 4 --budget 24": "--budget: expected at least 25, as top p",
+        "thurstone --repeats 1": "--repeats: expected an integer of at least 2",
+        "thurstone --delta 0.1": "--delta: expected none with method pkg, which guarant",
+        "thurstone --batch 2": "--batch: expected a divisor of the 865 comparisons",
+        "thurstone --method pkg,ocba --batch 5": "--batch: expected 1 with method ocba",
+        "thurstone --method top --pooled-samples 1": "--pooled-samples: expected none with",
+        "tennis": "problem: expected one of thurstone, wins, circle, got 'tennis'",
+    }.items(),
+)
+def test_bad_options(command, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main([*command.split(), *COMMAND]) == 2
+    assert said in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
