@@ -11,16 +11,17 @@ import sys
 import venv
 from pathlib import Path
 
+import here  # noqa: F401
 import jax
 import measuring
 import numpy as np
 import pytest
 
 from jaxrace import dueling, sweep
-from jaxrace.commands.duel import config, runs
-from jaxrace.commands.duel.lineup import entrant
 from jaxrace.compilation import compile_ahead
 from jaxrace.dueling import matrices
+from papers.duels import config, runs
+from papers.duels.lineup import entrant
 
 PEER = Path(__file__).parent / "peers" / "duelpy_duels.py"
 HORIZON = 1_000_000

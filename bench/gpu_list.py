@@ -10,12 +10,12 @@ from typing import Any
 
 import bench_dominance
 import bench_kernels
+import here  # noqa: F401
 import jax
 import jax.numpy as jnp
 import normal_races
 
 from jaxrace import dueling, kernels, racing, selection
-from jaxrace.commands.duel.lineup import entrant
 from jaxrace.commands.improve.domains import DOMAINS, daedalus_of
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
@@ -25,6 +25,7 @@ from jaxrace.policies import Sigmoid
 from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 from jaxrace.sweep import lanes as sweep_lanes
+from papers.duels.lineup import entrant
 
 ARMS, DUELS = 10, 256
 CANDIDATES, RESAMPLES = 64, 2_000

@@ -6,13 +6,14 @@ algorithm that could leave them out would take the same steps on arrays of the s
 
 import time
 
+import here  # noqa: F401
 import jax
 import numpy as np
 
 from jaxrace import dueling
-from jaxrace.commands.duel.lineup import entrant
 from jaxrace.compilation import compile_ahead
 from jaxrace.dueling import matrices
+from papers.duels.lineup import entrant
 
 SIZES = range(3, 37, 3)
 RUNS, DUELS = 25, 20_000

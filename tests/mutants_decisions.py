@@ -174,13 +174,13 @@ MUTANTS = [
         "tests/test_dueling_introspection.py",
     ),
     (
-        "jaxrace/commands/duel/runs.py",
+        "papers/duels/runs.py",
         "decision = row.recommended[:, -1]",
         "decision = row.recommended[:, 0]",
         "tests/test_duel.py",
     ),
     (
-        "jaxrace/commands/duel/runs.py",
+        "papers/duels/runs.py",
         "later = np.arange(records) >= lengths[:, None]",
         "later = np.arange(records) > lengths[:, None]",
         "tests/test_duel.py",

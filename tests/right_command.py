@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from without_cache import without_cache
 
+import papers.duels.__main__
 from jaxrace.commands.cli import main
 from jaxrace.envs import medical
 from jaxrace.kernels import total_order
@@ -27,7 +28,7 @@ EVEN = rng.normal(size=(75, 2))
 DRIFT = np.cumsum(rng.normal(size=(60, 3)), 0)
 
 RACE = "race s.csv --horizon 22"
-DUEL = "duel m.csv --algorithm uniform --horizon 20 --repeats 2"
+DUEL = "papers.duels m.csv --algorithm uniform --horizon 20 --repeats 2"
 BEATS = "0.5,0.7,0.6\n0.3,0.5,0.8\n0.4,0.2,0.5\n"
 
 
@@ -61,7 +62,11 @@ def ran(command: str, files: Mapping[str, Any] = {}, *words: str) -> Ran:
                 Path(name).write_bytes(data)
         said = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(said[0]), contextlib.redirect_stderr(said[1]):
-            status = main(without_cache([*command.split(), *words]))
+            verb, *options = [*command.split(), *words]
+            if verb == "papers.duels":
+                status = papers.duels.__main__.main([*options, "--no-compilation-cache"])
+            else:
+                status = main(without_cache([verb, *options]))
         paths = [path for path in Path().rglob("*") if path.is_file()]
         left = {path.as_posix(): path.read_bytes() for path in paths}
         return Ran(status, said[0].getvalue(), said[1].getvalue(), left)
@@ -316,7 +321,7 @@ CASES = [
             "train medical --out d --resume",
             {k: v for k, v in finished().items() if k != "m.csv"},
         ),
-        ValueError("--out: expected the folder of a run of train, got 'd', which is of duel"),
+        ValueError("--out: expected the folder of a run of train, got 'd', which is of duels"),
     ),
     # Numbers.
     ("rounds of a small race", lambda: rounds_of(raced_in(30)), (3, 30)),

@@ -143,6 +143,7 @@ BARE = [
     Bare("docs/data.md", "jaxrace improve FILE --low 0 --high 1", _CALL),
     Bare("docs/dominance_race.md", "jaxrace race", _CALL),
     Bare("docs/dueling.md", "jaxrace duel mine.csv", _CALL),
+    Bare("docs/dueling.md", "python -m papers.duels mine.csv", _CALL),
     Bare("docs/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/gpu.md", "bench/gpu_list.py", "what another command reads"),
     Bare("docs/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),

@@ -268,7 +268,6 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
     ("verb", "word"),
     [
         ("train", "medical"),
-        ("duel", "random"),
         ("improve", "cliff"),
     ],
 )

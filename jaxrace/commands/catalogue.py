@@ -3,7 +3,6 @@
 import importlib.util
 
 from jaxrace import strategy_names
-from jaxrace.commands.duel.config import ALGORITHMS, MATRICES
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.improve.config import DOMAINS, IMPROVEMENTS
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
@@ -48,6 +47,7 @@ def catalogue() -> dict[str, dict[str, str]]:
         "methods": METHODS,
         "in a checkout": {
             "python -m papers": "the figures of the papers; --help lists them",
+            "python -m papers.duels": "dueling bandits, simulated",
             "python -m papers.selections": "methods of top-k selection, simulated",
             "python -m papers.holdem": "hold'em players that evolve by matches",
         },
@@ -60,8 +60,6 @@ def catalogue() -> dict[str, dict[str, str]]:
             ),
         },
         "policies": POLICIES,
-        "dueling bandits": ALGORITHMS,
-        "preference matrices": MATRICES,
         "tasks of improvement": DOMAINS,
         "policy improvement": IMPROVEMENTS,
         "lower bounds of performance": LOWER_BOUNDS,

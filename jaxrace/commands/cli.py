@@ -76,13 +76,7 @@ _VERBS: dict[str, Verb] = {
         *("episodes", "ENV-METHOD-NUMBER"),
     ),
     "race": Verb(ScoresConfig, "jaxrace.commands.race.job:race_scores"),
-    "duel": Verb(
-        DuelConfig,
-        "jaxrace.commands.duel.job:duel",
-        "jaxrace.commands.duel.job:print_regrets",
-        "rows",
-        "duel-NUMBER",
-    ),
+    "duel": Verb(DuelConfig),
     "select": Verb(SelectConfig),
     "improve": Verb(
         *(

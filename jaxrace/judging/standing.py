@@ -53,29 +53,10 @@ class Meeting:
 
 
 @dataclasses.dataclass(frozen=True)
-class Bandit:
-    """How an algorithm has found the best arm: means of its runs."""
-
-    name: str
-    correct: float  # share of the runs that recommend a best arm in the end
-    explored: float | None  # duels until it was sure; None: never
-    sure: float  # share of the runs in which it was
-    favourite: str  # the arm that is recommended most
-    copeland: float  # regret, with its standard error, as the others
-    copeland_stderr: float | None
-    borda: float
-    borda_stderr: float | None
-    weak: float | None = None  # this and the next where an arm beats every other one
-    weak_stderr: float | None = None
-    strong: float | None = None
-    strong_stderr: float | None = None
-
-
-@dataclasses.dataclass(frozen=True)
 class Standing(Ranking):
     """The answer of ``jaxrace.duel`` and of ``jaxrace duel``. Print it, or see its fields."""
 
-    ROWS: ClassVar = {"options": Arm, "pairs": Meeting, "bandits": Bandit}
+    ROWS: ClassVar = {"options": Arm, "pairs": Meeting}
 
     top: int  # arms that beat the most others
     options: tuple[Arm, ...]  # best first: who beats the most others, then by wins
@@ -83,8 +64,6 @@ class Standing(Ranking):
     shares: list[list[float]]  # how likely i beats j, of the first 20, in that order
     pairs: tuple[Meeting, ...] = ()  # of counts: those of the same options
     notes: tuple[str, ...] = ()
-    bandits: tuple[Bandit, ...] = ()
-    about: str = ""  # the runs of these
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows."""
@@ -115,7 +94,7 @@ class Standing(Ranking):
 
     def asked(self) -> str:
         """The question in a line."""
-        return f"Who beats whom, of {len(self.options)} options{self.about and f'; {self.about}'}"
+        return f"Who beats whom, of {len(self.options)} options"
 
     def headline(self) -> str:
         """The answer in a line."""
@@ -152,7 +131,7 @@ class Standing(Ranking):
         )
 
     def tables(self) -> list[Shown]:
-        """The arms, best first, of which the first 20, and the algorithms."""
+        """The arms, best first, of which the first 20, and pairs that are not clear."""
         is_counted = self.options[0].clearly is not None
         rows = [
             [
@@ -174,26 +153,7 @@ class Standing(Ranking):
             heads, hidden = ["option", "other", "won", "lost"], len(rows) - MOST_SHOWN
             below = "above: pairs of which it is not clear who is better"
             shown.append(Shown(heads, rows[:MOST_SHOWN], max(hidden, 0), (below,)))
-        # The other regrets are in the frame.
-        measures = ("strong", "copeland") if self.condorcet else ("copeland", "borda")
-        heads = ["algorithm", *(f"{measure} regret" for measure in measures)]
-        rows = []
-        for one in self.bandits:
-            explored = "-" if one.explored is None else f"{one.explored:,.0f}"
-            if one.explored is not None and one.sure < 1:
-                explored += f" ({one.sure:.0%})"
-            regrets = [
-                _number(getattr(one, measure), getattr(one, f"{measure}_stderr"))
-                for measure in measures
-            ]
-            rows.append([one.name, *regrets, f"{one.correct:.3f}", explored, one.favourite])
-        heads += ["correct", "explored in", "favourite"]
-        return [*shown, *([Shown(heads, rows)] if rows else [])]
-
-
-def _number(mean: float, stderr: float | None) -> str:
-    digits = 0 if mean >= 100 else 1
-    return f"{mean:,.{digits}f}" + ("" if stderr is None else f" ± {stderr:,.{digits}f}")
+        return shown
 
 
 def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:

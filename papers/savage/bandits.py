@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 from jaxrace import dueling, plots
-from jaxrace.commands.duel.lineup import Entrant
-from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.workbench import Columns, Workbench, mean_columns, report_table
 from jaxrace.dueling.problems import URVOY_MEANS
+from papers.duels.lineup import Entrant
+from papers.duels.runs import Runs, run_entrant, stack_problems
 
 NUM_ARMS = len(URVOY_MEANS)
 

@@ -11,11 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import dueling, kernels, racing, selection
-from jaxrace.commands.duel.lineup import entrant
-from jaxrace.commands.duel.runs import run_entrant
 from jaxrace.commands.workbench import Workbench, mean_and_error
 from jaxrace.envs.options import Normal
 from jaxrace.tables import markdown_table
+from papers.duels.lineup import entrant
+from papers.duels.runs import run_entrant
 from papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.curves import (

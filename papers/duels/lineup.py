@@ -1,6 +1,7 @@
 """Dueling bandits and matrices by name."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
@@ -8,9 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import data, dueling
-from jaxrace.commands.duel.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelConfig
-from jaxrace.commands.duel.of_file import read
 from jaxrace.dueling import matrices
+from papers.duels.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelsConfig
 
 
 class Entrant(NamedTuple):
@@ -51,10 +51,10 @@ def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array
     return Entrant(algorithm, algorithm.params())
 
 
-def matrix_of(config: DuelConfig) -> data.Matrix:
+def matrix_of(config: DuelsConfig) -> data.Matrix:
     """The preference matrix of a job."""
     if config.matrix not in MATRICES:
-        return read(config)
+        return _read(config)
     count, key = config.arms or DEFAULT_ARMS, jax.random.key(np.uint32(config.seed))
     makers: dict[str, Callable[[], jax.Array]] = {
         "random": lambda: matrices.random(key, count),
@@ -71,3 +71,16 @@ def matrix_of(config: DuelConfig) -> data.Matrix:
     if config.matrix == "cyclic" and count < 3:
         raise ValueError(f"arms: expected at least 3 for a cyclic matrix, got {count}")
     return data.Matrix(tuple(map(str, range(count))), np.asarray(makers[config.matrix](), float))
+
+
+def _read(config: DuelsConfig) -> data.Matrix:
+    if "." not in config.matrix and not Path(config.matrix).exists():
+        raise ValueError(
+            f"matrix: expected a file or one of {', '.join(MATRICES)}, got {config.matrix!r}"
+        )
+    found = data.read_matrix(config.matrix, decimal=config.decimal, delimiter=config.delimiter)
+    if config.arms not in (None, len(found.names)):
+        raise ValueError(
+            f"arms: expected {len(found.names)}, as in {config.matrix}, got {config.arms}"
+        )
+    return found

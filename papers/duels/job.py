@@ -1,4 +1,4 @@
-"""The job `jaxrace duel`: dueling bandits on a matrix. Axes: R repeats, T records of each."""
+"""The job `python -m papers.duels`: bandits on a matrix. Axes: R repeats, T records of each."""
 
 import dataclasses
 from pathlib import Path
@@ -9,14 +9,16 @@ import numpy as np
 from rich.console import Console
 
 from jaxrace import dueling, plots, runs
-from jaxrace.commands.duel.config import DuelConfig
-from jaxrace.commands.duel.lineup import Entrant, entrant, matrix_of
-from jaxrace.commands.duel.runs import Runs, run_entrant, stack_problems
 from jaxrace.commands.job import Job
-from jaxrace.commands.report import print_and_report
+from jaxrace.commands.printing import say
+from jaxrace.commands.report import print_answer
 from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.dueling.driver import note_without_winner
-from jaxrace.judging import standing
+from jaxrace.judging.standing import duel as duel_of
+from papers.duels.config import DuelsConfig
+from papers.duels.lineup import Entrant, entrant, matrix_of
+from papers.duels.regrets import Bandit, Regrets
+from papers.duels.runs import Runs, run_entrant, stack_problems
 
 FIGURE, MATRIX = "regret.png", "matrix.png"
 
@@ -26,7 +28,7 @@ _RECORDS, _FEW_RECORDS = 100, 20
 
 def duel(job: Job) -> Path:
     """Run dueling bandits, and write a run folder with a log of their records."""
-    asked: DuelConfig = job.config
+    asked: DuelsConfig = job.config
     named = matrix_of(asked)
     matrix = dueling.check_matrix(named.probabilities)
     config = dataclasses.replace(asked, horizon=rounded(asked.horizon))
@@ -43,12 +45,16 @@ def duel(job: Job) -> Path:
     def work(bench: Workbench) -> None:
         problems, horizon = stack_problems([dueling.duels(matrix)]), config.horizon
         sizes = config.repeats, horizon, record_count(horizon)
+        of_matrix = duel_of(named)
         found = {
             name: run_entrant(bench, name, one, problems, *sizes) for name, one in lineup.items()
         }
         runs.write_log(bench.folder, [_columns(name, one) for name, one in found.items()])
-        shown = dataclasses.replace(
-            standing.duel(named),
+        known = {
+            field.name: getattr(of_matrix, field.name) for field in dataclasses.fields(of_matrix)
+        }
+        shown = Regrets(
+            **known,
             bandits=tuple(_bandit(name, one, named.names) for name, one in found.items()),
             about=f"{config.repeats} repeats of {horizon:,} duels",
         )
@@ -58,10 +64,10 @@ def duel(job: Job) -> Path:
             plots.save_twice(shown.plot(), bench.folder / MATRIX)
         runs.write_summary(bench.folder, shown.to_dict())
 
-    return run_job("duel", job, work)
+    return run_job("duels", job, work)
 
 
-def _lineup(config: DuelConfig, num_arms: int) -> dict[str, Entrant]:
+def _lineup(config: DuelsConfig, num_arms: int) -> dict[str, Entrant]:
     delta = 1 / config.horizon if config.delta is None else config.delta
     # A horizon of one duel has no such probability.
     delta = min(delta, 0.5)
@@ -106,7 +112,7 @@ def _columns(name: str, found: Runs) -> Columns:
     }
 
 
-def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> standing.Bandit:
+def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> Bandit:
     """What the last records say."""
     regrets: dict[str, Any] = {}
     for measure, values in zip(dueling.MEASURES, found.regret[0, :, -1].T, strict=True):
@@ -114,7 +120,7 @@ def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> standing.Bandit:
             one = runs.mean_and_stderr(values)
             regrets |= {measure: one["mean"], f"{measure}_stderr": one["stderr"]}
     settled = found.settled_at[0]
-    return standing.Bandit(
+    return Bandit(
         name,
         correct=float(found.is_best[0, :, -1].mean()),
         explored=float(settled[settled > 0].mean()) if settled.any() else None,
@@ -143,11 +149,14 @@ def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
     return figure
 
 
-def print_regrets(console: Console, folder: Path, report: str | None = None) -> int:
-    """Print the regrets of a run folder of ``duel``, and what its matrix is like."""
-    found = standing.Standing.from_dict(runs.read_summary(folder))
-    where = (
+def print_regrets(console: Console, folder: Path) -> None:
+    """Print the regrets of a run folder, and what its matrix is like."""
+    found = Regrets.from_dict(runs.read_summary(folder))
+    print_answer(console, found)
+    say(
+        console,
+        found.headline(),
+        *found.meaning().split("; "),
         f"means of {found.about}; correct: in the end recommends a Copeland winner (with -borda in "
-        f"the name: a Borda winner); {folder}"
+        f"the name: a Borda winner); {folder}",
     )
-    return print_and_report(console, found, report, where)

@@ -1,0 +1,1 @@
+"""Simulated dueling bandits: ``python -m papers.duels`` in a checkout."""

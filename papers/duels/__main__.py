@@ -1,0 +1,27 @@
+"""``python -m papers.duels``: runs bandits on a preference matrix."""
+
+import sys
+from collections.abc import Sequence
+
+from jaxrace.commands.cli import Verb, run_alone
+from jaxrace.commands.options import listed
+from papers.duels.config import ALGORITHMS, MATRICES, DuelsConfig
+
+VERB = Verb(
+    DuelsConfig,
+    job="papers.duels.job:duel",
+    report="papers.duels.job:print_regrets",
+    counted="rows",
+    folder="duels-NUMBER",
+    epilog=listed(matrices=MATRICES, algorithms=ALGORITHMS),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run them, and return the exit status."""
+    argv = sys.argv[1:] if argv is None else argv
+    return run_alone("duels", VERB, argv, "python -m papers.duels")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

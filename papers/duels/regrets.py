@@ -1,0 +1,63 @@
+"""How well bandits have done on a matrix, beside what it is like."""
+
+import dataclasses
+from typing import ClassVar
+
+from jaxrace.answers import Shown
+from jaxrace.judging.standing import Arm, Meeting, Standing
+
+
+@dataclasses.dataclass(frozen=True)
+class Bandit:
+    """How an algorithm has found the best arm: means of its runs."""
+
+    name: str
+    correct: float  # share of the runs that recommend a best arm in the end
+    explored: float | None  # duels until it was sure; None: never
+    sure: float  # share of the runs in which it was
+    favourite: str  # the arm that is recommended most
+    copeland: float  # regret, with its standard error, as the others
+    copeland_stderr: float | None
+    borda: float
+    borda_stderr: float | None
+    weak: float | None = None  # this and the next where an arm beats every other one
+    weak_stderr: float | None = None
+    strong: float | None = None
+    strong_stderr: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Regrets(Standing):
+    """The answer of ``python -m papers.duels``."""
+
+    ROWS: ClassVar = {"options": Arm, "pairs": Meeting, "bandits": Bandit}
+
+    bandits: tuple[Bandit, ...] = ()
+    about: str = ""  # the runs of these
+
+    def asked(self) -> str:
+        """The question in a line."""
+        return f"{super().asked()}; {self.about}"
+
+    def tables(self) -> list[Shown]:
+        """Those of the matrix, and the algorithms."""
+        # The other regrets are in the frame.
+        measures = ("strong", "copeland") if self.condorcet else ("copeland", "borda")
+        heads = ["algorithm", *(f"{measure} regret" for measure in measures)]
+        rows = []
+        for one in self.bandits:
+            explored = "-" if one.explored is None else f"{one.explored:,.0f}"
+            if one.explored is not None and one.sure < 1:
+                explored += f" ({one.sure:.0%})"
+            regrets = [
+                _number(getattr(one, measure), getattr(one, f"{measure}_stderr"))
+                for measure in measures
+            ]
+            rows.append([one.name, *regrets, f"{one.correct:.3f}", explored, one.favourite])
+        heads += ["correct", "explored in", "favourite"]
+        return [*super().tables(), Shown(heads, rows)]
+
+
+def _number(mean: float, stderr: float | None) -> str:
+    digits = 0 if mean >= 100 else 1
+    return f"{mean:,.{digits}f}" + ("" if stderr is None else f" ± {stderr:,.{digits}f}")
