@@ -10,8 +10,8 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from jaxrace import kernels, sweep
-from jaxrace.commands.improve.domains import DOMAINS, daedalus_of
 from jaxrace.improvement import DaedalusWork
+from papers.improvements.domains import DOMAINS, daedalus_of
 
 CANDIDATES, VALUES, RESAMPLES = 64, 2_000, 2_000
 

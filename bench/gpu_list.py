@@ -16,7 +16,6 @@ import jax.numpy as jnp
 import normal_races
 
 from jaxrace import dueling, kernels, racing, selection
-from jaxrace.commands.improve.domains import DOMAINS, daedalus_of
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, match, policies, prepare
@@ -26,6 +25,7 @@ from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 from jaxrace.sweep import lanes as sweep_lanes
 from papers.duels.lineup import entrant
+from papers.improvements.domains import DOMAINS, daedalus_of
 
 ARMS, DUELS = 10, 256
 CANDIDATES, RESAMPLES = 64, 2_000

@@ -32,7 +32,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORKERS, SECONDS_OF_TEST = 14, 120
-JOBS = (("train", "medical"), ("improve", "gridworld"), ("select", "thurstone"), ("duel", "random"))
+JOBS = (
+    *(("jaxrace", "train", "medical"), ("papers.improvements", "gridworld")),
+    *(("papers.selections", "thurstone"), ("papers.duels", "random")),
+)
 
 
 def environment(xla: str) -> dict[str, str]:

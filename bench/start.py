@@ -59,10 +59,14 @@ class Cost(NamedTuple):
 
 def _command(name: str, *arguments: str) -> Line:
     # Files are answered at once, and leave no folder.
-    leaves = name in ("train", "duel", "select", "improve") and "." not in arguments[0]
-    own = ("--out", "{run}") if leaves else ()
+    own = ("--out", "{run}") if name == "train" else ()
     shown = " ".join((name, *arguments))
     return Line(f"jaxrace {shown}", ("-m", "jaxrace", name, *arguments, *own), bool(own))
+
+
+def _simulation(room: str, *arguments: str) -> Line:
+    command = "-m", f"papers.{room}", *arguments
+    return Line(" ".join(("python", *command)), (*command, "--out", "{run}"), is_kept=True)
 
 
 def _race(
@@ -85,10 +89,10 @@ LINES = (
     _command("improve", "docs/data/log.csv", "--low", "0", "--high", "20"),
     _command("improve", "docs/data/log.csv", "--low", "0", "--high", "20", "--bound", "betting"),
     _command("duel", "bench/wins.csv"),
-    _command("duel", "random"),
-    _command("duel", "random", "--algorithm", "rucb", "--horizon", "2000"),
-    _command("select", "thurstone", "--top", "4", "--method", "hybrid,pocbam,uniform"),
-    _command("improve", "gridworld"),
+    _simulation("duels", "random"),
+    _simulation("duels", "random", "--algorithm", "rucb", "--horizon", "2000"),
+    _simulation("selections", "thurstone", "--top", "4", "--method", "hybrid,pocbam,uniform"),
+    _simulation("improvements", "gridworld"),
     _race("DominanceRace"),
     _race("DominanceRace", again=True),
     _race("PreferenceRace"),

@@ -13,6 +13,7 @@ VERB = Verb(
     counted="jobs",
     folder="reproduce-NAME-NUMBER",
     epilog=EXPERIMENTS,
+    cost=(0.0, 1.0, lambda job: float(not job.quick)),  # large, at full size; nothing was measured
 )
 
 

@@ -12,7 +12,6 @@ import jax
 import numpy as np
 
 from jaxrace import dueling, kernels, racing, selection, sweep
-from jaxrace.commands.improve.domains import DOMAINS, daedalus_of
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical, options
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, match, policies, prepare
@@ -20,6 +19,7 @@ from jaxrace.improvement import DaedalusWork
 from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, run_searches
 from papers.duels.lineup import entrant
+from papers.improvements.domains import DOMAINS, daedalus_of
 
 KEPT = Path(__file__).with_name("decisions.json")
 RACES = 12

@@ -69,7 +69,9 @@ def policies(probabilities, actions, observed, behaviour=None):
 
 def of_seed(seed):
     with tempfile.TemporaryDirectory() as folder:
-        return command(folder, "improve", "gridworld", "--seed", str(seed))
+        return command(
+            folder, *["improve", "log.csv", "--low", "0", "--high", "1", "--seed"], str(seed)
+        )
 
 
 CASES = [

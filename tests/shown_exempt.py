@@ -147,7 +147,7 @@ BARE = [
     Bare("docs/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/gpu.md", "bench/gpu_list.py", "what another command reads"),
     Bare("docs/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
-    Bare("docs/improvement.md", "jaxrace improve gridworld", _CALL),
+    Bare("docs/improvement.md", "python -m papers.improvements gridworld", _CALL),
     Bare("docs/reproductions.md", "python -m papers NAME", _CALL),
     Bare("docs/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
     Bare("docs/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),

@@ -50,19 +50,11 @@ BAD = {
     "duel nothing.csv --seed 1": "unrecognized arguments: --seed",
     "duel": "the following arguments are required: matrix",
     # Policy improvement.
-    "improve maze": "task: expected gridworld, mountain-car, marketing, or a file",
-    "improve log.csv": "--low: expected the least and the largest possible return of a file",
-    "improve log.csv --low 0 --high 1": "task: expected a file that can be read, got 'log.csv': No",
-    "improve log.csv --low 0 --high 1 --method daedalus": "--method: expected batch for a file",
-    "improve gridworld --bound hoeffding": "--bound: expected one of ci, betting",
-    "improve gridworld --trajectories 150": "--trajectories: expected a multiple of batch = 100, g",
-    "improve gridworld --spend": "--spend: expected --method daedalus",
-    "improve gridworld --floor 1.5": "--floor: expected a number in [0, 1), got 1.5",
-    "improve gridworld --candidates some": "--candidates: expected one of none, k-fold, got 'some'",
-    "improve gridworld --low 3": "--low: expected none with gridworld, as it is of a file, got 3.0",
-    "improve log.csv --low 0 --high 1 --trajectories 77": "--trajectories: expected none with log.",
-    "improve log.csv --low 0 --high 1 --repeats 9": "--repeats: expected none with log.csv, as it",
-    "improve gridworld --method batch --batch 50": "--batch: expected none with method batch",
+    "improve log.csv --low 0 --high 1 --bound hoeffding": "--bound: expected one of ci, betting",
+    "improve log.csv --low 0 --high 1 --candidates some": "--candidates: expected one of none, k-f",
+    "improve maze": "log: expected a file that ends in .npz, .csv",
+    "improve log.csv": "--low: expected the least and the largest possible return, as in",
+    "improve log.csv --low 0 --high 1": "log: expected a file that can be read, got 'log.csv': No",
 }
 
 

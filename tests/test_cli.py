@@ -268,7 +268,6 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
     ("verb", "word"),
     [
         ("train", "medical"),
-        ("improve", "cliff"),
     ],
 )
 def test_a_word_after_ray_is_an_address_only_if_it_looks_like_one(monkeypatch, verb, word):

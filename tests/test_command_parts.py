@@ -5,7 +5,6 @@ import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
 
-from jaxrace.commands.improve.domains import of_gridworld
 from jaxrace.commands.progress import shown_stages
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import search_budget
@@ -14,6 +13,7 @@ from jaxrace.commands.workbench import with_error
 from papers.audits.dominance.options import TASKS
 from papers.duels.job import record_count, rounded
 from papers.holdem.evolution import random_other
+from papers.improvements.domains import of_gridworld
 
 
 def test_records_of_duels_are_evenly_spaced():

@@ -58,7 +58,7 @@ DONE = (0, 3)  # done; done, and not certain yet
 RACE = "race s.csv --horizon 22"
 SELECT = "select g.csv --top 1 --next 2"
 DUEL = "duel m.csv"
-IMPROVE = "improve l.csv --low 0 --high 2 --candidates none --floor 0.2 --out d"
+IMPROVE = "improve l.csv --low 0 --high 2 --candidates none --floor 0.2"
 STANDING = "duel m.npy"
 TRAIN = "train medical --method constant --repeats 2 --test-patients 3 --out d"
 
@@ -223,7 +223,7 @@ def test_commands_that_end_at_once(command, kind, seed):
 def test_commands(command, kind, seed):
     if kind == "new" and not COMMANDS[command]:
         pytest.skip("it reads no file")
-    if kind == "finished" and command in (RACE, SELECT, DUEL, STANDING):
+    if kind == "finished" and command != TRAIN:
         pytest.skip("it is answered at once, and never resumed")
     check_command(command, seed, kind)
 

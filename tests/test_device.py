@@ -3,15 +3,20 @@
 import jax
 import pytest
 
-from jaxrace.commands import device
+import papers.__main__
+import papers.duels.__main__
+import papers.holdem.__main__
+import papers.improvements.__main__
+import papers.selections.__main__
+from jaxrace.commands import cli, device
 from jaxrace.commands.cli import main
-from jaxrace.commands.duel.config import DuelConfig
-from jaxrace.commands.holdem.config import HoldemConfig
-from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.reproduce.config import ReproduceConfig
-from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.files import write_json
+from papers.config import ReproduceConfig
+from papers.duels.config import DuelsConfig
+from papers.holdem.config import HoldemConfig
+from papers.improvements.config import ImprovementsConfig
+from papers.selections.config import SelectionsConfig
 
 
 class Machine:
@@ -29,7 +34,9 @@ class Machine:
         self.used = value
 
     def place(self, asked, config, began=None):
-        device.place(asked, "duel", config, began, lambda kind, text: self.said.append(text))
+        device.place(
+            asked, COSTS["duels"], config, began, lambda kind, text: self.said.append(text)
+        )
         return self.used
 
 
@@ -38,7 +45,15 @@ def machine(monkeypatch):
     return Machine(monkeypatch)
 
 
-SMALL, LARGE = DuelConfig(), DuelConfig(repeats=100_000)
+COSTS = {
+    "train": cli._VERBS["train"].cost,
+    "papers": papers.__main__.VERB.cost,
+    **{
+        name: getattr(papers, name).__main__.VERB.cost
+        for name in ("duels", "holdem", "improvements", "selections")
+    },
+}
+SMALL, LARGE = DuelsConfig(), DuelsConfig(repeats=100_000)
 
 
 @pytest.mark.parametrize(
@@ -46,21 +61,21 @@ SMALL, LARGE = DuelConfig(), DuelConfig(repeats=100_000)
     [
         ("train", TrainConfig(), "cpu"),
         ("train", TrainConfig(repeats=10**6), "gpu"),
-        ("select", SelectConfig(), "cpu"),
-        ("select", SelectConfig(options=100), "cpu"),
-        ("select", SelectConfig(options=100, repeats=20_000), "gpu"),
-        ("duel", SMALL, "cpu"),
-        ("duel", LARGE, "gpu"),
-        ("improve", ImproveConfig("gridworld"), "cpu"),
-        ("improve", ImproveConfig("gridworld", repeats=1_000), "gpu"),
-        ("reproduce", ReproduceConfig("all", quick=True), "cpu"),
-        ("reproduce", ReproduceConfig("all"), "gpu"),
+        ("selections", SelectionsConfig(), "cpu"),
+        ("selections", SelectionsConfig(options=100), "cpu"),
+        ("selections", SelectionsConfig(options=100, repeats=20_000), "gpu"),
+        ("duels", SMALL, "cpu"),
+        ("duels", LARGE, "gpu"),
+        ("improvements", ImprovementsConfig("gridworld"), "cpu"),
+        ("improvements", ImprovementsConfig("gridworld", repeats=1_000), "gpu"),
+        ("papers", ReproduceConfig("all", quick=True), "cpu"),
+        ("papers", ReproduceConfig("all"), "gpu"),
         ("holdem", HoldemConfig(), "cpu"),
     ],
 )
 def test_what_ends_sooner(verb, config, where, monkeypatch):
     monkeypatch.setattr(device, "num_cores", lambda: 16)
-    assert device.chosen(verb, config)[0] == where
+    assert device.chosen(COSTS[verb], config)[0] == where
 
 
 def test_the_choice_is_said(machine):
@@ -111,6 +126,6 @@ def test_a_run_goes_on_where_it_began(machine, tmp_path):
 def test_one_line_says_why_not(given, expected, monkeypatch, capsys):
     monkeypatch.setattr(device, "has_gpu", lambda: False)
     monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "4")
-    assert main(["duel", "random", "--no-compilation-cache", *given]) == 2
+    assert main(["train", "medical", "--no-compilation-cache", *given]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"jaxrace: error: {expected}")

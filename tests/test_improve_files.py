@@ -12,7 +12,7 @@ from jaxrace.judging.policies.loading import load
 from jaxrace.judging.policies.words import rules_of
 
 # The cache would stay switched on for the tests that follow.
-COMMAND = ["improve", "--no-compilation-cache"]
+COMMAND = ["improve"]
 
 
 def refused(capsys, path, *options):

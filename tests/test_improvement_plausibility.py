@@ -38,7 +38,7 @@ def test_a_log_of_too_small_probabilities_certifies_nothing(tmp_path, capsys):
     rng = np.random.default_rng(0)
     rows = [f"{i},{rng.random():.3f},{rng.integers(2)},0.2,0.3" for i in range(400)]
     (tmp_path / "log.csv").write_text("\n".join([HEAD, *rows]) + "\n")
-    command = ["improve", str(tmp_path / "log.csv"), "--no-compilation-cache", "--floor", "0.5"]
+    command = ["improve", str(tmp_path / "log.csv"), "--floor", "0.5"]
     command += ["--low", "0", "--high", "1", "--bound", "betting", "--candidates", "none"]
     assert main([*command, "--out", str(tmp_path / "run")]) == 3
     summary = runs.read_summary(tmp_path / "run")

@@ -16,6 +16,7 @@ import sweep_cases as cases
 
 import papers.__main__
 import papers.duels.__main__
+import papers.improvements.__main__
 from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.train import learning
@@ -411,7 +412,7 @@ def test_a_class_of_main_that_always_fails_on_nodes_is_said(tmp_path):
 
 OTHERS = {
     "duels": ["random", "--horizon", "400", "--repeats", "6"],
-    "improve": ["improve", "gridworld", "--bound", "t", "--trajectories", "100", "--repeats", "6"],
+    "improvements": ["gridworld", "--bound", "t", "--trajectories", "100", "--repeats", "6"],
     "papers": ["hcpi-bounds", "--quick"],
 }
 
@@ -421,7 +422,11 @@ OTHERS = {
 def test_the_other_commands_leave_the_tables_of_one_process(tmp_path, monkeypatch, verb):
     monkeypatch.chdir(tmp_path)
     asked = [*OTHERS[verb], "--lanes", "2", "--no-compilation-cache"]
-    run = {"papers": papers.__main__.main, "duels": papers.duels.__main__.main}.get(verb, main)
+    run = {
+        "papers": papers.__main__.main,
+        "duels": papers.duels.__main__.main,
+        "improvements": papers.improvements.__main__.main,
+    }[verb]
     assert run([*asked, "--out", "one"]) == 0
     assert run([*asked, "--out", "ray", "--ray"]) == 0
     tables = sorted(path.name for path in (tmp_path / "one").glob("*.csv"))

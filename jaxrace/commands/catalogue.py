@@ -4,7 +4,6 @@ import importlib.util
 
 from jaxrace import strategy_names
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
-from jaxrace.commands.improve.config import DOMAINS, IMPROVEMENTS
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
@@ -49,6 +48,7 @@ def catalogue() -> dict[str, dict[str, str]]:
             "python -m papers": "the figures of the papers; --help lists them",
             "python -m papers.duels": "dueling bandits, simulated",
             "python -m papers.selections": "methods of top-k selection, simulated",
+            "python -m papers.improvements": "policy improvement in simulators",
             "python -m papers.holdem": "hold'em players that evolve by matches",
         },
         "races": RACES,
@@ -60,8 +60,6 @@ def catalogue() -> dict[str, dict[str, str]]:
             ),
         },
         "policies": POLICIES,
-        "tasks of improvement": DOMAINS,
-        "policy improvement": IMPROVEMENTS,
         "lower bounds of performance": LOWER_BOUNDS,
     }
 

@@ -10,7 +10,6 @@ import contextlib
 import dataclasses
 import functools
 import gc
-import json
 import os
 import pkgutil
 import re
@@ -34,12 +33,10 @@ from jaxrace.commands.options import (
     POSITIONAL,
     Device,
     add_answer_options,
-    add_folder_option,
     add_options,
     add_run_options,
     described,
     expected,
-    positional_of,
     spelt,
     with_local_cluster,
 )
@@ -64,6 +61,7 @@ class Verb(NamedTuple):
     counted: str = ""  # while it runs
     folder: str = ""  # the name of the folder, in words
     epilog: str = ""  # of the help
+    cost: Any = None  # see ``device.Cost``
 
 
 _VERBS: dict[str, Verb] = {
@@ -74,20 +72,13 @@ _VERBS: dict[str, Verb] = {
             "jaxrace.commands.train.summary:print_results",
         ),
         *("episodes", "ENV-METHOD-NUMBER"),
+        cost=(14.4, 1.1e-6, lambda job: len(job.settings) * job.repeats * job.episodes),
     ),
     "race": Verb(ScoresConfig, "jaxrace.commands.race.job:race_scores"),
     "duel": Verb(DuelConfig),
     "select": Verb(SelectConfig),
-    "improve": Verb(
-        *(
-            ImproveConfig,
-            "jaxrace.commands.improve.job:improve",
-            "jaxrace.commands.improve.job:print_improvement",
-        ),
-        *("tests", "improve-NUMBER"),
-    ),
+    "improve": Verb(ImproveConfig),
 }
-_ANSWERED = (DuelConfig, SelectConfig, ImproveConfig)  # what was found is printed as JSON, too
 # Verbs that only print.
 _SHOWN = {"list": "show what there is to choose from", "info": "show versions and devices"}
 
@@ -187,10 +178,8 @@ def _make_parser() -> ArgumentParser:
 def _parser_of(verb: Verb, **settings: Any) -> ArgumentParser:
     parser = _new_parser(described(verb.config)[0], **settings)
     add_options(parser, verb.config)
-    if verb.config in _ANSWERED:
-        add_answer_options(parser)
     if not verb.job:
-        add_folder_option(parser)
+        add_answer_options(parser)
     elif verb.config is not ScoresConfig:
         add_run_options(parser, f"runs/{verb.folder}")
     parser.epilog = verb.epilog or None
@@ -218,7 +207,7 @@ def _do(name: str, verb: Verb, arguments: Namespace) -> int:
         require_choice("env", settings["env"], tuple(ENVIRONMENTS))
     given = {name: settings.pop(name) for name in (*OF_RUNS, *OF_ANSWERS) if name in settings}
     config = verb.config(**settings)
-    if not verb.job or getattr(config, "is_answered_at_once", False):
+    if not verb.job:
         from jaxrace.commands.front import answer_file
 
         return answer_file(name, config, given)
@@ -237,32 +226,23 @@ def _do(name: str, verb: Verb, arguments: Namespace) -> int:
         use_compilation_cache()
     from rich.console import Console
 
-    from jaxrace import runs, sweep
+    from jaxrace import sweep
     from jaxrace.commands.device import place
     from jaxrace.commands.progress import shown_stages
-    from jaxrace.commands.report import require_figures, require_outputs
+    from jaxrace.commands.report import require_figures
 
     if "JAX_NUM_CPU_DEVICES" not in os.environ:
         with contextlib.suppress(RuntimeError):  # JAX runs, in a process that goes on
             sweep.use_all_cores()
     if address is None:
-        place(device, name, config, Path(out) if resume and out else None, _note)
+        place(device, verb.cost, config, Path(out) if resume and out else None, _note)
     elif device != "auto":
         raise ValueError(f"device: expected auto with --ray, whose tasks choose, got {device}")
     else:  # accelerators are for the tasks
         jax.config.update("jax_platforms", "cpu")
-    as_json, report = given.get("json", False), given.get("report")
-    shown_in = {}
-    if report is not None:
-        assert isinstance(config, _ANSWERED)
-        if not config.inputs:
-            asked = getattr(config, positional_of(verb.config))
-            raise ValueError(f"report: expected none with {asked}, as it is of a file")
-        require_outputs(config.inputs.values(), out, report=report)
-        shown_in = {"report": report}
     require_figures()
     cluster = None if address is None else sweep.Ray(None if address == LOCAL else address)
-    can_resume = not getattr(config, "is_file", False) and getattr(config, "learns", True)
+    can_resume = getattr(config, "learns", True)
     stop = sweep.StopOnSignals(at_once=not can_resume)
     say = functools.partial(_note, "warning")
     job = Job(config, out, resume, stop, lanes=lanes, cluster=cluster, on_note=say)
@@ -273,11 +253,8 @@ def _do(name: str, verb: Verb, arguments: Namespace) -> int:
             folder = pkgutil.resolve_name(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
         return _interrupted(stop.received, error)
-    if as_json:
-        found = runs.read_summary(folder) | {"folder": str(folder)}
-        print(json.dumps(found, indent=1))
-    status = pkgutil.resolve_name(verb.report)(Console(quiet=as_json), folder, **shown_in)
-    return status or 0
+    pkgutil.resolve_name(verb.report)(Console(), folder)
+    return 0
 
 
 def _fail(status: int, message: str) -> int:

@@ -10,25 +10,17 @@ from jaxrace import runs
 from jaxrace.commands.options import Device
 from jaxrace.sweep import num_cores
 
-# By verb: how many seconds later its default job ended on an H200 than on the 16 cores beside it,
-# nothing compiled before; seconds of a core for a unit of work; and the units. They are episodes,
-# comparisons of ten options, duels of ten arms, trajectories of the gridworld (k-fold, bca).
-_COSTS: dict[str, tuple[float, float, Callable[[Any], float]]] = {
-    "train": (14.4, 1.1e-6, lambda job: len(job.settings) * job.repeats * job.episodes),
-    "select": (
-        *(6.2, 4e-6),
-        lambda job: len(job.methods) * job.repeats * job.budget * (job.options / 10) ** 2,
-    ),
-    "duel": (
-        *(5.9, 2e-6),
-        lambda job: len(job.algorithms) * job.repeats * job.horizon * (job.arms or 10) / 10,
-    ),
-    "improve": (18.0, 2e-3, lambda job: job.repeats * job.trajectories),
-}
+# How many seconds later the default job of a verb ended on an H200 than on the 16 cores beside it,
+# nothing compiled before; seconds of a core for a unit of work; and the units of a job.
+Cost = tuple[float, float, Callable[[Any], float]]
 
 
 def place(
-    asked: Device, verb: str, config: Any, began: Path | None, say: Callable[[str, str], None]
+    asked: Device,
+    cost: Cost | None,
+    config: Any,
+    began: Path | None,
+    say: Callable[[str, str], None],
 ) -> None:
     """Let JAX compute on what was asked for, or where the job ends sooner, and say which.
 
@@ -48,7 +40,7 @@ def place(
     if before:
         wanted, why = before["platform"], f"on which '{began}' began"
     else:
-        wanted, why = chosen(verb, config)
+        wanted, why = chosen(cost, config)
     if asked != "auto":
         if before and asked != wanted:
             raise ValueError(f"device: expected {wanted}, {why}, got {asked}")
@@ -64,12 +56,11 @@ def place(
         say("device", f"the {wanted.upper()}, {why}{again}")
 
 
-def chosen(verb: str, config: Any) -> tuple[str, str]:
-    """Where a job ends sooner, and why; of hold'em and experiments nothing was measured."""
-    if verb not in _COSTS:
-        is_large = verb == "reproduce" and not config.quick
-        return ("gpu", "as it is large") if is_large else ("cpu", "as it does little at once")
-    later, per_unit, units = _COSTS[verb]
+def chosen(cost: Cost | None, config: Any) -> tuple[str, str]:
+    """Where a job ends sooner, and why; the CPU where nothing was measured."""
+    if cost is None:
+        return "cpu", "as it does little at once"
+    later, per_unit, units = cost
     seconds = units(config) * per_unit / num_cores()
     if seconds > later:
         return "gpu", f"as the CPU would compute for some {seconds:,.0f} s"

@@ -14,9 +14,6 @@ from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.report import NOT_YET, print_answer, require_outputs, write_report
 
-# Options of runs, which do nothing for a file.
-_OF_RUNS = {"resume": False, "lanes": None, "ray": None, "device": "auto"}
-
 
 def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
     """Answer the file of a config, and print or write what it says; the exit status.
@@ -24,13 +21,7 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
     ``jaxrace.commands.VERB.of_file`` has ``ask(config)``, which returns the answer, and FIGURE and
     ``write(folder, answer)``: what --out leaves beside config.json and summary.json.
     """
-    (argument, path), *_ = config.inputs.items()
-    for name, default in _OF_RUNS.items():
-        if given.get(name, default) != default:
-            raise ValueError(
-                f"{name}: expected none with {argument} {path}, which is answered at once, "
-                f"got {given[name]}"
-            )
+    (path,) = config.inputs.values()
     out, report = given["out"], given["report"]
     require_outputs([path], out, report=report)
     asked = importlib.import_module(f"jaxrace.commands.{verb}.of_file")

@@ -24,7 +24,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str | None: ("NAME", "a text, or null"),
 }
 _FILES = ("next", "report", "looks")  # where they are texts
-POSITIONAL = ("env", "task", "scores", "votes", "problem", "matrix", "name")
+POSITIONAL = ("env", "task", "log", "scores", "votes", "problem", "matrix", "name")
 OF_RUNS = ("out", "resume", "lanes", "ray", "device", "no_compilation_cache")
 OF_ANSWERS = ("json", "report")
 Device = Literal["auto", "cpu", "gpu"]
@@ -116,14 +116,10 @@ def _parse_several(hint: Any, given: Any) -> Any:
 
 
 def add_answer_options(parser: Any) -> None:
-    """How what was found is shown."""
+    """How the answer of a file is shown, and where it is kept."""
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    text = "of a file: a Markdown or HTML file to write, with a figure beside it as PNG and SVG"
+    text = "a Markdown or HTML file to write, with a figure beside it as PNG and SVG"
     parser.add_argument("--report", metavar="FILE", help=text)
-
-
-def add_folder_option(parser: Any) -> None:
-    """Where the answer of a file goes, if it is to be kept."""
     text = "new or empty folder for tables, a figure and summary.json (default: nothing is left)"
     parser.add_argument("--out", metavar="DIR", help=text)
 

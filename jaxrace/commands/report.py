@@ -30,17 +30,6 @@ def print_answer(console: Console, answer: Answer) -> None:
         say(console, *more, *table.below, "")
 
 
-def print_and_report(
-    console: Console, answer: Answer, report: str | None, where: str, *, is_enough: bool = True
-) -> int:
-    """Print an answer and where the rest is, and perhaps write a report; the exit status."""
-    print_answer(console, answer)
-    say(console, answer.headline(), *answer.meaning().split("; "), where)
-    if report is not None:
-        write_report(Path(report), answer)
-    return 0 if is_enough else NOT_YET
-
-
 def require_outputs(inputs: Iterable[str], out: str | None = None, **asked: str | None) -> None:
     """Raise unless the files of options can be written, and nothing that is read is among them.
 

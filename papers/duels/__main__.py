@@ -14,6 +14,11 @@ VERB = Verb(
     counted="rows",
     folder="duels-NUMBER",
     epilog=listed(matrices=MATRICES, algorithms=ALGORITHMS),
+    # By duels of ten arms.
+    cost=(
+        *(5.9, 2e-6),
+        lambda job: len(job.algorithms) * job.repeats * job.horizon * (job.arms or 10) / 10,
+    ),
 )
 
 

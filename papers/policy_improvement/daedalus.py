@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.improve.domains import DOMAINS, Trials, daedalus_of, floor_of, run_trials
 from jaxrace.commands.workbench import (
     Columns,
     Workbench,
@@ -14,6 +13,7 @@ from jaxrace.commands.workbench import (
     mean_columns,
     report_table,
 )
+from papers.improvements.domains import DOMAINS, Trials, daedalus_of, floor_of, run_trials
 
 DELTA = 0.05
 BOUNDS = ("ci", "t", "bca")

@@ -14,6 +14,11 @@ VERB = Verb(
     counted="records",
     folder="selections-NUMBER",
     epilog=listed(problems=PROBLEMS, methods=SELECTORS),
+    # By comparisons of ten options.
+    cost=(
+        *(6.2, 4e-6),
+        lambda job: len(job.methods) * job.repeats * job.budget * (job.options / 10) ** 2,
+    ),
 )
 
 

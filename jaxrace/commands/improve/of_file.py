@@ -13,7 +13,7 @@ FIGURE, POLICY, LOG = "performance.png", "policy.npz", "log.csv"
 
 def ask(config: ImproveConfig) -> ImprovementOfLog:
     """Search a log, and test what is found."""
-    return improve(config.task, **config.of_file)
+    return improve(config.log, **config.asked)
 
 
 def write(folder: Path, found: ImprovementOfLog) -> None:

@@ -1,4 +1,4 @@
-"""The job `jaxrace improve`: a policy that is certainly no worse. Axes: J repeats, B tests."""
+"""The job `python -m papers.improvements`. Axes: J repeats, B tests."""
 
 from pathlib import Path
 from typing import Any
@@ -8,12 +8,12 @@ import numpy as np
 from rich.console import Console
 
 from jaxrace import files, improvement, plots, runs
-from jaxrace.commands.improve.config import ImproveConfig
-from jaxrace.commands.improve.domains import DOMAINS, Worth, floor_of, run_trials
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.judging.policies.result import worth
+from papers.improvements.config import ImprovementsConfig
+from papers.improvements.domains import DOMAINS, Worth, floor_of, run_trials
 
 FIGURE, POLICY = "performance.png", "policy.npz"
 
@@ -27,7 +27,7 @@ def improve(job: Job) -> Path:
 
     Its policy.npz has theta and alpha of the policy in the end, of every repeat.
     """
-    config: ImproveConfig = job.config
+    config: ImprovementsConfig = job.config
 
     def work(bench: Workbench) -> None:
         tests, policy, figure, summary = _simulate(config, bench)
@@ -39,10 +39,10 @@ def improve(job: Job) -> Path:
         plots.save_twice(figure, bench.folder / FIGURE)
         runs.write_summary(bench.folder, summary)
 
-    return run_job("improve", job, work)
+    return run_job("improvements", job, work)
 
 
-def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
+def _simulate(config: ImprovementsConfig, bench: Workbench) -> Done:
     domain = DOMAINS[config.task]
     start = floor_of(domain, config.seed)
     start = start._replace(mean=round(start.mean, 6))
@@ -51,9 +51,9 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
     bound = improvement.bound_called(config.bound)
     method = improvement.PolicyImprovement(domain.softmax, domain.returns, bound, search)
     # A single batch is a run of Daedalus that ends after its first test.
-    is_batch = config.chosen_method == "batch"
+    is_batch = config.method == "batch"
     size = config.trajectories if is_batch else config.chosen_batch
-    keeps = config.chosen_method == "daedalus2"
+    keeps = config.method == "daedalus2"
     daedalus = improvement.Daedalus(method, size, config.trajectories // size, keeps, config.spend)
     trials = run_trials(
         bench, config.task, domain, daedalus, config.delta, floor, start, config.repeats
@@ -71,7 +71,7 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
     passed, is_safe = columns["passed"], bound.is_safe
     is_whole = config.spend or passed.size == 1
     summary = {
-        "method": config.chosen_method,
+        "method": config.method,
         "bound": config.bound,
         "bound_is_safe": is_safe,
         "is_safe": is_safe and not keeps,
@@ -91,7 +91,9 @@ def _simulate(config: ImproveConfig, bench: Workbench) -> Done:
     return columns, {"theta": theta, "alpha": alpha}, figure, summary
 
 
-def _figure(config: ImproveConfig, tests: dict[str, np.ndarray], start: float) -> "plots.Figure":
+def _figure(
+    config: ImprovementsConfig, tests: dict[str, np.ndarray], start: float
+) -> "plots.Figure":
     figure, [[panel]] = plots.panels((7, 4.4))
     performance = tests["performance"]
     x = np.append(0, tests["trajectories"][0])
@@ -104,15 +106,14 @@ def _figure(config: ImproveConfig, tests: dict[str, np.ndarray], start: float) -
         "x",
         xlabel="trajectories",
         ylabel="performance of the policy in use",
-        title=f"{config.task}: {config.chosen_method}, bound {config.bound}",
+        title=f"{config.task}: {config.method}, bound {config.bound}",
     )
     panel.legend(frameon=False)
     return figure
 
 
-def print_improvement(console: Console, folder: Path, report: str | None = None) -> int:
-    """Say of a run folder of ``improve`` what was found, and what it is worth; returned is 0."""
-    del report  # of files alone
+def print_improvement(console: Console, folder: Path) -> None:
+    """Say of a run folder what was found, and what it is worth."""
     summary = runs.read_summary(folder)
     performance = summary["performance"]
     error = "" if performance["stderr"] is None else f" +- {performance['stderr']:.3f}"
@@ -126,4 +127,3 @@ def print_improvement(console: Console, folder: Path, report: str | None = None)
         worth(summary),
         f"policies and all tests: {folder}",
     )
-    return 0

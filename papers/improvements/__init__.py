@@ -1,0 +1,1 @@
+"""Simulated policy improvement: ``python -m papers.improvements`` in a checkout."""

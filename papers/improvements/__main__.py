@@ -1,0 +1,29 @@
+"""``python -m papers.improvements``: improves policies in simulators."""
+
+import sys
+from collections.abc import Sequence
+
+from jaxrace.commands.cli import Verb, run_alone
+from jaxrace.commands.options import listed
+from papers.improvements.config import DOMAINS, IMPROVEMENTS, ImprovementsConfig
+
+VERB = Verb(
+    ImprovementsConfig,
+    job="papers.improvements.job:improve",
+    report="papers.improvements.job:print_improvement",
+    counted="tests",
+    folder="improvements-NUMBER",
+    epilog=listed(tasks=DOMAINS, methods=IMPROVEMENTS),
+    # Of the gridworld, by trajectories (k-fold, bca).
+    cost=(18.0, 2e-3, lambda job: job.repeats * job.trajectories),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Improve them, and return the exit status."""
+    argv = sys.argv[1:] if argv is None else argv
+    return run_alone("improvements", VERB, argv, "python -m papers.improvements")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
