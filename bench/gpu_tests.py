@@ -94,7 +94,7 @@ def run_jobs(jobs: Sequence[Sequence[str]], deadline: float) -> None:
 
 def _took(job: list[str], folder: str, kind: str) -> str:
     """Seconds of the clock and of the processor of a command."""
-    command = [sys.executable, "-m", "jaxrace", *job, "--out", f"{folder}/{kind}"]
+    command = [sys.executable, "-m", *job, "--out", f"{folder}/{kind}"]
     kept = {"JAX_COMPILATION_CACHE_DIR": f"{folder}/programs"}
     started, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(

@@ -78,6 +78,7 @@ LONG = [
         "pytest -m slow tests/test_improvement_logged.py",
         _ITSELF,
     ),
+    Long("docs/performance.md", "first calls", "python bench/first_calls.py", _QUIET),
     Long("docs/performance.md", "seconds", "python bench/run.py", _QUIET),
     Long("docs/performance.md", "processor seconds", "python bench/start.py", _QUIET),
     Long("docs/performance.md", "how a table grows", "python bench/growth.py", _QUIET),
