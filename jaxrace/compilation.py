@@ -7,6 +7,7 @@ to fifteen times as long. Under a user's `jit` or `vmap` nothing is chosen here.
 
 import contextlib
 import functools
+import itertools
 import math
 import os
 from collections.abc import Callable
@@ -33,7 +34,9 @@ _CHEAP = {
 _UNTUNED = {"xla_gpu_autotune_level": 0}
 
 # Comparisons, or steps of that size: where cheap options stop to pay, at level 0 and at level 1.
-SMALL, MIDDLING = 3e8, 1e9
+SMALL, MIDDLING = 1e7, 1e9
+_ON_CPU = 3e8  # which a CPU has done before a GPU has its program
+_STEP = 100  # what a step of a loop takes, in numbers
 
 # Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
 MOST_PROGRAMS = 32
@@ -127,6 +130,37 @@ def jit(
     return decorate
 
 
+def cost_of(function: Callable[..., Any], *args: Any) -> float:
+    """Numbers that a pure function computes, as ``work``; inf where a loop has no known end.
+
+    ``args`` are arrays or anything of their shapes and types. Traced once for all of a shape.
+
+    >>> cost_of(lambda x: jax.lax.fori_loop(0, 10, lambda i, x: x + i, x), jnp.float32(0)) > 1_000
+    True
+    """
+    shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), x.dtype), args)
+    return _cost(jax.jit(function).trace(*shapes).jaxpr.jaxpr)
+
+
+def _cost(jaxpr: Any) -> float:
+    total = 0.0
+    for step in jaxpr.eqns:
+        name = step.primitive.name
+        given = [one if isinstance(one, tuple | list) else (one,) for one in step.params.values()]
+        parts = [getattr(one, "jaxpr", one) for one in itertools.chain.from_iterable(given)]
+        inside = sum(_cost(part) for part in parts if hasattr(part, "eqns"))
+        if name == "while":
+            return math.inf
+        if name == "scan":
+            inside = step.params["length"] * (inside + _STEP)
+        size = sum(math.prod(getattr(one.aval, "shape", ())) for one in step.outvars)
+        if name == "dot_general":
+            (contracted, _), _ = step.params["dimension_numbers"]
+            size *= math.prod(step.invars[0].aval.shape[axis] for axis in contracted)
+        total += inside + size
+    return total
+
+
 def options_for(work: float) -> dict[str, Any] | None:
     """For ``compile``, by the size of the job; None where the user has chosen, or for a GPU.
 
@@ -178,7 +212,7 @@ def place_of(work: float, args: Any, default: Any = None) -> Any:
     >>> place_of(1e6, jnp.arange(3), jax.local_devices(backend="cpu")[0]) is None
     True
     """
-    if work > SMALL or getattr(jax.config, "jax_default_device", None) is not None:
+    if work > _ON_CPU or getattr(jax.config, "jax_default_device", None) is not None:
         return None
     default = default or jax.local_devices()[0]
     try:

@@ -120,8 +120,9 @@ def test_names_are_text_whatever_they_look_like(tmp_path, capsys):
     command += ["--score", "margin"]
     assert main([*command, "--out", str(tmp_path / "run")]) == 3
     assert runs.read_summary(tmp_path / "run")["best"] == ["007", "7"]
-    said = capsys.readouterr().out.split()
-    assert said[said.index("1") + 1] == "007"
+    said = capsys.readouterr().out
+    assert "above 0: the first was better in every row" in said
+    assert "\n1  007 " in said
 
 
 def test_an_answer_by_name_in_python(games):

@@ -148,3 +148,21 @@ def test_seconds_beside_the_floor():
     found = {name: seconds[name] / seconds[start.FLOOR] for name in most}
     assert all(found[name] <= most[name] for name in most), found
     assert all(one.megabytes < 1_000 for name in most for one in costs[name])
+
+
+def test_what_a_sample_computes_counts():
+    """A simulator of many steps is compiled well, however small its race is."""
+
+    def slow(key, mean):
+        step = lambda _, x: jnp.sin(x) + mean  # noqa: E731
+        return jax.lax.fori_loop(0, 30_000, step, jax.random.normal(key))
+
+    def endless(key, mean):
+        return jax.lax.while_loop(lambda x: x < 3, lambda x: x + 1, mean)
+
+    key, mean = jax.random.key(0), np.float32(0)
+    quick, long = (compilation.cost_of(sample, key, mean) for sample in (new_sample(), slow))
+    assert quick < 100 < 1e6 < long < 1e8
+    assert compilation.cost_of(endless, key, mean) == np.inf
+    product = compilation.cost_of(jnp.matmul, np.ones((3, 50)), np.ones((50, 2)))
+    assert product == 3 * 50 * 2

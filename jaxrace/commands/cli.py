@@ -13,6 +13,7 @@ import gc
 import os
 import pkgutil
 import re
+import signal
 import sys
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Callable, Sequence
@@ -141,8 +142,8 @@ def _with_status(run: Callable[[], int], verb: Verb | None) -> int:
         return _fail(1, str(error))
     except MemoryError as error:
         return _fail(1, f"expected more memory than there is: {error}")
-    except KeyboardInterrupt:
-        return _fail(130, "interrupted")
+    except KeyboardInterrupt as error:  # of another signal it has the number
+        return _fail(_INTERRUPTED + (error.args[0] if error.args else signal.SIGINT), "interrupted")
 
 
 def _with_option(message: str, verb: Verb | None) -> str:

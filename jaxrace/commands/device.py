@@ -34,6 +34,8 @@ def place(
     if asked == "gpu" and (users == "cpu" or not has_gpu()):
         why = "JAX_PLATFORMS is cpu" if users == "cpu" else "JAX has no GPU here"
         raise ValueError(f"device: expected auto or cpu, as {why}, got gpu")
+    if asked == "cpu" and not has_gpu():  # there may be devices of other kinds
+        jax.config.update("jax_platforms", "cpu")
     if (users and asked == "auto") or not has_gpu():
         return
     before = began and (began / runs.CONFIG).is_file() and runs.read_config(began).get("device")

@@ -3,6 +3,8 @@
 import contextlib
 import importlib
 import json
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,13 @@ from jaxrace import plots, runs
 from jaxrace.answers import Answer
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
-from jaxrace.commands.report import NOT_YET, print_answer, require_outputs, write_report
+from jaxrace.commands.report import (
+    NOT_YET,
+    print_answer,
+    require_figures,
+    require_outputs,
+    write_report,
+)
 
 
 def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
@@ -23,9 +31,12 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
     """
     (path,) = config.inputs.values()
     out, report = given["out"], given["report"]
+    if out is not None:
+        require_figures()
     require_outputs([path], out, report=report)
     asked = importlib.import_module(f"jaxrace.commands.{verb}.of_file")
     with contextlib.ExitStack() as opened:
+        opened.enter_context(_interrupting())
         folder = None if out is None else opened.enter_context(runs.new_folder(out, verb))
         with waiting(Console(stderr=True), f"judging {path}"):
             found: Answer = asked.ask(config)
@@ -43,3 +54,22 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
     if report is not None:
         write_report(Path(report), found)
     return 0 if found.is_answered else NOT_YET
+
+
+@contextlib.contextmanager
+def _interrupting() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does: what has begun is removed."""
+
+    def interrupt(number: int, _: Any) -> None:
+        raise KeyboardInterrupt(number)
+
+    before = {}
+    with contextlib.suppress(ValueError):  # not in the main thread
+        for name in ("SIGTERM", "SIGHUP"):
+            if (number := getattr(signal, name, None)) is not None:
+                before[number] = signal.signal(number, interrupt)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -55,9 +55,13 @@ def read_matrix(
     >>> from pathlib import Path
     >>> _ = Path("wins.csv").write_text(",ann,bob\nann,,3\nbob,1,\n")
     >>> found = read_matrix("wins.csv")
-    >>> found.names, found.probabilities.tolist(), found.said
-    (('ann', 'bob'), [[0.5, 0.75], [0.25, 0.5]], ('wins of the row against the column',))
+    >>> found.names, found.probabilities.tolist()
+    (('ann', 'bob'), [[0.5, 0.75], [0.25, 0.5]])
+    >>> found.said
+    ('wins of the row against the column: 3 of ann, 1 of bob',)
     """
+    if isinstance(source, list | tuple) and all(isinstance(row, list | tuple) for row in source):
+        source = np.array(source)
     if isinstance(source, np.ndarray) or _is_npy(source):
         square, numbers, said = *_of_array(argument, source), []
     else:
@@ -70,7 +74,12 @@ def read_matrix(
     beats, wins = _probabilities(square, numbers), None
     if beats is None:
         beats, wins = _from_counts(square, numbers)
-        said.append("wins of the row against the column")
+        first, second = square.heads[:2]
+        won = f"{wins[0, 1]:g} of {first}, {wins[1, 0]:g} of {second}"
+        said.append(f"wins of the row against the column: {won}")
+        games = (wins + wins.T)[~np.eye(len(wins), dtype=bool)]
+        if len(games) > 2 and (games == 100).all():
+            said.append("every pair has met 100 times; if these are percents, divide them by 100")
     elif np.isin(beats[~np.eye(len(beats), dtype=bool)], (0, 1)).all():
         said.append("0 and 1 are probabilities: certain, and not the results of single games")
     return Matrix(square.heads, beats, (*square.said, *said), wins)

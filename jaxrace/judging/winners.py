@@ -86,13 +86,16 @@ def von_neumann_winner(matrix: ArrayLike) -> NDArray[np.float64]:
     """A lottery over the arms that wins with at least 1/2 against every arm: [K], sums to 1.
 
     The maximin strategy of the game with payoffs p_ij - 1/2, whose value is 0 (Dudik et al. 2015).
-    There may be several; this is one of them. All are within the Smith set.
+    There may be several; this is one of them, of arms that no other beats if there are such. All
+    are within the Smith set.
 
     >>> stone_scissors_paper = [[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]
     >>> von_neumann_winner(stone_scissors_paper).round(3).tolist()
     [0.333, 0.333, 0.333]
     """
     checked = check_matrix(matrix)
+    if (unbeaten := (checked >= 0.5).all(1)).any():
+        return unbeaten / unbeaten.sum()
     members = np.flatnonzero(smith_set(checked))
     game = checked[np.ix_(members, members)].astype(np.float64) - 0.5  # antisymmetric
     lottery = np.zeros(len(checked))

@@ -13,9 +13,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.compilation import is_traced, jit
+from jaxrace.compilation import cost_of, is_traced, jit
 from jaxrace.racing import base, drawing
 from jaxrace.validation import require_function, require_integer, require_keys, require_kind
+
+_SAMPLES = 300  # of an option, in a race that may draw any number of them
 
 
 def run(
@@ -93,7 +95,16 @@ def check_found(race: base.Race, sample: Any, result: Any, first: Any) -> None:
         race.check_preferences(first, source=sample)
 
 
-@jit(4, work=lambda race, *_: race.work)
+def _work(
+    race: base.Race, sample: Any, _: int, __: bool, key: jax.Array, options: Any, ___: Any
+) -> float:
+    """Of the race, and of all samples that it may draw."""
+    option = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), options)
+    samples = race.num_options * getattr(race, "capacity", _SAMPLES)
+    return race.work + samples * cost_of(sample, key, option)
+
+
+@jit(4, work=_work)
 def _run(
     race: base.Race, sample: drawing.Sample, chunk: int, common_random_numbers: bool, *of_race: Any
 ) -> Any:

@@ -16,6 +16,7 @@ _MOST_PROPOSED = 10_000
 _MOST_SEED = 2**32 - 1
 _MOST_OPTIONS = 2_000  # matrices of all pairs must have room
 _LARGEST_SCORE = 2.6e15
+_MANY = 10  # rows that hardly all name the better one first
 _LEVEL = 0.95  # of intervals, each by itself
 # Draws of the qualities, as many as there is room and time for.
 _MOST_DRAWS, _FEWEST_DRAWS, _MOST_NUMBERS = 10_000, 1_000, 2 * 10**6
@@ -117,6 +118,11 @@ def _answer(
     pairs, log_chance = advice(rating, top, number, rng)
     proposed = Counter(tuple(sorted(pair, key=ranking.index)) for pair in pairs.tolist())
     notes = list(votes.said)
+    if votes.kind == "margin" and len(votes.margins) >= _MANY and (votes.margins > 0).all():
+        notes.append(
+            "all margins are above 0: the first was better in every row; of a scale, such as 1 to "
+            "5, its middle is to be subtracted"
+        )
     if not is_connected:
         notes.append("options that no chain of comparisons connects are in no order yet")
     return SelectionOfVotes(

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.compilation import jit
+from jaxrace.compilation import cost_of, jit
 from jaxrace.narrowing import require_held
 from jaxrace.protocol import pytree
 from jaxrace.selection.base import Selector, selected_from
@@ -314,8 +315,12 @@ def first_record(selector: Selector) -> int:
     return selector.opening if isinstance(selector, ScoreSelector) else 0
 
 
-def _size(work: SelectionWork, *_: Any) -> float:
-    return 30.0 * work.budget * work.selector.num_options**2
+def _size(work: SelectionWork, key: jax.Array, problem: Any, *_: Any) -> float:
+    """Of choosing, and of all comparisons."""
+    given = problem if work.shared is None else (work.shared, problem)
+    number = np.int32(0) if isinstance(work.compare, ByNumber) else key
+    compared = cost_of(work.compare, number, given, np.int32(0), np.int32(1))
+    return work.budget * (30.0 * work.selector.num_options**2 + compared)
 
 
 @jit(1, work=_size)

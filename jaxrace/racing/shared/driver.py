@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.compilation import jit
+from jaxrace.compilation import cost_of, jit
 from jaxrace.racing import base, driver
 from jaxrace.racing.drawing import map_rows
 from jaxrace.racing.shared.race import SharedRace
@@ -88,7 +88,16 @@ def task_order(race: SharedRace, key: jax.Array) -> jax.Array:
     return jax.random.permutation(jax.random.fold_in(key, race.capacity), numbers)
 
 
-@jit(3, work=lambda race, *_: race.work)
+def _work(
+    race: SharedRace, sample: Any, _: int, key: jax.Array, options: Any, __: Any, tasks: Any
+) -> float:
+    """Of the race, and of all outcomes that it may ask for."""
+    shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), (options, tasks))
+    samples = race.num_options * race.capacity
+    return race.work + samples * cost_of(sample, key, *shapes)
+
+
+@jit(3, work=_work)
 def _run(race: SharedRace, sample: Sample, chunk: int, *of_race: Any) -> tuple[SharedResult, Any]:
     """The result and ``first_outcomes``, of key, options, params and tasks of one race."""
     return driver.in_lanes(functools.partial(_play_in_step, race, sample, chunk), *of_race)
