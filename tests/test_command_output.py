@@ -13,6 +13,7 @@ from without_cache import without_cache
 from jaxrace.commands import report
 from jaxrace.commands.cli import main
 from jaxrace.commands.race import job
+from jaxrace.commands.select import of_file as select_of_file
 from jaxrace.sweep import StopOnSignals
 
 ROWS = np.random.default_rng(0).normal(size=(12, 3)).round(4)
@@ -170,3 +171,14 @@ def test_nohup_goes_on(monkeypatch):
             assert not stop()
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_file_that_is_interrupted_leaves_nothing(name, here, capsys, monkeypatch):
+    number = getattr(signal, name)
+    before = signal.getsignal(number)
+    monkeypatch.setattr(select_of_file, "ask", lambda config: signal.raise_signal(number))
+    assert main(["select", "t.csv", "--out", "d"]) == 128 + number
+    assert capsys.readouterr().err == "jaxrace: error: interrupted\n"
+    assert not (here / "d").exists()
+    assert signal.getsignal(number) == before
