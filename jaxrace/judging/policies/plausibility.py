@@ -130,7 +130,7 @@ def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
     1{action} / probability has a mean of 1 at most in every step, whatever was before: a gambler as
     in ``check_weights`` may bet on it step by step, on each action of each behaviour policy that is
     in ``known`` trajectories, which ``data`` do not depend on. Where one was taken too rarely,
-    another one was taken too often. Bets are on probabilities half a unit of their last digit larger.
+    another one was taken too often. It bets as if they were half a unit of their last digit larger.
     What is told is of the action that looks worst; ratio is the mean of 1{action} / probability.
     """
     size = 1 + max(int(part.actions.max()) for part in (known, data))
