@@ -240,6 +240,12 @@ MUTANTS = [
         "tests/test_improve.py",
     ),
     (
+        "jaxrace/judging/policies/plausibility.py",
+        "weights = np.where(kinds[place] == done, weights, 0)",
+        "weights = weights * 1",
+        "tests/test_improvement_plausibility.py",
+    ),
+    (
         "jaxrace/judging/policies/front.py",
         "earned = returns.returns(parts.train)",
         "earned = returns.returns(parts.test)",

@@ -8,6 +8,8 @@ from right_select import command, in_file
 from jaxrace.improvement import ReturnRange, check_weights, require_possible, trajectories
 from jaxrace.judging.policies.front import prepared
 from jaxrace.judging.policies.loading import load
+from jaxrace.judging.policies.plausibility import check_actions
+from jaxrace.judging.policies.trajectories import checked
 
 rng = np.random.default_rng(0)
 
@@ -67,6 +69,15 @@ def policies(probabilities, actions, observed, behaviour=None):
     return require_possible(data)
 
 
+def taken_too_often(logged):
+    """Is a log of as many 0s as 1s refuted, and how many times as often as logged are they?"""
+    shape = 400, 1
+    done, chances = np.arange(400).reshape(shape) % 2, np.full(shape, logged)
+    data = checked([np.zeros((*shape, 1))], done, chances, np.zeros(shape))
+    found = check_actions(data, data)
+    return found["is_refuted"], round(found["ratio"], 2)
+
+
 def of_seed(seed):
     with tempfile.TemporaryDirectory() as folder:
         return command(
@@ -114,6 +125,8 @@ CASES = [
         False,
     ),
     ("weights of 1.5", lambda: check_weights(1.5 * rng.exponential(size=400)).is_refuted, True),
+    ("a coin that is logged as one in three", lambda: taken_too_often(1 / 3), (True, 1.5)),
+    ("a coin that is logged as it is", lambda: taken_too_often(0.5), (False, 1.0)),
     (
         "cells with spaces",
         lambda: log("1, 0, .5 ,1", "1, 1, .5 ,1", head=HEAD.replace(",", " , ")),

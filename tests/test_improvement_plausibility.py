@@ -1,12 +1,16 @@
 """The test that importance weights have a mean of 1 at most, and what it says of a log."""
 
+import re
+
 import numpy as np
 import pytest
 from right_improve import HEAD
 
-from jaxrace import runs
+from jaxrace import improve, runs
 from jaxrace.commands.cli import main
 from jaxrace.improvement import check_weights
+from jaxrace.judging.policies.plausibility import check_actions
+from jaxrace.judging.policies.trajectories import Trajectories
 
 
 @pytest.mark.parametrize(
@@ -30,6 +34,91 @@ def test_wrong_ones_are_refuted():
     found = [check_weights(1.5 * rng.lognormal(-0.125, 0.5, 200)).is_refuted for _ in range(100)]
     assert sum(found) > 95
     assert check_weights(np.array([1.0, np.inf])).is_refuted
+
+
+def check(rng, count, true, logged, steps=1, behaviour=1):
+    """Of trajectories of as many behaviour policies; probabilities [cells, A], in random cells."""
+    true, logged = np.broadcast_arrays(true, logged)
+    cells = rng.integers(len(true), size=(count, steps))
+    done = (true[cells].cumsum(-1) < rng.random((count, steps, 1))).sum(-1)
+    done = done.clip(max=true.shape[1] - 1)
+    taken = np.arange(steps) < rng.integers(1, steps + 1, (count, 1))
+    made_by = rng.integers(behaviour, size=count)
+    arrays = np.zeros((count, steps, 1)), done * taken, np.where(taken, logged[cells, done], 1)
+    data = Trajectories(*arrays, np.zeros((count, steps)), taken, made_by)
+    first = np.arange(count) < count // 5
+    return check_actions(data.rows(first), data.rows(~first))
+
+
+CELLS = np.random.default_rng(1).dirichlet(np.ones(5), 4)
+RARE = np.array([[0.001, 0.599, 0.4]])
+MANY = np.full((1, 100), 0.01)
+
+
+@pytest.mark.parametrize(
+    ("true", "logged"),
+    [
+        (CELLS, CELLS),
+        (RARE, RARE),
+        (MANY, MANY),
+        (np.array([[0, 0.7, 0.3], [0.2, 0.5, 0.3]]),) * 2,  # one is impossible in a cell
+        (np.array([[1 / 3, 2 / 3]]), np.array([[0.33, 0.67]])),
+    ],
+    ids=["cells", "rare", "many", "impossible", "rounded"],
+)
+def test_actions_of_right_probabilities_are_hardly_ever_refuted(true, logged):
+    """In one of 100 logs at most: of 400 no more than 10, which has probability .003."""
+    rng, shapes = np.random.default_rng(0), [(100, 1, 1), (100, 5, 3), (1_000, 5, 1), (1_000, 1, 3)]
+    found = [check(rng, n, true, logged, *more) for n, *more in shapes for _ in range(100)]
+    assert sum(one["is_refuted"] for one in found) <= 10
+
+
+def test_rounding_of_probabilities_refutes_nothing_in_large_logs():
+    found = check(np.random.default_rng(0), 100_000, [[1 / 3] * 3], [[0.33] * 3], steps=9)
+    assert not found["is_refuted"]
+
+
+@pytest.mark.parametrize(
+    ("true", "logged"),
+    [([[0.5, 0.3, 0.2]], [[0.3333] * 3]), (CELLS, np.roll(CELLS, 1, 1))],
+    ids=["thirds", "of the wrong action"],
+)
+def test_actions_of_wrong_ones_are_refuted(true, logged):
+    rng = np.random.default_rng(0)
+    assert sum(check(rng, 1_000, true, logged)["is_refuted"] for _ in range(100)) > 95
+
+
+def test_an_action_that_is_taken_more_often_than_logged_certifies_nothing():
+    """Thirds, though one is taken in half of the decisions: what it earns looks larger.
+
+    The best policy, for some of the old alone, has a mean weight of 1 by chance.
+    """
+    rng = np.random.default_rng(0)
+    age, done = rng.random(3_000), rng.choice(["email", "push", "wait"], 3_000, p=[0.5, 0.3, 0.2])
+    mean = 0.8 * ((age > 0.556) & (done == "email")) + 0.3 * ((age <= 0.556) & (done == "wait"))
+    log = {"age": age, "action": done, "reward": (rng.random(3_000) < mean).astype(float)}
+    ways = {"bound": "betting", "floor": 0.55, "candidates": "none"}
+    result = improve(log | {"probability": np.full(3_000, 0.3333)}, 0, 1, **ways)
+    found = result.summary["taken_actions"]
+    assert not result.summary["weights"]["is_refuted"]
+    assert result.summary["lower_bound"] > 0.55, "what is earned is .522"
+    assert not result.found
+    assert (found["is_refuted"], found["action"], found["decisions"]) == (True, "email", 2_400)
+    assert found["ratio"] == pytest.approx(1.5, abs=0.1)
+    assert "NOTHING CAN BE SAID: the logged probabilities are too small" in str(result)
+    assert f"email was taken in {found['taken']:,} of 2,400 tested decisions" in result.meaning()
+
+
+def test_the_check_of_weights_is_in_words():
+    """Of the policy in use all weights are 1, which says nothing."""
+    rng = np.random.default_rng(0)
+    log = {"age": rng.random(400), "action": rng.integers(2, size=400), "probability": [0.5] * 400}
+    best = improve(log | {"reward": log["action"]}, 0, 1, candidates="none")
+    assert any(re.search(r": mean weight [\d.]+ \+- [\d.]+, should be 1$", x) for x in best.notes)
+    same = improve(log | {"reward": np.full(400, 0.5)}, 0, 1)
+    assert same.summary["alpha"] == 0
+    assert same.summary["weights"] is None
+    assert any("mean weight not checked" in note for note in same.notes)
 
 
 @pytest.mark.slow

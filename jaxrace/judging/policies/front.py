@@ -6,11 +6,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from jaxrace import validation
+from jaxrace.judging.policies import plausibility
 from jaxrace.judging.policies.bounds import bound_called
 from jaxrace.judging.policies.candidates import KINDS, Task, find_candidate
 from jaxrace.judging.policies.doubly_robust import doubly_robust, fit_rewards
 from jaxrace.judging.policies.loading import Loaded, Parts, divide, load
-from jaxrace.judging.policies.plausibility import WEIGHT_LEVEL, check_weights, require_possible
 from jaxrace.judging.policies.result import ImprovementOfLog
 from jaxrace.judging.policies.saved import SavedPolicy
 from jaxrace.judging.policies.softmax import features_of, num_features, softmax
@@ -133,7 +133,7 @@ def prepared(
             f"are with the one in use, got {candidates}"
         )
     _require_few_numbers(found, num_features(order, len(found.names)))
-    require_possible(
+    plausibility.require_possible(
         found.data,
         found.seen,
         functools.partial(found.place, column="probability", array="probabilities"),
@@ -207,10 +207,14 @@ def tested(log: Log) -> ImprovementOfLog:
     lower = np.nan
     if np.isfinite(weights).all():
         lower = bound.bound(of_test, weights * test.returns, test.behaviour, log.delta)
-    check = check_weights(weights)
+    check = plausibility.check_weights(weights)
+    of_actions = plausibility.check_actions(parts.train, parts.test)
+    if parts.action_names:
+        of_actions["action"] = parts.action_names[of_actions["action"]]
     # A bound that cannot be told, for want of data or of digits, certifies nothing; and weights
     # whose mean is above 1 make every policy look better than it is.
-    passed = bool(np.isfinite(lower) and lower >= wanted) and not check.is_refuted
+    is_refuted = check.is_refuted or of_actions["is_refuted"]
+    passed = bool(np.isfinite(lower) and lower >= wanted) and not is_refuted
     alpha, is_safe = float(policy.alpha[0]), bound.is_safe
     with np.errstate(over="ignore", invalid="ignore"):
         tested_estimate = (weights * test.returns).mean()
@@ -240,10 +244,13 @@ def tested(log: Log) -> ImprovementOfLog:
         "weights": {
             "mean": check.mean if np.isfinite(check.mean) else None,
             "stderr": check.stderr if np.isfinite(check.stderr) else None,
-            "level": WEIGHT_LEVEL,
+            "level": plausibility.WEIGHT_LEVEL,
             "is_refuted": check.is_refuted,
             "is_low": check.is_low,
-        },
+        }
+        if alpha
+        else None,  # the policy in use weighs all alike
+        "taken_actions": of_actions,
         "said": list(log.said),
     }
     if alpha > 0 and max(part.taken.shape[1] for part in (parts.train, parts.test)) == 1:

@@ -17,6 +17,7 @@ _ROUNDING = 0.01  # probabilities are printed with two digits, or more
 # probability of saying that it is.
 _STAKES = 2.0 ** -np.arange(1, 11)
 WEIGHT_LEVEL = 0.001
+ACTION_LEVEL = 0.01  # the same of saying that an action is taken too often
 
 
 def require_possible(
@@ -121,3 +122,43 @@ def check_weights(weights: np.ndarray) -> WeightCheck:
     stderr = weights.std(ddof=1) / math.sqrt(len(weights)) if has_error else math.inf
     log_e = float(np.logaddexp.reduce(fortunes)) - math.log(len(_STAKES))
     return WeightCheck(float(weights.mean()), float(stderr), log_e)
+
+
+def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
+    """Test whether actions were taken more often than the logged probabilities of ``data`` say.
+
+    1{action} / probability has a mean of 1 at most in every step, whatever was before: a gambler as
+    in ``check_weights`` may bet on it step by step, on each action of each behaviour policy that is
+    in ``known`` trajectories, which ``data`` do not depend on. Where one was taken too rarely,
+    another one was taken too often. It bets as if they were half a unit of their last digit larger.
+    What is told is of the action that looks worst; ratio is the mean of 1{action} / probability.
+    """
+    size = 1 + max(int(part.actions.max()) for part in (known, data))
+    before, done = (  # who took it, and what, as one number
+        np.repeat(np.asarray(part.behaviour, np.int64), part.taken.sum(1)) * size
+        + part.actions[part.taken]
+        for part in (known, data)
+    )
+    chances, kinds = data.probabilities[data.taken], np.unique(before)
+    exact = (d for d in range(2, 7) if np.abs(chances - chances.round(d)).max() < 1e-7)
+    weights = 1 / (chances + 0.5 * 10.0 ** -next(exact, 7))
+    ends = [np.searchsorted(np.sort(done // size), kinds // size + end) for end in (0, 1)]
+    place = np.searchsorted(kinds, done).clip(max=len(kinds) - 1)
+    weights = np.where(kinds[place] == done, weights, 0)  # what is not known wins nothing
+    decisions, lost = ends[1] - ends[0], np.log1p(-_STAKES)
+    fortunes = decisions * lost[:, None] + [
+        np.bincount(place, np.log1p(stake * (weights - 1)) - np.log1p(-stake), len(kinds))
+        for stake in _STAKES
+    ]
+    worst = int(fortunes.max(0).argmax())
+    own, count = chances[done == kinds[worst]], int(decisions[worst])
+    log_e = np.logaddexp.reduce(fortunes, None) - math.log(fortunes.size)
+    return {
+        "action": int(kinds[worst] % size),
+        "behaviour": int(kinds[worst] // size),
+        "taken": len(own),
+        "decisions": count,
+        "ratio": float((1 / own).sum()) / max(count, 1),
+        "level": ACTION_LEVEL,
+        "is_refuted": bool(log_e >= -math.log(ACTION_LEVEL)),
+    }

@@ -194,7 +194,7 @@ class ImprovementOfLog(Answer):
         kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
         confidence = f"with {kind} {100 * (1 - summary['delta']):.4g}%"
         keep = "keep the policy in use"
-        if (summary.get("weights") or {}).get("is_refuted"):
+        if self._refuted:
             return f"NOTHING CAN BE SAID: the logged probabilities are too small; {keep}"
         if not summary["passed"]["mean"]:
             return (
@@ -213,12 +213,18 @@ class ImprovementOfLog(Answer):
 
     def meaning(self) -> str:
         """What is guaranteed."""
-        if (self.summary.get("weights") or {}).get("is_refuted"):
-            return _of_weights(self.summary["weights"])
-        return worth(self.summary)
+        return self._refuted or worth(self.summary)
+
+    @property
+    def _refuted(self) -> str:
+        """Why the logged probabilities are not right; "" if nothing says so."""
+        for name, words in (("taken_actions", _of_actions), ("weights", _of_weights)):
+            if (self.summary.get(name) or {}).get("is_refuted"):
+                return words(self.summary[name])
+        return ""
 
     def _notes(self) -> list[str]:
-        summary, weights = self.summary, self.summary.get("weights")
+        summary = self.summary
         found = [*summary.get("said", [])]
         better = "; smaller is better" if summary["smaller"] else ""
         found.append(
@@ -234,8 +240,8 @@ class ImprovementOfLog(Answer):
             found.append(
                 "the policy: .policy of this answer, and policy.npz in the folder of --out"
             )
-        if weights and not weights["is_refuted"]:
-            found.append(_of_weights(weights))
+        if "weights" in summary and not self._refuted:
+            found.append(_of_weights(summary["weights"]))
         if summary["floor_is_estimate"]:
             error = self._shown(summary["floor_stderr"])
             found.append(
@@ -264,24 +270,34 @@ class ImprovementOfLog(Answer):
         return [*shown, Shown(["estimate", self._noun, level], worths)]
 
 
-def _of_weights(weights: dict[str, Any]) -> str:
+def _of_actions(check: dict[str, Any]) -> str:
+    return (
+        f"check of the logged probabilities: action {check['action']} was taken in "
+        f"{check['taken']:,} of {check['decisions']:,} tested decisions of behaviour policy "
+        f"{check['behaviour']}, {check['ratio']:.3g} times as often as they say; with right ones "
+        f"this is said with probability {check['level']:g} at most"
+    )
+
+
+def _of_weights(weights: dict[str, Any] | None) -> str:
+    said = "check of the logged probabilities: mean weight "
+    if weights is None:
+        return f"{said}not checked, as the policy in use weighs 1 everywhere"
     numbers = [
         "beyond what floats hold" if number is None else f"{number:.3f}"
         for number in (weights["mean"], weights["stderr"])
     ]
-    said = f"mean weight of the tested trajectories {' +- '.join(numbers)}: "
+    said += f"{' +- '.join(numbers)}, should be 1"
     if weights["is_refuted"]:
         return (
-            f"{said}if probabilities were logged as they are, it would be 1, and so large with "
-            f"probability {weights['level']:g} at most"
+            f"{said}; with right ones it is so large with probability {weights['level']:g} at most"
         )
     if weights["is_low"]:
         return (
-            f"{said}less than 1; either probabilities were logged too large, or the policy in use "
-            "never does all that this one does, which then performs better than is said"
+            f"{said}; either they were logged too large, or the policy in use never does all that "
+            "this one does, which then performs better than is said"
         )
-    level = f"by a test that errs with probability {weights['level']:g}"
-    return f"{said}1 if probabilities were logged as they are (not refuted, {level})"
+    return said
 
 
 def worth(summary: dict[str, Any]) -> str:
