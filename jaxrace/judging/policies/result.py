@@ -170,7 +170,8 @@ class ImprovementOfLog(Answer):
             does.barh(places, shares, 0.38, color=colour)
         does.set_yticks(range(len(shown)), labels(names))
         does.set_ylim(max(len(shown), 1) - 0.4, -0.6)
-        said = "share of the decisions\n(grey: in the log; blue: the new policy)"
+        alone = " alone" if self.found and self.summary["alpha"] < 1 else ""
+        said = f"share of the decisions\n(grey: in the log; blue: the new policy{alone})"
         does.set(title="what it does" + first_of(shown, len(self.actions)), xlabel=said)
         return figure
 
@@ -234,7 +235,7 @@ class ImprovementOfLog(Answer):
         if self.found and summary["alpha"] < 1:
             found.append(
                 f"a mixture: the new policy with probability {summary['alpha']:.2g}, the policy in "
-                "use otherwise, in every decision"
+                "use otherwise, in every decision; rules and shares below are of the new one alone"
             )
         if self.found:
             found.append(
