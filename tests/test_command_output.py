@@ -173,10 +173,11 @@ def test_nohup_goes_on(monkeypatch):
         signal.signal(signal.SIGHUP, before)
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
 def test_a_file_that_is_interrupted_leaves_nothing(name, here, capsys, monkeypatch):
     number = getattr(signal, name)
-    before = signal.getsignal(number)
+    if (before := signal.getsignal(number)) is signal.SIG_IGN:
+        pytest.skip("these tests are run by nohup, which ignores it")
     monkeypatch.setattr(select_of_file, "ask", lambda config: signal.raise_signal(number))
     assert main(["select", "t.csv", "--out", "d"]) == 128 + number
     assert capsys.readouterr().err == "jaxrace: error: interrupted\n"

@@ -66,7 +66,9 @@ def _interrupting() -> Iterator[None]:
     before = {}
     with contextlib.suppress(ValueError):  # not in the main thread
         for name in ("SIGTERM", "SIGHUP"):
-            if (number := getattr(signal, name, None)) is not None:
+            number = getattr(signal, name, None)
+            # Not where nohup ignores it.
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 before[number] = signal.signal(number, interrupt)
     try:
         yield
