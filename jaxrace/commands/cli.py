@@ -53,7 +53,7 @@ _INTERRUPTED = 128  # and the number of the signal: the exit status
 
 
 class Verb(NamedTuple):
-    """A verb; all but ``race`` leave the folder of a run."""
+    """A verb: without a job it answers a file; with one it leaves a run's folder, but for race."""
 
     config: Any  # the dataclass that its options and its help are made from
     # The function that does it, as MODULE:NAME; a file is answered at once, see ``front``.
@@ -119,11 +119,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _with_status(run, _VERBS.get(argv[0]))
 
 
-def run_alone(name: str, verb: Verb, argv: Sequence[str], prog: str) -> int:
+def run_alone(name: str, verb: Verb, prog: str, argv: Sequence[str] | None = None) -> int:
     """Run a verb that is a program by itself, and return the exit status."""
     parser = _parser_of(verb, prog=prog)
-    argv = with_local_cluster(list(argv))
-    return _with_status(lambda: _do(name, verb, parser.parse_args(argv)), verb)
+    words = with_local_cluster(sys.argv[1:] if argv is None else list(argv))
+    return _with_status(lambda: _do(name, verb, parser.parse_args(words)), verb)
 
 
 def _with_status(run: Callable[[], int], verb: Verb | None) -> int:

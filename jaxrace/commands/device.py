@@ -31,12 +31,13 @@ def place(
     import jax
 
     users = jax.config.jax_platforms  # pyright: ignore[reportAttributeAccessIssue]
-    if asked == "gpu" and (users == "cpu" or not has_gpu()):
+    is_there = has_gpu()
+    if asked == "gpu" and (users == "cpu" or not is_there):
         why = "JAX_PLATFORMS is cpu" if users == "cpu" else "JAX has no GPU here"
         raise ValueError(f"device: expected auto or cpu, as {why}, got gpu")
-    if asked == "cpu" and not has_gpu():  # there may be devices of other kinds
+    if asked == "cpu" and not is_there:  # there may be devices of other kinds
         jax.config.update("jax_platforms", "cpu")
-    if (users and asked == "auto") or not has_gpu():
+    if (users and asked == "auto") or not is_there:
         return
     before = began and (began / runs.CONFIG).is_file() and runs.read_config(began).get("device")
     if before:

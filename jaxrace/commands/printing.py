@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from jaxrace.answers import shown
+from jaxrace.judging.quantiles import student_quantile
 
 
 def say(console: Console, *lines: str) -> None:
@@ -52,6 +53,4 @@ def plus_minus(console: Console) -> str:
 
 def confidence_scale(count: int) -> float:
     """Half the 95 % confidence interval of a mean of so many, in standard errors."""
-    from scipy import stats
-
-    return float(stats.t.ppf(0.975, count - 1))
+    return student_quantile(0.025, count - 1)

@@ -1,7 +1,7 @@
 """``python -m papers.duels``: runs bandits on a preference matrix."""
 
+import functools
 import sys
-from collections.abc import Sequence
 
 from jaxrace.commands.cli import Verb, run_alone
 from jaxrace.commands.options import listed
@@ -21,12 +21,8 @@ VERB = Verb(
     ),
 )
 
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run them, and return the exit status."""
-    argv = sys.argv[1:] if argv is None else argv
-    return run_alone("duels", VERB, argv, "python -m papers.duels")
-
+# Run them; returns the exit status.
+main = functools.partial(run_alone, "duels", VERB, "python -m papers.duels")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,7 +1,7 @@
 """``python -m papers.holdem``: evolves players, with what the command of jaxrace has for runs."""
 
+import functools
 import sys
-from collections.abc import Sequence
 
 from jaxrace.commands.cli import Verb, run_alone
 from jaxrace.commands.options import listed
@@ -16,12 +16,8 @@ VERB = Verb(
     epilog=listed(selections=SELECTIONS),
 )
 
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Evolve players, and return the exit status."""
-    argv = sys.argv[1:] if argv is None else argv
-    return run_alone("holdem", VERB, argv, "python -m papers.holdem")
-
+# Evolve players; returns the exit status.
+main = functools.partial(run_alone, "holdem", VERB, "python -m papers.holdem")
 
 if __name__ == "__main__":
     sys.exit(main())

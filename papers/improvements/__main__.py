@@ -1,7 +1,7 @@
 """``python -m papers.improvements``: improves policies in simulators."""
 
+import functools
 import sys
-from collections.abc import Sequence
 
 from jaxrace.commands.cli import Verb, run_alone
 from jaxrace.commands.options import listed
@@ -18,12 +18,8 @@ VERB = Verb(
     cost=(18.0, 2e-3, lambda job: job.repeats * job.trajectories),
 )
 
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Improve them, and return the exit status."""
-    argv = sys.argv[1:] if argv is None else argv
-    return run_alone("improvements", VERB, argv, "python -m papers.improvements")
-
+# Improve them; returns the exit status.
+main = functools.partial(run_alone, "improvements", VERB, "python -m papers.improvements")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,7 +1,7 @@
 """``python -m papers.selections``: simulates methods against each other."""
 
+import functools
 import sys
-from collections.abc import Sequence
 
 from jaxrace.commands.cli import Verb, run_alone
 from jaxrace.commands.options import listed
@@ -21,12 +21,8 @@ VERB = Verb(
     ),
 )
 
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Simulate, and return the exit status."""
-    argv = sys.argv[1:] if argv is None else argv
-    return run_alone("selections", VERB, argv, "python -m papers.selections")
-
+# Simulate; returns the exit status.
+main = functools.partial(run_alone, "selections", VERB, "python -m papers.selections")
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -221,22 +221,3 @@ def test_a_named_matrix_of_wins_is_shown_by_name(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "wins of the row against the column" in said
     assert "Condorcet winner ann, Copeland winners ann" in said
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    {
-        "random --algorithm rucb,nobody": "--algorithm: expected some of rucb, ",
-        "random --arms 10000000": "--arms: expected at most 20000, got 10000000",
-        "cyclic --arms 2": "--arms: expected at least 3 for a cyclic matrix",
-        "random --arms 2": "--algorithm: expected some for 2 arms, got 'sup-klucb' (num_arms: ",
-        "random --horizon 54 --algorithm sup-klucb": "--horizon: expected at least 55",
-        "random --algorithm rucb --delta 0.1": "--delta: expected none with rucb, which does",
-        "nothing": "matrix: expected a file or one of random, ",
-    }.items(),
-)
-def test_bad_options(command, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main([*command.split(), *COMMAND]) == 2
-    assert said in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []

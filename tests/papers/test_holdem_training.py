@@ -159,22 +159,3 @@ def test_no_selection_plays_more_matches_than_the_others(name, matches, warm_up)
         assert selection.selector.top == 16
     assert isinstance(selection.compare, ShortMatch)
     assert 2 * selection.compare.decks == config.hands_of_match == 10
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    {
-        "--selection best": "--selection: expected some of hybrid, pkg, race, uniform",
-        "--strategy DE": "--strategy: expected one of CMA_ES",
-        "--sigma much": "--sigma: expected a number, or null, got 'much'",
-        "--strategy ESMC --population 31": "population_size: ESMC takes even sizes only",
-        "--population 5 --matches 5": "--matches: expected at least 11 of each",
-        "--hands 2000000000": "--hands: expected at most 1000000000",
-        "--episodes 10": "unrecognized arguments: --episodes 10",
-        "--population 1000 --matches 9999": "--matches: expected at most 1,000,000,000 in",
-    }.items(),
-)
-def test_bad_options(command, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main([*command.split(), "--no-compilation-cache"]) == 2
-    assert said in capsys.readouterr().err

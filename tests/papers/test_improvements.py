@@ -59,22 +59,3 @@ def test_it_goes_on_where_it_was(simulated, capsys):
         "not a strict guarantee: daedalus2 tests on data that it has seen, and bound t is semi-safe"
         in said
     )
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    {
-        "maze": "task: expected one of gridworld, mountain-car, marketing, got 'maze'",
-        "gridworld --bound hoeffding": "--bound: expected one of ci, betting",
-        "gridworld --trajectories 150": "--trajectories: expected a multiple of batch = 100, g",
-        "gridworld --spend": "--spend: expected --method daedalus",
-        "gridworld --floor 1.5": "--floor: expected a number in [0, 1), got 1.5",
-        "gridworld --candidates some": "--candidates: expected one of none, k-fold, got 'some'",
-        "gridworld --method batch --batch 50": "--batch: expected none with method batch",
-    }.items(),
-)
-def test_bad_options(command, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main([*command.split(), *COMMAND]) == 2
-    assert said in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []

@@ -161,19 +161,3 @@ def test_all_experiments_are_reproduced_in_their_folders(tmp_path, monkeypatch):
     shutil.rmtree(folder / done[-1])
     assert reproduce(Job(ReproduceConfig("all", quick=True), folder, resume=True)) == folder
     assert done == [*expected, done[-1]]
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    {
-        "": "the following arguments are required: name",
-        "figure-9": "name: expected one of pbr-synthetic",
-        "pbr-synthetic --resume --out nowhere": "--out: expected the folder of a run",
-        "pbr-synthetic --quick --seed 18446744073709551616": "--seed: expected at most 42949",
-    }.items(),
-)
-def test_bad_options(command, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main([*command.split(), "--no-compilation-cache"]) == 2
-    assert said in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []

@@ -92,25 +92,3 @@ def test_a_budget_that_nothing_divides_is_cut(monkeypatch, tmp_path):
     assert task.budget == 18 + 50 * 99
     task, *_ = played(monkeypatch, tmp_path / "other", "uniform", budget=5018, **size)
     assert task.budget == 5018
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    {
-        "thurstone --method best": "--method: expected some of",
-        "thurstone --top 10": "--top: expected less than options = 10",
-        "thurstone --budget 134": "--budget: expected at least 135, the warm-up of",
-        "thurstone --method top --top 4 --budget 24": "--budget: expected at least 25, as top p",
-        "thurstone --repeats 1": "--repeats: expected an integer of at least 2",
-        "thurstone --delta 0.1": "--delta: expected none with method pkg, which guarant",
-        "thurstone --batch 2": "--batch: expected a divisor of the 865 comparisons",
-        "thurstone --method pkg,ocba --batch 5": "--batch: expected 1 with method ocba",
-        "thurstone --method top --pooled-samples 1": "--pooled-samples: expected none with",
-        "tennis": "problem: expected one of thurstone, wins, circle, got 'tennis'",
-    }.items(),
-)
-def test_bad_options(command, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main([*command.split(), *COMMAND]) == 2
-    assert said in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
