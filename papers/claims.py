@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.commands.workbench import mean_and_error
 from jaxrace.tables import markdown_table
+from papers.workbench import mean_and_error
 
 YES, NO, OPEN = "yes", "no", "open"
 

@@ -9,11 +9,11 @@ from jaxrace.commands.progress import shown_stages
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import search_budget
 from jaxrace.commands.train.summary import describe_failures
-from jaxrace.commands.workbench import with_error
 from papers.audits.dominance.options import TASKS
 from papers.duels.job import record_count, rounded
 from papers.holdem.evolution import random_other
 from papers.improvements.domains import of_gridworld
+from papers.workbench import with_error
 
 
 def test_records_of_duels_are_evenly_spaced():

@@ -12,13 +12,13 @@ from jaxrace import dueling, plots, runs
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.report import print_answer
-from jaxrace.commands.workbench import Columns, Workbench, run_job
 from jaxrace.dueling.driver import note_without_winner
 from jaxrace.judging.standing import duel as duel_of
 from papers.duels.config import DuelsConfig
 from papers.duels.lineup import Entrant, entrant, matrix_of
 from papers.duels.regrets import Bandit, Regrets
 from papers.duels.runs import Runs, run_entrant, stack_problems
+from papers.workbench import Columns, Workbench, run_job
 
 FIGURE, MATRIX = "regret.png", "matrix.png"
 

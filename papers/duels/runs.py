@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.commands.workbench import Workbench, rows_of_jobs
 from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_winners
 from papers.duels.lineup import Entrant
+from papers.workbench import Workbench, rows_of_jobs
 
 # Runs of a block: their arrays stay in the processor's cache; of few runs, so many blocks. What
 # the runs come to may depend on it, so it does not depend on the number of cores.

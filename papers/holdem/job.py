@@ -13,7 +13,6 @@ from rich.table import Column
 from jaxrace import files, plots, runs, sweep
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
-from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
@@ -25,6 +24,7 @@ from papers.holdem.evolution import RaceSelection, SelectorSelection
 from papers.holdem.matches import Course, Evaluation, ShortMatch
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.runs import BY_SCORES
+from papers.workbench import Workbench, run_job
 
 EVALUATION, PLAYERS, CURVE = "evaluation.csv", "players.npz", "learning_curve.png"
 _POINTS = 10  # generations of a search that are evaluated, its start included

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels, sweep
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error
 from jaxrace.envs import holdem
 from jaxrace.envs.holdem import policies
 from jaxrace.envs.holdem.player import OneOf, Player
 from papers.holdem.config import HoldemConfig
+from papers.workbench import Columns, Workbench, mean_and_error
 
 # Random boards and hands of the opponent, from which strengths before the turn are estimated.
 STRENGTH_SAMPLES = 1024

@@ -14,7 +14,6 @@ import numpy as np
 
 from jaxrace import improvement, sweep
 from jaxrace.bases import Affine, Cells, Fourier
-from jaxrace.commands.workbench import Workbench
 from jaxrace.envs import Environment, gridworld, marketing, mountain_car
 from jaxrace.improvement import (
     CandidateSearch,
@@ -26,6 +25,7 @@ from jaxrace.improvement import (
 )
 from jaxrace.rollout import PolicyInTask
 from papers.improvements.config import BATCHES
+from papers.workbench import Workbench
 
 Chances = Callable[[Any], jax.Array]  # of observations [m, ...]: float32 [m, A]
 _BATCH = 2_500  # rollouts that are simulated at once

@@ -10,10 +10,10 @@ from rich.console import Console
 from jaxrace import files, improvement, plots, runs
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
-from jaxrace.commands.workbench import Workbench, run_job
 from jaxrace.judging.policies.result import worth
 from papers.improvements.config import ImprovementsConfig
 from papers.improvements.domains import DOMAINS, Worth, floor_of, run_trials
+from papers.workbench import Workbench, run_job
 
 FIGURE, POLICY = "performance.png", "policy.npz"
 

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots, sweep
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_and_error, report_table
 from jaxrace.improvement import BOUNDS, EmpiricalBernstein
 from jaxrace.improvement.bounds import Rows
+from papers.workbench import Columns, Workbench, as_columns, mean_and_error, report_table
 
 DELTA = 0.05
 SHAPE, SCALE = 2, 50.0  # the gamma distribution of the figure: its mean is 100

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import (
+from papers.improvements.domains import DOMAINS, Trials, daedalus_of, floor_of, run_trials
+from papers.workbench import (
     Columns,
     Workbench,
     mean_and_error,
     mean_columns,
     report_table,
 )
-from papers.improvements.domains import DOMAINS, Trials, daedalus_of, floor_of, run_trials
 
 DELTA = 0.05
 BOUNDS = ("ci", "t", "bca")

@@ -7,9 +7,9 @@ import jax
 import numpy as np
 
 from jaxrace import improvement, plots, sweep
-from jaxrace.commands.workbench import Columns, Workbench, as_columns, mean_columns, report_table
 from jaxrace.rollout import PolicyInTask
 from papers.improvements.domains import DOMAINS, Domain, floor_of, is_worse, performances
+from papers.workbench import Columns, Workbench, as_columns, mean_columns, report_table
 
 DELTA = 0.05
 BOUNDS = ("ci", "t", "bca", "betting")

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import Workbench
 from jaxrace.policies import Sigmoid
 from jaxrace.tables import markdown_table
 from papers.claims import Claim
@@ -15,6 +14,7 @@ from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.learners import GRID, searches_by
 from papers.preference_racing.medical_claims import convergence_claims
 from papers.preference_racing.medical_outcomes import claims_of
+from papers.workbench import Workbench
 
 _NONE: Mapping[str, Any] = MappingProxyType({})
 

@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 
-from jaxrace.commands.workbench import mean_and_error, mean_in_words, with_error
 from papers.claims import NO, OPEN, YES, Claim, difference, verdict, yes_or_no
 from papers.preference_racing import medical_runs as medical
+from papers.workbench import mean_and_error, mean_in_words, with_error
 
 FEW = 4000  # the paper looks at learners with fewer training episodes than these
 PREFERENCE_BASED = ("pb-edps", "pbpi")

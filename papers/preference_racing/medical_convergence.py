@@ -3,10 +3,10 @@
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, report_table
 from papers.claims import claims_table
 from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.medical_claims import FEW, convergence_claims
+from papers.workbench import Columns, Workbench, mean_columns, report_table
 
 SHOWN = ("mean_reward", "survival_rate")
 

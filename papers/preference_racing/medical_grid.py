@@ -8,10 +8,10 @@ import numpy as np
 from jaxrace import plots
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_columns, with_error
 from jaxrace.tables import markdown_table
 from papers.claims import NO, OPEN, YES, Claim, claims_table, verdict
 from papers.preference_racing import medical_runs as medical
+from papers.workbench import Columns, Workbench, mean_and_error, mean_columns, with_error
 
 SIGMAS = (0.1, 1.0, 5.0, 10.0, 15.0, 25.0, 50.0, 100.0)
 DELTAS = (0.01, 0.05, 0.1, 0.2, 0.5)

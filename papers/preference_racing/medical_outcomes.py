@@ -6,11 +6,11 @@ import numpy as np
 from scipy import stats
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Workbench, mean_in_words
 from jaxrace.tables import markdown_table
 from papers.claims import Claim, claims_table
 from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.medical_claims import outcome_claims
+from papers.workbench import Workbench, mean_in_words
 
 TUMOUR, TOXICITY = "tumour_size", "max_toxicity"
 _LEVEL = 0.95

@@ -14,9 +14,9 @@ from jaxrace.commands.train.config import METHODS, TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_fixed
 from jaxrace.commands.train.learning import make_sweep
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.commands.workbench import Workbench
 from jaxrace.search import SearchWork
 from papers.preference_racing.learners import searches_by
+from papers.workbench import Workbench
 
 LEARNERS = ("pb-edps", "edps", "pbpi", "sarsa")
 EVOLUTION = ("pb-edps", "edps")  # their generations end after other numbers of episodes each time

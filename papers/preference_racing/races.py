@@ -8,11 +8,11 @@ import jax
 import numpy as np
 
 from jaxrace import racing
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, report_table
 from jaxrace.envs import options
 from jaxrace.search import stack_params
 from papers.claims import Claim, yes_or_no
 from papers.preference_racing.trials import AnyTask, race_trials, trials_of
+from papers.workbench import Columns, Workbench, mean_columns, report_table
 
 OPTIONS, TOP, ROUNDS, DELTA = 10, 5, 300, 0.05
 COMPLEXITIES = tuple(float(k) for k in range(1, 11))

@@ -12,12 +12,12 @@ from jaxrace import plots, racing
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import CANDIDATES, searches_of
 from jaxrace.commands.train.tasks import TASKS, Task
-from jaxrace.commands.workbench import Columns, Workbench, mean_and_error, mean_in_words
 from jaxrace.search import PolicySearch, SearchWork
 from jaxrace.strategies import Strategy
 from jaxrace.tables import markdown_table
 from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.learners.split_race import SplitRaceSearch
+from papers.workbench import Columns, Workbench, mean_and_error, mean_in_words
 
 # FAST is what `--method pb-edps-fast` does.
 PUBLISHED, FAST = "published schedule", "population 14, 30 shared patients, final race"

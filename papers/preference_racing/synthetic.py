@@ -5,11 +5,11 @@ import itertools
 import numpy as np
 
 from jaxrace import kernels, plots, racing
-from jaxrace.commands.workbench import Workbench, mean_and_error, mean_in_words
 from jaxrace.tables import markdown_table
 from papers.claims import Claim, claims_table, yes_or_no
 from papers.preference_racing import races
 from papers.preference_racing.races import BOUNDS, OPTIONS, ROUNDS, TOP, VARIANTS
+from papers.workbench import Workbench, mean_and_error, mean_in_words
 
 # Label, colour and marker of the races of the paper's figure.
 _PAPER = {

@@ -3,9 +3,9 @@
 import itertools
 
 from jaxrace import kernels, plots, racing
-from jaxrace.commands.workbench import Workbench
 from papers.claims import claims_table
 from papers.preference_racing import races
+from papers.workbench import Workbench
 
 RANKINGS = {"PBR-CO": "copeland", "PBR-SE": "borda", "PBR-RW": "random_walk"}
 

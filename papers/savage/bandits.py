@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 from jaxrace import dueling, plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, report_table
 from jaxrace.dueling.problems import URVOY_MEANS
 from papers.duels.lineup import Entrant
 from papers.duels.runs import Runs, run_entrant, stack_problems
+from papers.workbench import Columns, Workbench, mean_columns, report_table
 
 NUM_ARMS = len(URVOY_MEANS)
 

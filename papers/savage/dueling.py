@@ -8,11 +8,11 @@ import jax
 import numpy as np
 
 from jaxrace import dueling, plots
-from jaxrace.commands.workbench import Workbench, mean_columns, report_table
 from jaxrace.dueling import matrices
 from papers.duels.lineup import entrant
 from papers.duels.runs import Runs, run_entrant, stack_problems
 from papers.savage.bandits import ended_columns, without_end
+from papers.workbench import Workbench, mean_columns, report_table
 
 _RECORDS = 100
 

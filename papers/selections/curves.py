@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, mean_and_error, mean_columns, with_error
 from jaxrace.tables import markdown_table
+from papers.workbench import Columns, mean_and_error, mean_columns, with_error
 
 
 class Curve(NamedTuple):

@@ -11,12 +11,12 @@ from rich.console import Console
 from jaxrace import runs, selection
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import name_column, print_table, say
-from jaxrace.commands.workbench import Workbench, run_job, with_error
 from jaxrace.selection.driver import first_record, fitting_interval
 from papers.selections.config import FROM_SCORES, SelectionsConfig
 from papers.selections.curves import Curve, figure_of, table_of
 from papers.selections.runs import BY_SCORES, Task, run_rows, run_top
 from papers.selections.tasks import CIRCLE, Plan, thurstone_task, wins_task, with_own_target
+from papers.workbench import Workbench, run_job, with_error
 
 FIGURE = "success.png"
 

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.commands.workbench import Workbench, rows_of_jobs
 from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,
@@ -26,6 +25,7 @@ from jaxrace.selection import (
 )
 from jaxrace.selection.driver import Compare, first_record, fitting_interval
 from papers.selections.curves import Curve
+from papers.workbench import Workbench, rows_of_jobs
 
 # Those that estimate variances of pairs, by what commands call them.
 BY_SCORES: dict[str, Callable[..., ScoreSelector]] = {

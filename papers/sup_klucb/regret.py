@@ -7,11 +7,11 @@ import jax
 import numpy as np
 
 from jaxrace import dueling, plots
-from jaxrace.commands.workbench import Columns, Workbench, mean_columns, mean_in_words
 from jaxrace.dueling import matrices
 from jaxrace.tables import markdown_table
 from papers.duels.lineup import entrant
 from papers.duels.runs import run_entrant, stack_problems
+from papers.workbench import Columns, Workbench, mean_columns, mean_in_words
 
 ALGORITHMS = ("rucb", "dts", "sup-klucb")
 _LEAST_ARMS, _MOST_ARMS = 3, 36

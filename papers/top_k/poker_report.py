@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots
-from jaxrace.commands.workbench import Columns, mean_and_error, mean_in_words, with_error
 from jaxrace.selection import borda_top
 from jaxrace.tables import markdown_table
 from papers.top_k.poker_matches import Races
+from papers.workbench import Columns, mean_and_error, mean_in_words, with_error
 
 
 class Truth(NamedTuple):

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import plots, selection
-from jaxrace.commands.workbench import Workbench
 from papers.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.curves import Curve, draw_curves, success_table, table_of
@@ -15,6 +14,7 @@ from papers.selections.runs import Task, run_selector, run_top
 from papers.top_k import poker_matches, poker_report
 from papers.top_k.thurstone_noise import PUBLISHED_CROSSING, run_with_index
 from papers.top_k.thurstone_topk import TOP as SELECT_TOP
+from papers.workbench import Workbench
 
 POPULATIONS, PLAYERS, TOP, DECKS = 10, 10, 4, 5_000
 SELECTIONS, BUDGET, INTERVAL = 500, 1_000, 10

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import dueling, kernels, racing, selection
-from jaxrace.commands.workbench import Workbench, mean_and_error
 from jaxrace.envs.options import Normal
 from jaxrace.tables import markdown_table
 from papers.duels.lineup import entrant
@@ -36,6 +35,7 @@ from papers.selections.tasks import (
     with_own_target,
 )
 from papers.top_k.thurstone_topk import TOP
+from papers.workbench import Workbench, mean_and_error
 
 # Of options, of the best, comparisons, and selections of each method.
 SIZES = ((10, 4, 2_000, 1_000), (50, 10, 6_000, 100))

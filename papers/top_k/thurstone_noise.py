@@ -7,10 +7,10 @@ import jax
 import numpy as np
 
 from jaxrace import plots, selection
-from jaxrace.commands.workbench import Workbench, as_columns, mean_and_error, report_table
 from papers.selections.curves import Curve, correct_at, draw_curves, table_of
 from papers.selections.runs import Task, run_rows, run_selector
 from papers.selections.tasks import Plan, thurstone_task
+from papers.workbench import Workbench, as_columns, mean_and_error, report_table
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
 NUM_OPTIONS, TOP, BUDGET, INTERVAL = 10, 4, 1_000, 5

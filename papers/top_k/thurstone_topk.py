@@ -5,7 +5,6 @@ import functools
 from collections.abc import Sequence
 
 from jaxrace import selection
-from jaxrace.commands.workbench import Workbench, with_error
 from papers.selections.curves import (
     Curve,
     figure_of,
@@ -15,6 +14,7 @@ from papers.selections.curves import (
 )
 from papers.selections.runs import TOP_POINTS, Task, run_selector, run_top
 from papers.selections.tasks import Plan, thurstone_task
+from papers.workbench import Workbench, with_error
 
 TOP = "SELECT/TOP"
 NUM_OPTIONS, BUDGET, INTERVAL = 10, 1_000, 5

@@ -5,13 +5,13 @@ import dataclasses
 import numpy as np
 
 from jaxrace import selection
-from jaxrace.commands.workbench import Workbench, mean_and_error, with_error
 from jaxrace.tables import markdown_table
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.curves import correct_at, success_in_words
 from papers.selections.runs import Task, run_selector
 from papers.selections.tasks import Plan, thurstone_task, wins_task, with_own_target
 from papers.top_k.thurstone_topk import NUM_OPTIONS, Curves, leave
+from papers.workbench import Workbench, mean_and_error, with_error
 
 TOP = 4
 _SIZES = NUM_OPTIONS, TOP

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from jaxrace import dueling, runs, sweep
-from jaxrace.commands.workbench import Workbench
 from jaxrace.dueling import DuelJob, DuelWork, Rucb, SupKlucb, matrices
 from jaxrace.dueling.driver import Record
 from papers.duels import runs as duel_runs
 from papers.duels.__main__ import main
 from papers.duels.config import ALGORITHMS
 from papers.duels.lineup import entrant
+from papers.workbench import Workbench
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["--no-compilation-cache"]

@@ -8,7 +8,6 @@ import pytest
 
 from jaxrace import runs, sweep, tables
 from jaxrace.commands.job import Job
-from jaxrace.commands.workbench import Workbench
 from jaxrace.envs.holdem import Deals
 from papers.holdem import job
 from papers.holdem.__main__ import main
@@ -16,6 +15,7 @@ from papers.holdem.config import SELECTIONS, HoldemConfig
 from papers.holdem.evolution import RaceSelection
 from papers.holdem.job import selection_of, train_holdem
 from papers.holdem.matches import OPPONENTS, ShortMatch
+from papers.workbench import Workbench
 
 # Small stacks make small trees; 10 pairs of 5 players have 30 matches of 4 hands.
 SMALL: dict[str, Any] = {

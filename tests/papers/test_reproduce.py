@@ -9,7 +9,6 @@ import pytest
 
 from jaxrace import racing, sweep, tables
 from jaxrace.commands.job import Job
-from jaxrace.commands.workbench import Workbench
 from papers import job as reproduce_module
 from papers.__main__ import main
 from papers.config import ReproduceConfig
@@ -19,6 +18,7 @@ from papers.preference_racing import races as race_curves
 from papers.preference_racing import synthetic as pbr_synthetic
 from papers.preference_racing import variants
 from papers.preference_racing.trials import AnyTask
+from papers.workbench import Workbench
 
 REPETITIONS = 3
 

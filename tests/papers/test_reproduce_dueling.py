@@ -5,13 +5,13 @@ import pytest
 
 from jaxrace import tables
 from jaxrace.commands.job import Job
-from jaxrace.commands.workbench import Workbench
 from jaxrace.dueling.problems import URVOY_MEANS
 from papers.config import ReproduceConfig
 from papers.figures import FIGURES, IN_ALL
 from papers.job import maker, reproduce
 from papers.savage import bandits
 from papers.sup_klucb import regret as sup_klucb
+from papers.workbench import Workbench
 
 
 @pytest.mark.parametrize(

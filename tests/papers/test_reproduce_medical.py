@@ -14,13 +14,13 @@ from jaxrace.commands.job import Job
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import medical_task
-from jaxrace.commands.workbench import Workbench, with_error
 from papers.config import ReproduceConfig
 from papers.job import reproduce
 from papers.preference_racing import medical_choices, medical_grid
 from papers.preference_racing.medical_choices import CHOICES
 from papers.preference_racing.medical_runs import HAZARDS, LEARNERS
 from papers.preference_racing.racing_pays import FAST, VARIANTS
+from papers.workbench import Workbench, with_error
 
 REPEATS, EPISODES = 4, 900
 SMALL = {10: REPEATS, 2_000: EPISODES, 2: 2}

@@ -7,13 +7,13 @@ import pytest
 
 from jaxrace import kernels, tables
 from jaxrace.commands.job import Job
-from jaxrace.commands.workbench import Workbench
 from papers.config import ReproduceConfig
 from papers.holdem import matches
 from papers.job import reproduce
 from papers.top_k import poker_matches
 from papers.top_k.poker_matches import Match, Tables, preferred
 from papers.top_k.poker_report import against_the_order, truth_of
+from papers.workbench import Workbench
 
 
 @pytest.fixture(scope="module")

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from jaxrace import plots, racing, runs, sweep
 from jaxrace.commands.job import Job
+from jaxrace.commands.run_folder import CHECKPOINT, run_folder, sweep_width
 from jaxrace.commands.train import summary
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_fixed, fixed_name
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
-from jaxrace.commands.workbench import CHECKPOINT, run_folder, sweep_width
 from jaxrace.keys import two_keys
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
