@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import measuring
 import pytest
 
-from jaxrace.compilation import compile_ahead
+from jaxrace.core.compilation import compile_ahead
 from jaxrace.envs.holdem import (
     NUM_WEIGHTS,
     SEATINGS,

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from peers import evosax_rollouts
 
+from jaxrace.agents.outcomes import Return
+from jaxrace.agents.policies import MLP
+from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.envs.gymnax import GymnaxAdapter
-from jaxrace.outcomes import Return
-from jaxrace.policies import MLP
-from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 
 MEMBERS, ROLLOUTS, HIDDEN, STEPS = 64, 16, 32, 500
 

@@ -6,9 +6,9 @@ import numpy as np
 from peers import pycma_noise_search, pycma_search
 
 from jaxrace import kernels, racing
+from jaxrace.agents.policies import Sigmoid
+from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.envs import medical
-from jaxrace.policies import Sigmoid
-from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import PolicySearch, run_searches
 
 SEARCHES, BUDGET, DELTA, CAPACITY, BOUND = 100, 10_000, 0.2, 100, "stitched-kl"

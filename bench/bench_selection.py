@@ -16,7 +16,7 @@ import pytest
 from peers import numpy_selection
 
 from jaxrace import selection
-from jaxrace.compilation import compile_ahead
+from jaxrace.core.compilation import compile_ahead
 from jaxrace.selection import KnowledgeGradient, MlPocbam, Pocbam, SelectionJob, SelectionWork
 
 OPTIONS, TOP, WARM_UP, BUDGET = 10, 4, 3, 1_000

@@ -17,8 +17,8 @@ import pytest
 import sweep_memory
 
 from jaxrace import kernels, racing, sweep
+from jaxrace.agents.policies import Sigmoid
 from jaxrace.envs import medical
-from jaxrace.policies import Sigmoid
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 
 QUICK = os.environ.get("JAXRACE_BENCH_QUICK") == "1"

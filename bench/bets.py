@@ -15,10 +15,10 @@ import math
 
 import numpy as np
 
-from jaxrace import tables
-from jaxrace.judging import decision
-from jaxrace.judging.levels import LARGEST_BET, LEAST_FACTOR, levels, shared_bets
-from jaxrace.judging.process import cut_bets, log_mixture
+from jaxrace.evidence import decision
+from jaxrace.evidence.levels import LARGEST_BET, LEAST_FACTOR, levels, shared_bets
+from jaxrace.evidence.process import cut_bets, log_mixture
+from jaxrace.runs import tables
 
 DELTA, FIRST, LEAST, GROWTH = 0.05, 10, 5, 0.05  # as in SharedRace.params
 _STREAM = 8000  # tasks at most

@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import racing, tables
+from jaxrace import racing
+from jaxrace.runs import tables
 
 OPTIONS, TOP, ROUNDS, DELTA = 10, 3, 1000, 0.05
 

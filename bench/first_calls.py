@@ -65,7 +65,7 @@ def call(key, _):
 """
 _IMPROVEMENT = """
 from jaxrace import improvement
-from jaxrace.bases import Fourier
+from jaxrace.agents.bases import Fourier
 done = np.arange(400)[:, None] % 2
 data = improvement.trajectories(
     np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), 0.1 + 0.8 * done
@@ -82,7 +82,7 @@ def call(key, _):
 _SEARCH = """
 from jaxrace import search
 from jaxrace.envs import medical
-from jaxrace.policies import Sigmoid
+from jaxrace.agents.policies import Sigmoid
 race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
 learner = search.PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
 params = learner.params(sigma0=10.0, budget=2000)

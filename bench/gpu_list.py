@@ -16,12 +16,12 @@ import jax.numpy as jnp
 import normal_races
 
 from jaxrace import dueling, kernels, racing, selection
+from jaxrace.agents.policies import Sigmoid
+from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from jaxrace.envs.holdem import SEATINGS, Rules, dealing, match, policies, prepare
 from jaxrace.improvement import DaedalusWork
-from jaxrace.policies import Sigmoid
-from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 from jaxrace.sweep import lanes as sweep_lanes
 from papers.duels.lineup import entrant

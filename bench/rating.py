@@ -17,8 +17,8 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 import jaxrace
-from jaxrace.data import Votes, read_votes
-from jaxrace.rating.model import chance, rate
+from jaxrace.judging.rating.model import chance, rate
+from jaxrace.tables import Votes, read_votes
 
 SETS = {  # options, votes, ties, how unlike options are in how often they are asked for, tables
     "10, 2,000": (10, 2_000, 0.0, 0.0, 400),

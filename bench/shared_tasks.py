@@ -23,7 +23,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import stats
 
-from jaxrace import racing, tables
+from jaxrace import racing
+from jaxrace.runs import tables
 
 OPTIONS, DELTA = 10, 0.05
 LENGTHS, SPREADS, TOPS = (500, 2000, 8000), (1.5, 4.0), (1, 3)

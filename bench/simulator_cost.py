@@ -20,7 +20,7 @@ import normal_races as task
 import numpy as np
 
 from jaxrace import racing
-from jaxrace.compilation import compile_ahead
+from jaxrace.core.compilation import compile_ahead
 from jaxrace.envs.options import NormalOptions
 
 # Numbers that a sample is made of, and races: enough of them for lanes to be filled again.

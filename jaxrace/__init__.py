@@ -13,13 +13,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxrace.compilation import use_compilation_cache as use_compilation_cache
+    from jaxrace.core.compilation import use_compilation_cache as use_compilation_cache
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
     from jaxrace.judging.policies import improve as improve
     from jaxrace.judging.policies import load_policy as load_policy
+    from jaxrace.judging.rating import select as select
     from jaxrace.judging.standing import duel as duel
-    from jaxrace.rating import select as select
 
 __version__: str
 
@@ -27,11 +27,11 @@ __version__: str
 _FUNCTIONS = {
     "race": "jaxrace.judging",
     "compare_next": "jaxrace.judging",
-    "select": "jaxrace.rating",
+    "select": "jaxrace.judging.rating",
     "duel": "jaxrace.judging.standing",
     "improve": "jaxrace.judging.policies",
     "load_policy": "jaxrace.judging.policies",
-    "use_compilation_cache": "jaxrace.compilation",
+    "use_compilation_cache": "jaxrace.core.compilation",
 }
 
 

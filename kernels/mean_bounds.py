@@ -40,7 +40,7 @@ def bernstein_radius(
 
 
 # From the right side Newton's method comes down to the root; after six steps what is left is
-# rounding (tests/test_dueling_klucb.py).
+# rounding (tests/dueling/test_dueling_klucb.py).
 _STEPS = 6
 
 

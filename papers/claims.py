@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.tables import markdown_table
+from jaxrace.runs.tables import markdown_table
 from papers.workbench import mean_and_error
 
 YES, NO, OPEN = "yes", "no", "open"

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jaxrace.validation import require_choice, require_integer
+from jaxrace.core.validation import require_choice, require_integer
 from papers.figures import FIGURES, IN_ALL
 
 ALL = "all"

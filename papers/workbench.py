@@ -11,9 +11,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace import files, plots, runs, sweep, tables
+from jaxrace import runs, sweep
 from jaxrace.commands.job import Job
 from jaxrace.commands.run_folder import CHECKPOINT, run_folder, sweep_width
+from jaxrace.runs import files, plots, tables
 
 REPORT = "report.md"
 Columns = Mapping[str, Any]  # of a table: see ``tables.write_table``

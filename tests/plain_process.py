@@ -1,7 +1,7 @@
 """Long arithmetic in a process of its own, compiled as sweeps and searches compile for users.
 
 The tests' own settings (tests/conftest.py) compile in half the time what then runs slowly. What
-level 1 (jaxrace/compilation.py) compiles is at most a tenth slower than by XLA's own level, but the
+level 1 (jaxrace/core/compilation.py) compiles is at most a tenth slower than by its own level, but
 audits took a third longer with that, since they compile much.
 """
 

@@ -2,9 +2,9 @@
 
 import importlib.util
 
-from jaxrace import strategy_names
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
+from jaxrace.search import strategy_names
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
 BOUNDS = {

@@ -45,7 +45,7 @@ from jaxrace.commands.race.config import ScoresConfig
 from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.streams import let_streams_last
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
-from jaxrace.validation import require_address, require_choice, require_integer
+from jaxrace.core.validation import require_address, require_choice, require_integer
 
 _NEW_OBJECTS = 500_000  # after which garbage is looked for; a short job makes fewer
 _MOST_LANES = 10**6  # no device has more than some thousands
@@ -219,7 +219,7 @@ def _do(name: str, verb: Verb, arguments: Namespace) -> int:
         require_address("ray", address)
     import jax
 
-    from jaxrace.compilation import use_compilation_cache
+    from jaxrace.core.compilation import use_compilation_cache
 
     if given["no_compilation_cache"]:
         jax.config.update("jax_enable_compilation_cache", False)
@@ -266,7 +266,7 @@ def _fail(status: int, message: str) -> int:
 
 def _note(kind: str, text: str) -> None:
     """Print a line of some kind, such as a warning, where errors go."""
-    from jaxrace.answers import shown  # late: it imports NumPy
+    from jaxrace.answers.answer import shown  # late: it imports NumPy
 
     print(f"jaxrace: {kind}:", shown(text), file=sys.stderr)
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.console import Console
 
-from jaxrace import plots, runs
-from jaxrace.answers import Answer
+from jaxrace import runs
+from jaxrace.answers.answer import Answer
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.report import (
@@ -21,6 +21,7 @@ from jaxrace.commands.report import (
     require_outputs,
     write_report,
 )
+from jaxrace.runs import plots
 
 
 def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:

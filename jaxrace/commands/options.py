@@ -8,7 +8,7 @@ import re
 from argparse import ArgumentTypeError
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from jaxrace.validation import is_address
+from jaxrace.core.validation import is_address
 
 _SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
 

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from jaxrace.answers import shown
-from jaxrace.judging.quantiles import student_quantile
+from jaxrace.answers.answer import shown
+from jaxrace.evidence.quantiles import student_quantile
 
 
 def say(console: Console, *lines: str) -> None:

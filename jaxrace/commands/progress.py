@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from jaxrace.answers import shown
+from jaxrace.answers.answer import shown
 from jaxrace.commands.job import OnStage
 from jaxrace.commands.printing import say
 

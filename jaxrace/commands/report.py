@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 from rich.console import Console
 
-from jaxrace import files, plots
-from jaxrace.answers import NAMES, Answer, shown
+from jaxrace.answers.answer import NAMES, Answer, shown
 from jaxrace.commands.printing import name_column, plus_minus, print_table, say
-from jaxrace.tables import markdown_table, markdown_text
+from jaxrace.runs import files, plots
+from jaxrace.runs.tables import markdown_table, markdown_text
 
 NOT_YET = 3  # the exit status where the best are not certified, or not likely enough
 MARKDOWN, HTML = (".md", ".markdown"), (".html", ".htm")

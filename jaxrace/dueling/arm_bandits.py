@@ -8,11 +8,11 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import require_float32_probability, require_number
 from jaxrace.dueling.base import DecisionAlgorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import pytree, verb
-from jaxrace.validation import require_float32_probability, require_number
 
 
 @pytree

@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.compilation import is_traced
+from jaxrace.core.compilation import is_traced
+from jaxrace.core.protocol import verb
+from jaxrace.core.validation import require_integer, require_keys
 from jaxrace.dueling.decisions import Decision
-from jaxrace.protocol import verb
-from jaxrace.validation import require_integer, require_keys
 
 Noise = Any
 Params = Any
@@ -27,9 +27,9 @@ State = Any
 class Algorithm(abc.ABC):
     """Which arm is best, told only who wins duels (or what an arm pays)?
 
-    Subclasses implement the verbs ``init``, ``tell`` and ``recommend`` (``jaxrace.protocol``), and
-    for ``ask`` ``draw`` and ``choose``. The state has ``time``, int32 [], choices told, and, if the
-    algorithm ever stops exploring, ``settled_at``, int32 [], choices until then, 0 before.
+    Subclasses implement the verbs ``init``, ``tell`` and ``recommend`` (``jaxrace.core.protocol``),
+    and for ``ask`` ``draw`` and ``choose``. The state has ``time``, int32 [], choices told, and, if
+    the algorithm ever stops exploring, ``settled_at``, int32 [], choices until then, 0 before.
 
     >>> from jaxrace.dueling import Rucb
     >>> algorithm = Rucb(num_arms=3)

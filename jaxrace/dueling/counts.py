@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import require_number
 from jaxrace.dueling.base import Algorithm
-from jaxrace.protocol import pytree, verb
-from jaxrace.validation import require_number
 
 Pairs = NDArray[np.int32]
 

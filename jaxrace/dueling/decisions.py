@@ -12,8 +12,8 @@ from typing import ClassVar
 import jax
 import jax.numpy as jnp
 
+from jaxrace.core.validation import require_integer, require_number
 from jaxrace.kernels import first_best, leading
-from jaxrace.validation import require_integer, require_number
 
 
 @dataclasses.dataclass(frozen=True)

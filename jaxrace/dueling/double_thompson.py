@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
+from jaxrace.core.protocol import pytree, verb
 from jaxrace.dueling.counts import CountedDuels, CountedState, WidthParams, pairs_of
 from jaxrace.dueling.matrices import from_upper
 from jaxrace.dueling.regret import copeland_scores
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import pytree, verb
 
 
 @pytree

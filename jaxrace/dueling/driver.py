@@ -14,7 +14,10 @@ from jax import lax
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxrace.compilation import jit
+from jaxrace.core.compilation import jit
+from jaxrace.core.keys import is_key
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import require_integer, require_keys
 from jaxrace.dueling import savage_rounds
 from jaxrace.dueling.base import Algorithm
 from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_of
@@ -22,9 +25,6 @@ from jaxrace.dueling.savage import Savage
 from jaxrace.judging.winners import condorcet_winner
 from jaxrace.kernels import kahan
 from jaxrace.kernels.kahan import Total
-from jaxrace.keys import is_key
-from jaxrace.protocol import pytree
-from jaxrace.validation import require_integer, require_keys
 
 # Choices whose random numbers are drawn, and whose regrets are summed, at once; at most.
 _BLOCK = 64

@@ -8,10 +8,10 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 
+from jaxrace.core.validation import require_integer
 from jaxrace.dueling import counts
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import first_best
-from jaxrace.validation import require_integer
 
 
 @dataclasses.dataclass(frozen=True)

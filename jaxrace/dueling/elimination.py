@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import require_integer, require_number
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import pytree, verb
-from jaxrace.validation import require_integer, require_number
 
 # Its fourth power is a factor of the width.
 _MOST_GAMMA = 1e9

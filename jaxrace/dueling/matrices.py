@@ -9,7 +9,7 @@ import numpy as np
 from jax.scipy.stats import norm
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.validation import require_integer, require_number
+from jaxrace.core.validation import require_integer, require_number
 
 
 def from_upper(upper: ArrayLike) -> jax.Array:

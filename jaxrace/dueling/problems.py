@@ -11,11 +11,11 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import as_reals
 from jaxrace.dueling.decisions import Counting, NextBest
 from jaxrace.dueling.regret import regret_tables
 from jaxrace.judging.winners import check_matrix
-from jaxrace.protocol import pytree
-from jaxrace.validation import as_reals
 
 # Of the 100 arms of Urvoy et al. 2013, section 5.1.
 URVOY_MEANS = (0.95, *3 * (0.9,), 0.55, *5 * (0.5,), *90 * (0.0,))

@@ -6,9 +6,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxrace.core.protocol import pytree, verb
 from jaxrace.dueling.counts import CountedDuels, CountedState, WidthParams
 from jaxrace.kernels import first_best, pick
-from jaxrace.protocol import pytree, verb
 
 
 @pytree

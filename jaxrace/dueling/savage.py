@@ -12,11 +12,16 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import (
+    require_integer,
+    require_keys,
+    require_number,
+    require_probability,
+)
 from jaxrace.dueling.base import DecisionAlgorithm
 from jaxrace.dueling.decisions import Decision
 from jaxrace.kernels import draw_uniforms, first_best
-from jaxrace.protocol import pytree, verb
-from jaxrace.validation import require_integer, require_keys, require_number, require_probability
 
 # Choices have keys of their own, from 0 on; the order of the arms has the last one.
 _SIMULATIONS = 2**32 - 2

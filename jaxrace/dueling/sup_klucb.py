@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import require_choice, require_number
 from jaxrace.dueling import counts
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best
-from jaxrace.protocol import pytree, verb
-from jaxrace.validation import require_choice, require_number
 
 SCORES = ("copeland", "borda")
 

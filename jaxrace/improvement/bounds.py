@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace import kernels, validation
+from jaxrace import kernels
+from jaxrace.core import validation
 from jaxrace.improvement.splits import every_so_many, stratified_order
 from jaxrace.judging.policies.trajectories import as_numbers, policy_numbers, require_all
 

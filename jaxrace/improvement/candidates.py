@@ -11,12 +11,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.core.validation import require_choice, require_integer, require_kind
 from jaxrace.improvement.bounds import LowerBound, Rows
 from jaxrace.improvement.policies import Mixed
 from jaxrace.improvement.splits import stratified_order
 from jaxrace.improvement.weights import Evidence, log_weights, weighted_estimate, weighted_returns
-from jaxrace.strategies import Strategy
-from jaxrace.validation import require_choice, require_integer, require_kind
+from jaxrace.search.strategies import Strategy
 
 KINDS = ("none", "k-fold")
 _MOST_FOLDS = 20
@@ -39,7 +39,7 @@ class CandidateSearch:
             policy in a proportion found by cross-validation (Algorithms 6 and 7).
         evaluations: Of policies in a search.
         fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
-        strategy: Looks for the best theta; ``jaxrace.strategies``.
+        strategy: Looks for the best theta; ``jaxrace.search.strategies``.
         fold_strategy: The same in cross-validation, where to learn variances only is as good.
 
     >>> CandidateSearch("k-fold").generations

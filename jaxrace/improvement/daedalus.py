@@ -12,6 +12,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
 
+from jaxrace.core.protocol import verb
+from jaxrace.core.validation import require_integer, require_keys
 from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import (
     TRAIN_ONE_IN,
@@ -21,8 +23,6 @@ from jaxrace.improvement.policy_improvement import (
 from jaxrace.improvement.trajectories import empty_rows
 from jaxrace.improvement.weights import Evidence, evidence, joined, log_weights, weighted_estimate
 from jaxrace.judging.policies.trajectories import NOBODY, Trajectories
-from jaxrace.protocol import verb
-from jaxrace.validation import require_integer, require_keys
 
 _LEAST_BATCH = 20
 _ROUNDING = 1e-6  # of estimates in [0, 1]
@@ -73,7 +73,7 @@ class Daedalus:
             adds any policy below the floor with probability at most delta, which ``keeps_test``
             precludes. If False, delta holds for each test, as in the paper.
 
-    >>> from jaxrace.bases import Fourier
+    >>> from jaxrace.agents.bases import Fourier
     >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT, trajectories
     >>> method = PolicyImprovement(LinearSoftmax(Fourier(1, 1), 2), ReturnRange(0, 1), StudentT())
     >>> daedalus, params = Daedalus(method, batch_size=100, num_batches=3), method.params(floor=0.5)

@@ -12,16 +12,16 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.bases import Basis
+from jaxrace.agents.bases import Basis
+from jaxrace.core.validation import require_function, require_integer
 from jaxrace.judging.policies.trajectories import require_all
-from jaxrace.validation import require_function, require_integer
 
 
 @dataclasses.dataclass(frozen=True)
 class LinearSoftmax:
-    """P(a | s) proportional to exp(theta_a . phi(s)), a policy as ``jaxrace.policies`` has them.
+    """P(a | s) proportional to exp(theta_a . phi(s)), one of ``jaxrace.agents.policies``.
 
-    >>> from jaxrace.bases import Fourier
+    >>> from jaxrace.agents.bases import Fourier
     >>> policy = LinearSoftmax(Fourier(1, 2), num_actions=3)
     >>> theta = policy.example()
     >>> theta[0, 0] = 2.0  # of the constant feature
@@ -29,7 +29,7 @@ class LinearSoftmax:
     ['0.79', '0.11', '0.11']
     """
 
-    basis: Basis  # features of observations; see ``jaxrace.bases``
+    basis: Basis  # features of observations; see ``jaxrace.agents.bases``
     num_actions: int  # A; actions are int32 [] from 0 on
 
     def __post_init__(self) -> None:
@@ -100,7 +100,7 @@ class MixedWith(NamedTuple):
 class MixedPolicy:
     """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts.
 
-    >>> from jaxrace.bases import Fourier
+    >>> from jaxrace.agents.bases import Fourier
     >>> policy = MixedPolicy(LinearSoftmax(Fourier(1, 1), num_actions=2))
     >>> theta = jnp.array([[9.0, 0.0], [0.0, 0.0]])
     >>> half = MixedWith(Mixed(theta, jnp.float32(0.5)), jnp.zeros((2, 2)))

@@ -12,8 +12,8 @@ import numpy as np
 from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxrace import validation
-from jaxrace.compilation import jit
+from jaxrace.core import validation
+from jaxrace.core.compilation import jit
 from jaxrace.improvement.bounds import Bootstrap, LowerBound
 from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
@@ -83,7 +83,7 @@ class PolicyImprovement:
         bound: Of the safety test: if it is safe, so is the result.
         search: How the candidate is found.
 
-    >>> from jaxrace.bases import Fourier
+    >>> from jaxrace.agents.bases import Fourier
     >>> from jaxrace.improvement import StudentT, trajectories
     >>> done = np.arange(400)[:, None] % 2  # action 1 pays .9, action 0 pays .1
     >>> data = trajectories(np.zeros((400, 1, 1)), done, np.full((400, 1), 0.5), 0.1 + 0.8 * done)

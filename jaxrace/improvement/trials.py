@@ -6,12 +6,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxrace.agents.rollout import PolicyInTask, history
 from jaxrace.envs import Environment
 from jaxrace.improvement.daedalus import Daedalus, DaedalusRow, DaedalusState
 from jaxrace.improvement.policies import MixedPolicy, MixedWith
 from jaxrace.improvement.policy_improvement import ImprovementParams
 from jaxrace.judging.policies.trajectories import Trajectories
-from jaxrace.rollout import PolicyInTask, history
 
 
 def collect(
@@ -21,7 +21,7 @@ def collect(
 
     Actions are int32 []; the option is a ``MixedWith``, and the parameters of the environment.
 
-    >>> from jaxrace.bases import Cells
+    >>> from jaxrace.agents.bases import Cells
     >>> from jaxrace.envs.gridworld import Gridworld
     >>> from jaxrace.improvement import LinearSoftmax
     >>> env, policy = Gridworld(), MixedPolicy(LinearSoftmax(Cells(4, 2), num_actions=4))
@@ -54,7 +54,7 @@ class DaedalusWork:
     fold_in(fold_in(key, b), 1) for ``Daedalus.tell``.
 
     >>> from jaxrace import sweep
-    >>> from jaxrace.bases import Cells
+    >>> from jaxrace.agents.bases import Cells
     >>> from jaxrace.envs import gridworld
     >>> from jaxrace.improvement import LinearSoftmax, PolicyImprovement, ReturnRange, StudentT
     >>> softmax, returns = LinearSoftmax(Cells(4, 2), 4), ReturnRange(*gridworld.RETURN_RANGE)

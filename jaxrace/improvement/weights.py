@@ -9,7 +9,7 @@ from jax.core import Tracer
 from jax.nn import logsumexp
 from jax.typing import ArrayLike
 
-from jaxrace.bases import Cells
+from jaxrace.agents.bases import Cells
 from jaxrace.improvement.bounds import Rows
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.judging.policies.trajectories import (

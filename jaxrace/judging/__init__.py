@@ -1,7 +1,7 @@
 """Races on tables of scores, on the host: NumPy, float64, nothing compiled and JAX not imported."""
 
-from jaxrace.judging.independence import DependentRunsWarning as DependentRunsWarning
-from jaxrace.judging.independence import check_runs as check_runs
+from jaxrace.evidence.independence import DependentRunsWarning as DependentRunsWarning
+from jaxrace.evidence.independence import check_runs as check_runs
 from jaxrace.judging.result import Option as Option
 from jaxrace.judging.result import Pair as Pair
 from jaxrace.judging.result import RaceOfTable as RaceOfTable

@@ -20,12 +20,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.answers import listed
-from jaxrace.judging.gamma import log_beta, log_choose, log_factorial
-from jaxrace.judging.independence import REFUSED, WARNED
-from jaxrace.judging.process import FloatArray, IntArray
+from jaxrace.answers.answer import listed
+from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
+from jaxrace.evidence.independence import REFUSED, WARNED
+from jaxrace.evidence.process import FloatArray, IntArray
+from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.scores import Table, by_task
-from jaxrace.judging.shared import SharedPairs
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
 _SUMS = (2.0, 8.0, 32.0, 128.0)

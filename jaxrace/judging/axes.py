@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxrace.judging.independence import REFUSED
+from jaxrace.evidence.independence import REFUSED
 
 
 def axes_of(names: Sequence[str], columns: Sequence[np.ndarray]) -> tuple[str, ...]:

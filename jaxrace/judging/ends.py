@@ -9,8 +9,8 @@ import dataclasses
 
 import numpy as np
 
-from jaxrace.judging.decision import BoolArray, Seen
-from jaxrace.judging.process import Evidence
+from jaxrace.evidence.decision import BoolArray, Seen
+from jaxrace.evidence.process import Evidence
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import RaceOfTable
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxrace.answers import listed
-from jaxrace.data.failures import HINT, sentinels
-from jaxrace.data.runs import Failed
+from jaxrace.answers.answer import listed
 from jaxrace.judging.in_memory import Columns, wrong
+from jaxrace.tables.failures import HINT, sentinels
+from jaxrace.tables.runs import Failed
 
 
 def with_failures(data: Columns, shared: bool, failed: Failed) -> Columns:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace.data import Scores
-from jaxrace.data.names import visible
-from jaxrace.data.runs import Runs, scores_of
-from jaxrace.data.scores import asked_for, columns_of
+from jaxrace.tables import Scores
+from jaxrace.tables.names import visible
+from jaxrace.tables.runs import Runs, scores_of
+from jaxrace.tables.scores import asked_for, columns_of
 
 
 def wrong(expected: str) -> ValueError:

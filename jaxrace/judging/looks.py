@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace import files
 from jaxrace.judging.scores import Table
+from jaxrace.runs import files
 
 _KIND = "looks of jaxrace race"
 

@@ -7,25 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.data.directions import names_smaller
-from jaxrace.data.table import listed
-from jaxrace.judging import scores
-from jaxrace.judging.alike import in_order_by_lot
-from jaxrace.judging.blocks import BlockPairs, block_values
-from jaxrace.judging.failed import with_worst
-from jaxrace.judging.levels import (
-    By,
-    Gaps,
-    Levels,
-    independent_bets,
-    levels,
-    require_scale,
-    shared_bets,
-)
-from jaxrace.judging.looks import Looks
-from jaxrace.judging.process import FloatArray, IntArray, Pairs
-from jaxrace.judging.shared import SharedPairs
-from jaxrace.validation import (
+from jaxrace.core.validation import (
     require_choice,
     require_direction,
     require_function,
@@ -35,6 +17,24 @@ from jaxrace.validation import (
     require_top,
     require_truth,
 )
+from jaxrace.evidence.blocks import BlockPairs, block_values
+from jaxrace.evidence.levels import (
+    By,
+    Gaps,
+    Levels,
+    independent_bets,
+    levels,
+    require_scale,
+    shared_bets,
+)
+from jaxrace.evidence.process import FloatArray, IntArray, Pairs
+from jaxrace.evidence.tasks import SharedPairs
+from jaxrace.judging import scores
+from jaxrace.judging.alike import in_order_by_lot
+from jaxrace.judging.failed import with_worst
+from jaxrace.judging.looks import Looks
+from jaxrace.tables.directions import names_smaller
+from jaxrace.tables.table import listed
 
 # Runs in the first block of independent ones, and in every other block.
 FIRST_BLOCK, BLOCK = 5, 5

@@ -5,9 +5,9 @@ import decimal
 import math
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from jaxrace.answers import MOST_SHOWN, Ranking, Shown, finite, first_of, listed, panels
-from jaxrace.judging.decision import Certificate
-from jaxrace.judging.levels import By
+from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, finite, first_of, listed, panels
+from jaxrace.evidence.decision import Certificate
+from jaxrace.evidence.levels import By
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

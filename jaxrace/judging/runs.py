@@ -5,9 +5,9 @@ import re
 
 import numpy as np
 
-from jaxrace.judging.blocks import BlockPairs
-from jaxrace.judging.decision import BoolArray
-from jaxrace.judging.process import FloatArray, Pairs
+from jaxrace.evidence.blocks import BlockPairs
+from jaxrace.evidence.decision import BoolArray
+from jaxrace.evidence.process import FloatArray, Pairs
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.scores import Table

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.answers import listed
-from jaxrace.data import Scores, read_scores
-from jaxrace.data.failures import HINT, failed_called
-from jaxrace.data.frames import paired
-from jaxrace.data.heads import names_task, names_times
-from jaxrace.data.identifiers import identifier
-from jaxrace.data.names import alike
-from jaxrace.data.runs import Failed, groups_of
+from jaxrace.answers.answer import listed
+from jaxrace.evidence.levels import Gaps
 from jaxrace.judging.axes import axes_of
 from jaxrace.judging.failed import with_blanks, with_failures
 from jaxrace.judging.in_memory import Columns, in_memory, is_read, wrong
-from jaxrace.judging.levels import Gaps
+from jaxrace.tables import Scores, read_scores
+from jaxrace.tables.failures import HINT, failed_called
+from jaxrace.tables.frames import paired
+from jaxrace.tables.heads import names_task, names_times
+from jaxrace.tables.identifiers import identifier
+from jaxrace.tables.names import alike
+from jaxrace.tables.runs import Failed, groups_of
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
@@ -81,7 +81,7 @@ def as_table(
     What columns of numbers are, options or tasks, is judged as for a file; ``columns`` are the
     arguments of ``read_scores`` that say so. Shared tasks of series are paired by their index.
     Anything else, such as a path, a data frame, rows, columns of names and scores, or a path by the
-    name of its option, is read by ``jaxrace.data.read_scores``.
+    name of its option, is read by ``jaxrace.tables.read_scores``.
 
     Independent runs: of each option [n_i]. Shared tasks: of each option [T] or [T, R], NaN where it
     has not been run. In an array [T, K] or [n, K] NaN fills columns up.

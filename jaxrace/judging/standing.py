@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from jaxrace.answers import (
+from jaxrace.answers.answer import (
     MOST_SHOWN,
     Ranking,
     Shown,
@@ -17,9 +17,9 @@ from jaxrace.answers import (
     listed,
     panels,
 )
-from jaxrace.data import Matrix, read_matrix
+from jaxrace.evidence.levels import shared_bets
 from jaxrace.judging import winners
-from jaxrace.judging.levels import shared_bets
+from jaxrace.tables import Matrix, read_matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -165,8 +165,8 @@ def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
     of each other and alike (docs/dueling.md).
 
     Args:
-        data: Who beats whom, as ``jaxrace.data.read_matrix`` takes it: probabilities or wins of the
-            row against the column, in a data frame, columns by name, an array, or the path of a
+        data: Who beats whom, as ``jaxrace.tables.read_matrix`` takes it: probabilities or wins of
+            the row against the column, in a data frame, columns by name, an array, or the path of a
             file; or what that has read.
         argument: What messages begin with.
         **columns: ``decimal`` and ``delimiter`` of ``read_matrix``.

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace.judging import decision, scores
-from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, pooled
-from jaxrace.judging.blocks import BlockPairs
-from jaxrace.judging.decision import BoolArray, Decision, Seen
-from jaxrace.judging.ends import with_end
-from jaxrace.judging.independence import (
+from jaxrace.core.validation import require_truth
+from jaxrace.evidence import decision
+from jaxrace.evidence.blocks import BlockPairs
+from jaxrace.evidence.decision import BoolArray, Decision, Seen
+from jaxrace.evidence.independence import (
     IN_COMMON,
     DependentRunsWarning,
     doubt_about,
@@ -21,14 +20,16 @@ from jaxrace.judging.independence import (
     require_no_clock,
     sorted_options,
 )
-from jaxrace.judging.levels import By, Gaps, confidence
+from jaxrace.evidence.levels import By, Gaps, confidence
+from jaxrace.evidence.process import Evidence, Pairs, intervals, wanted_pairs
+from jaxrace.evidence.tasks import SharedPairs
+from jaxrace.judging import scores
+from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, pooled
+from jaxrace.judging.ends import with_end
 from jaxrace.judging.looks import Looks
-from jaxrace.judging.process import Evidence, Pairs, intervals, wanted_pairs
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
 from jaxrace.judging.runs import least_further, next_runs
-from jaxrace.judging.shared import SharedPairs
-from jaxrace.validation import require_truth
 
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
@@ -72,7 +73,7 @@ def race(
             were made. Shared tasks: of each option [T], or [T, R] with R values on each task, all
             in the order in which the tasks are run; NaN where an option has not been run. Or an
             array [n, K] with a column for each option; a data frame, or the path of a file, as
-            ``jaxrace.data.read_scores`` takes them; or the ``Scores`` that it returns.
+            ``jaxrace.tables.read_scores`` takes them; or the ``Scores`` that it returns.
         top: How many of the best are wanted, kappa.
         delta: The probability of a wrong certificate.
         by: What is better: "wins", to be better more often than worse, for which only the order of

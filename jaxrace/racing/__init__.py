@@ -1,7 +1,7 @@
 """Races: which of K stochastic options are the best kappa, from as few samples as possible."""
 
-from jaxrace.judging.independence import DependentRunsWarning as DependentRunsWarning
-from jaxrace.judging.independence import check_runs as check_runs
+from jaxrace.evidence.independence import DependentRunsWarning as DependentRunsWarning
+from jaxrace.evidence.independence import check_runs as check_runs
 from jaxrace.racing.base import Race as Race
 from jaxrace.racing.comparing import check_compare as check_compare
 from jaxrace.racing.dominance.race import DominanceRace as DominanceRace

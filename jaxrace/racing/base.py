@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import is_traced
-from jaxrace.judging.levels import By, require_scale
-from jaxrace.narrowing import as_arrays, as_host_array, dtype_of, require_rows_apart
-from jaxrace.validation import Owner, require_integer, require_kind, require_owner, require_top
+from jaxrace.core.compilation import is_traced
+from jaxrace.core.narrowing import as_arrays, as_host_array, dtype_of, require_rows_apart
+from jaxrace.core.validation import Owner, require_integer, require_kind, require_owner, require_top
+from jaxrace.evidence.levels import By, require_scale
 
 Outcome = Any
 Params = Any

@@ -14,11 +14,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, narrowing
-from jaxrace.compilation import jit
-from jaxrace.preferences import only_orders
+from jaxrace import kernels
+from jaxrace.agents.preferences import only_orders
+from jaxrace.core import narrowing
+from jaxrace.core.compilation import jit
+from jaxrace.core.validation import require_function, require_integer
 from jaxrace.racing import base
-from jaxrace.validation import require_function, require_integer
 
 Compare = Callable[[Any, Any], jax.Array]
 

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.compilation import cost_of, is_traced, jit
+from jaxrace.core.compilation import cost_of, is_traced, jit
+from jaxrace.core.validation import require_function, require_integer, require_keys, require_kind
 from jaxrace.racing import base, drawing
-from jaxrace.validation import require_function, require_integer, require_keys, require_kind
 
 _SAMPLES = 300  # of an option, in a race that may draw any number of them
 

@@ -15,13 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace import narrowing
-from jaxrace.compilation import jit
-from jaxrace.judging import decision, scores
-from jaxrace.judging.blocks import BlockPairs, Differences, block_values
-from jaxrace.judging.independence import Runs, require_independent
-from jaxrace.judging.levels import Bets
-from jaxrace.preferences import only_orders
+from jaxrace.agents.preferences import only_orders
+from jaxrace.core import narrowing
+from jaxrace.core.compilation import jit
+from jaxrace.evidence import decision
+from jaxrace.evidence.blocks import BlockPairs, Differences, block_values
+from jaxrace.evidence.independence import Runs, require_independent
+from jaxrace.evidence.levels import Bets
+from jaxrace.judging import scores
 from jaxrace.racing import base, comparing
 from jaxrace.racing.dominance.decision import reach_of
 from jaxrace.racing.dominance.race import DominanceRace

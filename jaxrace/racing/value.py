@@ -16,12 +16,13 @@ import numpy as np
 from jax import lax
 from numpy.typing import NDArray
 
-from jaxrace import kernels, narrowing
+from jaxrace import kernels
+from jaxrace.core import narrowing
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import Owner, require_integer, require_positive, require_probability
 from jaxrace.kernels.kahan import Total, add
-from jaxrace.protocol import pytree, verb
 from jaxrace.racing import base
 from jaxrace.racing.result import RaceResult, span
-from jaxrace.validation import Owner, require_integer, require_positive, require_probability
 
 _MOST_ROUNDS = 2**24
 

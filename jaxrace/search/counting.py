@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import MIDDLING, jit
+from jaxrace.core.compilation import MIDDLING, jit
 from jaxrace.racing import base
 from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, Told
 

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.compilation import compile_ahead, jit, stack
+from jaxrace.core.compilation import compile_ahead, jit, stack
+from jaxrace.core.validation import require_keys
 from jaxrace.racing import base
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
-from jaxrace.validation import require_keys
 
 Params = TypeVar("Params")
 
@@ -50,7 +50,7 @@ def run_searches(
 
     >>> from jaxrace import racing
     >>> from jaxrace.envs import medical
-    >>> from jaxrace.policies import Sigmoid
+    >>> from jaxrace.agents.policies import Sigmoid
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     >>> keys = jax.random.split(jax.random.key(0), 5)

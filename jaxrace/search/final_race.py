@@ -11,11 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import racing
+from jaxrace.agents.policies import Policy
+from jaxrace.agents.rollout import PolicyInTask
+from jaxrace.core.validation import require_integer
 from jaxrace.envs.absorbing import absorb
-from jaxrace.policies import Policy
-from jaxrace.rollout import PolicyInTask
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
-from jaxrace.validation import require_integer
 
 # Generations have keys of their own, from 0 on.
 _KEY_NUMBER = 2**32 - 1
@@ -53,7 +53,7 @@ class FinalRace:
             Where there were fewer generations, theta = 0 is a candidate.
 
     >>> from jaxrace.envs import medical
-    >>> from jaxrace.policies import Sigmoid
+    >>> from jaxrace.agents.policies import Sigmoid
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     >>> final = racing.PreferenceRace(num_options=5, top=1, capacity=40, compare=medical.prefer)

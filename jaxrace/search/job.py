@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax.typing import ArrayLike
 
-from jaxrace.policies import Policy
+from jaxrace.agents.policies import Policy
 from jaxrace.search import small
 
 
@@ -59,7 +59,7 @@ class SearchWork:
     >>> import numpy as np
     >>> from jaxrace import racing, sweep
     >>> from jaxrace.envs import medical
-    >>> from jaxrace.policies import Sigmoid
+    >>> from jaxrace.agents.policies import Sigmoid
     >>> from jaxrace.search import PolicySearch, stack_params
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)

@@ -17,15 +17,15 @@ import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from jaxrace import racing
-from jaxrace.compilation import jit, stack
+from jaxrace.agents.policies import Policy
+from jaxrace.agents.rollout import MOST_EPISODES, PolicyInTask, Rollout, evaluate
+from jaxrace.core.compilation import jit, stack
+from jaxrace.core.narrowing import require_held
+from jaxrace.core.validation import require_integer, require_keys, require_kind
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.absorbing import absorb
-from jaxrace.narrowing import require_held
-from jaxrace.policies import Policy
 from jaxrace.racing.comparing import ComparingRace, check_compare
-from jaxrace.rollout import MOST_EPISODES, PolicyInTask, Rollout, evaluate
-from jaxrace.strategies import Strategy
-from jaxrace.validation import require_integer, require_keys, require_kind
+from jaxrace.search.strategies import Strategy
 
 # n_max grows or shrinks by this factor from one generation to the next.
 _ADAPTATION = 1.25
@@ -123,7 +123,7 @@ class PolicySearch:
             another; the races' bounds do not hold (see ``racing.run``).
 
     >>> from jaxrace.envs import medical
-    >>> from jaxrace.policies import Sigmoid
+    >>> from jaxrace.agents.policies import Sigmoid
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     >>> params = search.params(sigma0=10.0, delta=0.2, budget=300)

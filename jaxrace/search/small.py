@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.compilation import MIDDLING, jit
-from jaxrace.keys import with_keys, without_keys
+from jaxrace.agents.rollout import Rollout
+from jaxrace.core.compilation import MIDDLING, jit
+from jaxrace.core.keys import with_keys, without_keys
 from jaxrace.racing import PreferenceRace, base, drawing
 from jaxrace.racing.preference.race import PIECE
-from jaxrace.rollout import Rollout
 from jaxrace.search import counting
 from jaxrace.search.final_race import FinalRace, FinalRaceState
 from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, ranked_by

@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Literal, get_args
 import jax
 import jax.numpy as jnp
 
-from jaxrace.protocol import pytree, verb
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import require_choice, require_float32_probability
 from jaxrace.selection.base import Standing
 from jaxrace.selection.rounds import RoundSelector, require_max_score
 from jaxrace.selection.single_options import random_other
-from jaxrace.validation import require_choice, require_float32_probability
 
 Radius = Literal["heckel", "karnin"]
 RADII: tuple[str, ...] = get_args(Radius)

@@ -16,10 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.compilation import is_traced
-from jaxrace.protocol import verb
+from jaxrace.core.compilation import is_traced
+from jaxrace.core.protocol import verb
+from jaxrace.core.validation import require_integer, require_keys, require_kind, require_top
 from jaxrace.selection.comparisons import LARGEST_SCORE, is_usable
-from jaxrace.validation import require_integer, require_keys, require_kind, require_top
 
 # Of different scores: the part that may be equal as JAX keeps them, as a few of many random ones.
 _MOST_EQUAL = 0.01

@@ -15,8 +15,9 @@ from jax.core import Tracer
 from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
-from jaxrace import kernels, validation
-from jaxrace.protocol import pytree
+from jaxrace import kernels
+from jaxrace.core import validation
+from jaxrace.core.protocol import pytree
 
 
 @pytree

@@ -15,14 +15,14 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.compilation import cost_of, jit
-from jaxrace.narrowing import require_held
-from jaxrace.protocol import pytree
+from jaxrace.core.compilation import cost_of, jit
+from jaxrace.core.narrowing import require_held
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import require_function, require_integer, require_keys
 from jaxrace.selection.base import Selector, selected_from
 from jaxrace.selection.comparisons import require_problem
 from jaxrace.selection.score_selector import ScoreSelector
 from jaxrace.selection.scores import all_counted
-from jaxrace.validation import require_function, require_integer, require_keys
 
 # compare(key, problem, first, second) -> by how much the first is better, float [].
 Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]

@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
-from jaxrace.protocol import pytree, verb
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import require_choice, require_float32_probability, require_integer
 from jaxrace.selection.base import Standing
 from jaxrace.selection.rounds import RoundSelector, require_max_score
-from jaxrace.validation import require_choice, require_float32_probability, require_integer
 
 Ranking = Literal["copeland", "borda", "random_walk"]
 RANKINGS: tuple[str, ...] = get_args(Ranking)

@@ -8,11 +8,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import require_choice, require_number
 from jaxrace.kernels import ThurstoneFit
-from jaxrace.protocol import pytree
 from jaxrace.selection.score_selector import ScoreParams, ScoreSelector, ScoreState
 from jaxrace.selection.scores import Moments, Scores, likely_variances, observed_moments
-from jaxrace.validation import require_choice, require_number
 
 Fit = Literal["restarted", "followed", "swept"]
 FITS: tuple[str, ...] = get_args(Fit)

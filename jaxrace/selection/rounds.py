@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
-from jaxrace.protocol import verb
+from jaxrace.core.protocol import verb
+from jaxrace.core.validation import require_choice, require_positive
 from jaxrace.selection.base import Selector, Standing
 from jaxrace.selection.comparisons import LARGEST_SCORE
-from jaxrace.validation import require_choice, require_positive
 
 Outcome = Literal["wins", "scores"]
 OUTCOMES: tuple[str, ...] = get_args(Outcome)

@@ -11,9 +11,10 @@ import numpy as np
 from jax import lax
 from numpy.typing import ArrayLike
 
-from jaxrace import kernels, validation
-from jaxrace.compilation import is_traced
-from jaxrace.protocol import pytree, verb
+from jaxrace import kernels
+from jaxrace.core import validation
+from jaxrace.core.compilation import is_traced
+from jaxrace.core.protocol import pytree, verb
 from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, unless_done
 from jaxrace.selection.scores import (
     Moments,

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.protocol import pytree
+from jaxrace.core.protocol import pytree
 
 # Variances are at least this part of the pooled one: the choices do not depend on the scale of
 # the scores, and a pair whose scores were all equal so far is not taken to be certain.

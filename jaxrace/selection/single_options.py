@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
-from jaxrace.protocol import pytree, verb
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import require_integer
 from jaxrace.selection.base import Selector, Standing
 from jaxrace.selection.score_selector import ScoreParams, score_params
 from jaxrace.selection.scores import LEAST_VARIANCE, first_of_fewest, or_square, welford
-from jaxrace.validation import require_integer
 
 # Options whose needs differ by less, relatively, are equally needy.
 _ROUNDING = 1e-5

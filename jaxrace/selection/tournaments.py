@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.protocol import pytree, verb
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import require_integer, require_keys
 from jaxrace.selection.base import Selector, Standing
-from jaxrace.validation import require_integer, require_keys
 
 # What is being played: a tournament, or the heap, in which the new one rises and the last sinks.
 _KNOCK_OUT, _RISE, _SINK, _DONE = range(4)

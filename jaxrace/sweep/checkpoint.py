@@ -16,11 +16,12 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace import files, runs
-from jaxrace.keys import without_keys
+from jaxrace import runs
+from jaxrace.core.keys import without_keys
+from jaxrace.core.validation import require_number
+from jaxrace.runs import files
 from jaxrace.sweep.lanes import traced
 from jaxrace.sweep.work import Jobs, Work
-from jaxrace.validation import require_number
 
 NAME = "checkpoint.json"  # of a sweep in one process
 SHARDS = "shards.json"  # of one on a cluster

@@ -16,12 +16,12 @@ import jax
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from jaxrace import files
-from jaxrace.keys import with_keys, without_keys
+from jaxrace.core.keys import with_keys, without_keys
+from jaxrace.core.validation import require_integer
+from jaxrace.runs import files
 from jaxrace.sweep import checkpoint, lanes
 from jaxrace.sweep.log import Rows, SweepLog
 from jaxrace.sweep.work import Jobs, Work
-from jaxrace.validation import require_integer
 
 OnRows = Callable[[int, Rows], None]
 

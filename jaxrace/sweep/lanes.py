@@ -17,8 +17,8 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxrace.compilation import MIDDLING, compile_ahead
-from jaxrace.keys import is_key
+from jaxrace.core.compilation import MIDDLING, compile_ahead
+from jaxrace.core.keys import is_key
 from jaxrace.sweep.work import Jobs, Work
 
 # Room for the rows of one burst. A constant, so that every length of burst is the same program.

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Collection
 from pathlib import Path
 
-from jaxrace import files
+from jaxrace.runs import files
 from jaxrace.sweep.shared_folder import SharedFolder
 
 # What reading a damaged checkpoint raises.

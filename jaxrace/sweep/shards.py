@@ -22,7 +22,8 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import files
+from jaxrace.core.validation import require_address, require_integer, require_number
+from jaxrace.runs import files
 from jaxrace.sweep.checkpoint import (
     NAME,
     SHARDS,
@@ -38,7 +39,6 @@ from jaxrace.sweep.log import Rows, SweepLog
 from jaxrace.sweep.shard_checkpoint import DAMAGED, ShardCheckpoint
 from jaxrace.sweep.shared_folder import SharedFolder
 from jaxrace.sweep.work import Jobs, Work
-from jaxrace.validation import require_address, require_integer, require_number
 
 _MOST_FAILURES = 3  # of a shard
 

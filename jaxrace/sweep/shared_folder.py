@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jaxrace import files, runs
+from jaxrace import runs
+from jaxrace.runs import files
 
 _SEAL = hashlib.sha256().digest_size
 

@@ -11,9 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.keys import with_keys, without_keys
-from jaxrace.protocol import pytree
-from jaxrace.validation import require_function, require_integer
+from jaxrace.core.keys import with_keys, without_keys
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import require_function, require_integer
 
 
 @runtime_checkable

@@ -12,8 +12,9 @@ import numpy as np
 from jax import lax
 from scipy import stats
 
-from jaxrace import kernels, tables
-from jaxrace.validation import require_integer
+from jaxrace import kernels
+from jaxrace.core.validation import require_integer
+from jaxrace.runs import tables
 
 DELTAS = (0.05, 0.2, 0.5)
 FULL_SIZE = 100_000

@@ -3,7 +3,12 @@
 import dataclasses
 
 from jaxrace.commands.table_options import Decimal, Delimiter
-from jaxrace.validation import require_default, require_integer, require_names, require_probability
+from jaxrace.core.validation import (
+    require_default,
+    require_integer,
+    require_names,
+    require_probability,
+)
 
 ALGORITHMS: dict[str, str] = {
     "rucb": "RUCB: upper confidence bounds; needs a Condorcet winner",

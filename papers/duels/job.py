@@ -8,12 +8,13 @@ import jax
 import numpy as np
 from rich.console import Console
 
-from jaxrace import dueling, plots, runs
+from jaxrace import dueling, runs
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.report import print_answer
 from jaxrace.dueling.driver import note_without_winner
 from jaxrace.judging.standing import duel as duel_of
+from jaxrace.runs import plots
 from papers.duels.config import DuelsConfig
 from papers.duels.lineup import Entrant, entrant, matrix_of
 from papers.duels.regrets import Bandit, Regrets

@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import data, dueling
+from jaxrace import dueling
+from jaxrace import tables as data
 from jaxrace.dueling import matrices
 from papers.duels.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelsConfig
 

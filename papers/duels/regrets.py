@@ -3,7 +3,7 @@
 import dataclasses
 from typing import ClassVar
 
-from jaxrace.answers import Shown
+from jaxrace.answers.answer import Shown
 from jaxrace.judging.standing import Arm, Meeting, Standing
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 
 from jaxrace.commands.train.config import require_step_size
-from jaxrace.validation import require_choice, require_integer, require_names
+from jaxrace.core.validation import require_choice, require_integer, require_names
 
 SELECTIONS: dict[str, str] = {
     "hybrid": "pairs that make the selection surest, while scores look transitive",
@@ -88,7 +88,7 @@ class HoldemConfig:
                 f"{self.matches} of each pair of {self.population}"
             )
         # Imported late: it imports JAX, which the command's help has no time for.
-        from jaxrace.strategies import SUPPORTED
+        from jaxrace.search.strategies import SUPPORTED
 
         require_choice("strategy", self.strategy, SUPPORTED)
         if self.sigma is not None:
@@ -118,7 +118,7 @@ class HoldemConfig:
     @property
     def step_size(self) -> float | None:
         """The initial step size of the strategy, None if it has none."""
-        from jaxrace.strategies import Strategy
+        from jaxrace.search.strategies import Strategy
 
         has_one = Strategy(self.strategy, self.population).has_step_size
         return _DEFAULT_SIGMA if self.sigma is None and has_one else self.sigma

@@ -12,10 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import racing
-from jaxrace.protocol import pytree
+from jaxrace.core.protocol import pytree
+from jaxrace.search.strategies import Strategy
 from jaxrace.selection import ScoreSelector, SelectionJob, SelectionWork
 from jaxrace.selection.driver import Compare
-from jaxrace.strategies import Strategy
 
 
 class Ranked(NamedTuple):

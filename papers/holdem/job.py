@@ -10,14 +10,15 @@ import numpy as np
 from rich.console import Console
 from rich.table import Column
 
-from jaxrace import files, plots, runs, sweep
+from jaxrace import runs, sweep
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
+from jaxrace.runs import files, plots
+from jaxrace.search.strategies import Strategy
 from jaxrace.selection.driver import fitting_interval
-from jaxrace.strategies import Strategy
 from papers.holdem import evolution, matches
 from papers.holdem.config import WARM_UP, HoldemConfig
 from papers.holdem.evolution import RaceSelection, SelectorSelection

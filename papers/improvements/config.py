@@ -4,7 +4,7 @@ import dataclasses
 from typing import Literal
 
 from jaxrace.commands.improve.config import BOUNDS, Candidates
-from jaxrace.validation import (
+from jaxrace.core.validation import (
     require_choice,
     require_default,
     require_integer,

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import improvement, sweep
-from jaxrace.bases import Affine, Cells, Fourier
+from jaxrace.agents.bases import Affine, Cells, Fourier
+from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.envs import Environment, gridworld, marketing, mountain_car
 from jaxrace.improvement import (
     CandidateSearch,
@@ -23,7 +24,6 @@ from jaxrace.improvement import (
     PolicyImprovement,
     bound_called,
 )
-from jaxrace.rollout import PolicyInTask
 from papers.improvements.config import BATCHES
 from papers.workbench import Workbench
 

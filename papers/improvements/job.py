@@ -7,10 +7,11 @@ import jax
 import numpy as np
 from rich.console import Console
 
-from jaxrace import files, improvement, plots, runs
+from jaxrace import improvement, runs
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.judging.policies.result import worth
+from jaxrace.runs import files, plots
 from papers.improvements.config import ImprovementsConfig
 from papers.improvements.domains import DOMAINS, Worth, floor_of, run_trials
 from papers.workbench import Workbench, run_job

@@ -6,9 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import plots, sweep
+from jaxrace import sweep
 from jaxrace.improvement import BOUNDS, EmpiricalBernstein
 from jaxrace.improvement.bounds import Rows
+from jaxrace.runs import plots
 from papers.workbench import Columns, Workbench, as_columns, mean_and_error, report_table
 
 DELTA = 0.05

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from jaxrace import plots
+from jaxrace.runs import plots
 from papers.improvements.domains import DOMAINS, Trials, daedalus_of, floor_of, run_trials
 from papers.workbench import (
     Columns,

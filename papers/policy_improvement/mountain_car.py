@@ -6,8 +6,9 @@ import itertools
 import jax
 import numpy as np
 
-from jaxrace import improvement, plots, sweep
-from jaxrace.rollout import PolicyInTask
+from jaxrace import improvement, sweep
+from jaxrace.agents.rollout import PolicyInTask
+from jaxrace.runs import plots
 from papers.improvements.domains import DOMAINS, Domain, floor_of, is_worse, performances
 from papers.workbench import Columns, Workbench, as_columns, mean_columns, report_table
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from jaxrace.agents.policies import Sigmoid
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.policies import Sigmoid
-from jaxrace.tables import markdown_table
+from jaxrace.runs.tables import markdown_table
 from papers.claims import Claim
 from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.learners import GRID, searches_by

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jaxrace import plots
+from jaxrace.runs import plots
 from papers.claims import claims_table
 from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.medical_claims import FEW, convergence_claims

@@ -5,10 +5,10 @@ import itertools
 
 import numpy as np
 
-from jaxrace import plots
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import TASKS
-from jaxrace.tables import markdown_table
+from jaxrace.runs import plots
+from jaxrace.runs.tables import markdown_table
 from papers.claims import NO, OPEN, YES, Claim, claims_table, verdict
 from papers.preference_racing import medical_runs as medical
 from papers.workbench import Columns, Workbench, mean_and_error, mean_columns, with_error

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from jaxrace import plots
-from jaxrace.tables import markdown_table
+from jaxrace.runs import plots
+from jaxrace.runs.tables import markdown_table
 from papers.claims import Claim, claims_table
 from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.medical_claims import outcome_claims

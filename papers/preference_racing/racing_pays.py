@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace import plots, racing
+from jaxrace import racing
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import CANDIDATES, searches_of
 from jaxrace.commands.train.tasks import TASKS, Task
+from jaxrace.runs import plots
+from jaxrace.runs.tables import markdown_table
 from jaxrace.search import PolicySearch, SearchWork
-from jaxrace.strategies import Strategy
-from jaxrace.tables import markdown_table
+from jaxrace.search.strategies import Strategy
 from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.learners.split_race import SplitRaceSearch
 from papers.workbench import Columns, Workbench, mean_and_error, mean_in_words

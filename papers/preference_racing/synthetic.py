@@ -4,8 +4,9 @@ import itertools
 
 import numpy as np
 
-from jaxrace import kernels, plots, racing
-from jaxrace.tables import markdown_table
+from jaxrace import kernels, racing
+from jaxrace.runs import plots
+from jaxrace.runs.tables import markdown_table
 from papers.claims import Claim, claims_table, yes_or_no
 from papers.preference_racing import races
 from papers.preference_racing.races import BOUNDS, OPTIONS, ROUNDS, TOP, VARIANTS

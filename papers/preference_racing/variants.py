@@ -2,7 +2,8 @@
 
 import itertools
 
-from jaxrace import kernels, plots, racing
+from jaxrace import kernels, racing
+from jaxrace.runs import plots
 from papers.claims import claims_table
 from papers.preference_racing import races
 from papers.workbench import Workbench

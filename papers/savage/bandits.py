@@ -6,8 +6,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from jaxrace import dueling, plots
+from jaxrace import dueling
 from jaxrace.dueling.problems import URVOY_MEANS
+from jaxrace.runs import plots
 from papers.duels.lineup import Entrant
 from papers.duels.runs import Runs, run_entrant, stack_problems
 from papers.workbench import Columns, Workbench, mean_columns, report_table

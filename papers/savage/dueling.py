@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import jax
 import numpy as np
 
-from jaxrace import dueling, plots
+from jaxrace import dueling
 from jaxrace.dueling import matrices
+from jaxrace.runs import plots
 from papers.duels.lineup import entrant
 from papers.duels.runs import Runs, run_entrant, stack_problems
 from papers.savage.bandits import ended_columns, without_end

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jaxrace.validation import (
+from jaxrace.core.validation import (
     require_choice,
     require_default,
     require_integer,

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace import plots
-from jaxrace.tables import markdown_table
+from jaxrace.runs import plots
+from jaxrace.runs.tables import markdown_table
 from papers.workbench import Columns, mean_and_error, mean_columns, with_error
 
 

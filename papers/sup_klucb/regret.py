@@ -6,9 +6,10 @@ import itertools
 import jax
 import numpy as np
 
-from jaxrace import dueling, plots
+from jaxrace import dueling
 from jaxrace.dueling import matrices
-from jaxrace.tables import markdown_table
+from jaxrace.runs import plots
+from jaxrace.runs.tables import markdown_table
 from papers.duels.lineup import entrant
 from papers.duels.runs import run_entrant, stack_problems
 from papers.workbench import Columns, Workbench, mean_columns, mean_in_words

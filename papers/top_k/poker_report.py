@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import plots
+from jaxrace.runs import plots
+from jaxrace.runs.tables import markdown_table
 from jaxrace.selection import borda_top
-from jaxrace.tables import markdown_table
 from papers.top_k.poker_matches import Races
 from papers.workbench import Columns, mean_and_error, mean_in_words, with_error
 

@@ -6,7 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import plots, selection
+from jaxrace import selection
+from jaxrace.runs import plots
 from papers.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.curves import Curve, draw_curves, success_table, table_of

@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxrace import dueling, kernels, racing, selection
 from jaxrace.envs.options import Normal
-from jaxrace.tables import markdown_table
+from jaxrace.runs.tables import markdown_table
 from papers.duels.lineup import entrant
 from papers.duels.runs import run_entrant
 from papers.preference_racing.trials import AnyTask, race_trials, trials_of

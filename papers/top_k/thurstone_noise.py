@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from jaxrace import plots, selection
+from jaxrace import selection
+from jaxrace.runs import plots
 from papers.selections.curves import Curve, correct_at, draw_curves, table_of
 from papers.selections.runs import Task, run_rows, run_selector
 from papers.selections.tasks import Plan, thurstone_task

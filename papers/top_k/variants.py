@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from jaxrace import selection
-from jaxrace.tables import markdown_table
+from jaxrace.runs.tables import markdown_table
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.curves import correct_at, success_in_words
 from papers.selections.runs import Task, run_selector

@@ -11,8 +11,8 @@ import pytest
 from jaxrace import sweep
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
+from jaxrace.search.strategies import Strategy
 from jaxrace.selection import HybridPocbam, KnowledgeGradient, Uniform
-from jaxrace.strategies import Strategy
 from papers.holdem.evolution import (
     EvolutionJob,
     EvolutionWork,

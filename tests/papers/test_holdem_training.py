@@ -6,9 +6,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import runs, sweep, tables
+from jaxrace import runs, sweep
 from jaxrace.commands.job import Job
 from jaxrace.envs.holdem import Deals
+from jaxrace.runs import tables
 from papers.holdem import job
 from papers.holdem.__main__ import main
 from papers.holdem.config import SELECTIONS, HoldemConfig

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from reference import policy_iteration as reference
 
+from jaxrace.agents.outcomes import Return
+from jaxrace.agents.policies import UniformChoice
+from jaxrace.agents.preferences import Larger
+from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.envs import medical
-from jaxrace.outcomes import Return
-from jaxrace.policies import UniformChoice
-from jaxrace.preferences import Larger
-from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from papers.preference_racing.learners import label_ranking
 from papers.preference_racing.learners.label_ranking import LabelRanking
 from papers.preference_racing.learners.policy_iteration import PolicyIteration, sign_test_table

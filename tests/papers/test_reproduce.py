@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import racing, sweep, tables
+from jaxrace import racing, sweep
 from jaxrace.commands.job import Job
+from jaxrace.runs import tables
 from papers import job as reproduce_module
 from papers.__main__ import main
 from papers.config import ReproduceConfig

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from jaxrace import tables
 from jaxrace.commands.job import Job
 from jaxrace.dueling.problems import URVOY_MEANS
+from jaxrace.runs import tables
 from papers.config import ReproduceConfig
 from papers.figures import FIGURES, IN_ALL
 from papers.job import maker, reproduce

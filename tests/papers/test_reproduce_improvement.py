@@ -7,10 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import tables
 from jaxrace.commands.job import Job
 from jaxrace.envs.mountain_car import MountainCar
 from jaxrace.improvement import Mixed, MixedWith
+from jaxrace.runs import tables
 from papers.config import ReproduceConfig
 from papers.improvements.domains import DOMAINS, Worth, is_worse, without_chance
 from papers.job import reproduce

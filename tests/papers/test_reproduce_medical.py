@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import sweep_cases as cases
 
-from jaxrace import runs, sweep, tables
+from jaxrace import runs, sweep
 from jaxrace.commands.cli import main
 from jaxrace.commands.job import Job
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import medical_task
+from jaxrace.runs import tables
 from papers.config import ReproduceConfig
 from papers.job import reproduce
 from papers.preference_racing import medical_choices, medical_grid

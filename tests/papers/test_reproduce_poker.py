@@ -5,8 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from jaxrace import kernels, tables
+from jaxrace import kernels
 from jaxrace.commands.job import Job
+from jaxrace.runs import tables
 from papers.config import ReproduceConfig
 from papers.holdem import matches
 from papers.job import reproduce

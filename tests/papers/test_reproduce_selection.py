@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import tables
 from jaxrace.commands.job import Job
+from jaxrace.runs import tables
 from jaxrace.selection import ActiveRanking, NormalScores, PairwiseRace, Pocbam, normal_score, win
 from papers.config import ReproduceConfig
 from papers.job import reproduce

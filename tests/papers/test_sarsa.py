@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from reference.sarsa import learn_episode
 
+from jaxrace.agents.policies import UniformChoice
 from jaxrace.envs import medical
-from jaxrace.policies import UniformChoice
 from papers.preference_racing.learners.sarsa import Sarsa
 from papers.preference_racing.learners.tabular import GreedyTable, Grid
 

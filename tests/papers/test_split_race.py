@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import kernels, outcomes, racing
+from jaxrace import kernels, racing
+from jaxrace.agents import outcomes
+from jaxrace.agents.policies import Sigmoid
+from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.envs import medical
-from jaxrace.policies import Sigmoid
-from jaxrace.rollout import PolicyInTask
 from jaxrace.search import PolicySearch, run_searches
 from papers.preference_racing.learners.split_race import SplitRaceSearch, shared_weight
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxrace import tables
 from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.judging import standing
+from jaxrace.runs import tables
 
 FIGURE, OPTIONS = "matrix.png", "options.csv"
 

@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any, Literal
 
 from jaxrace.commands.table_options import Decimal, Delimiter
-from jaxrace.validation import (
+from jaxrace.core.validation import (
     require_choice,
     require_default,
     require_integer,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from jaxrace import files, tables
 from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.judging.policies import ImprovementOfLog, improve
+from jaxrace.runs import files, tables
 
 FIGURE, POLICY, LOG = "performance.png", "policy.npz", "log.csv"
 

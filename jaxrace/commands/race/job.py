@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from jaxrace import tables
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.race.config import OF_COLUMNS, OF_QUESTION, ScoresConfig
 from jaxrace.commands.report import NOT_YET, print_answer, require_outputs, write_report
-from jaxrace.data import read_scores
 from jaxrace.judging import RaceOfTable, race
+from jaxrace.runs import tables
+from jaxrace.tables import read_scores
 
 
 def race_scores(console: Console, config: ScoresConfig) -> int:

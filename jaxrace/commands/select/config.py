@@ -4,7 +4,7 @@ import dataclasses
 from typing import Literal, get_args
 
 from jaxrace.commands.table_options import Decimal, Delimiter
-from jaxrace.validation import require_choice, require_integer, require_probability
+from jaxrace.core.validation import require_choice, require_integer, require_probability
 
 # How a file is read.
 OF_COLUMNS = ("first_column", "second_column", "score_column", "decimal", "delimiter")

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace import rating, tables
 from jaxrace.commands.select.config import OF_COLUMNS, SelectConfig
+from jaxrace.judging import rating
+from jaxrace.runs import tables
 
 FIGURE, RANKING = "ranking.png", "ranking.csv"
 

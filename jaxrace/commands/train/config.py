@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
-from jaxrace.validation import (
+from jaxrace.core.validation import (
     require_choice,
     require_default,
     require_integer,
@@ -158,7 +158,7 @@ class TrainConfig:
     @property
     def settings(self) -> list["Setting"]:
         """Every initial step size with every delta; a step size is None if there is none."""
-        from jaxrace.strategies import Strategy
+        from jaxrace.search.strategies import Strategy
 
         sigma = self.sigma
         if sigma is None and Strategy(self.strategy, self.population).has_step_size:
@@ -187,7 +187,7 @@ class TrainConfig:
 
 def require_step_size(strategy: str, population: int, sigma: Any) -> None:
     """Raise ValueError unless these are step sizes and the strategy has one, or it is None."""
-    from jaxrace.strategies import Strategy
+    from jaxrace.search.strategies import Strategy
 
     has_one = Strategy(strategy, population).has_step_size
     for size in () if sigma is None else _as_tuple(sigma):

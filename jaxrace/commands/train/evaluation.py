@@ -7,13 +7,13 @@ from typing import Any
 import jax
 import numpy as np
 
+from jaxrace.agents.outcomes import Both, Return
+from jaxrace.agents.policies import UniformChoice
+from jaxrace.agents.rollout import PolicyInTask, Rollout
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
-from jaxrace.compilation import MIDDLING, SMALL, jit
-from jaxrace.keys import with_keys, without_keys
-from jaxrace.outcomes import Both, Return
-from jaxrace.policies import UniformChoice
-from jaxrace.rollout import PolicyInTask, Rollout
+from jaxrace.core.compilation import MIDDLING, SMALL, jit
+from jaxrace.core.keys import with_keys, without_keys
 from jaxrace.search import small
 
 Metrics = dict[str, np.ndarray]

@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import plots, racing, runs, sweep
+from jaxrace import racing, runs, sweep
 from jaxrace.commands.job import Job
 from jaxrace.commands.run_folder import CHECKPOINT, run_folder, sweep_width
 from jaxrace.commands.train import summary
@@ -21,7 +21,8 @@ from jaxrace.commands.train.evaluation import evaluate_fixed, fixed_name
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task
-from jaxrace.keys import two_keys
+from jaxrace.core.keys import two_keys
+from jaxrace.runs import plots
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
 CURVE, HEAT_MAP = "learning_curve.png", "settings.png"

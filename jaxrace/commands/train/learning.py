@@ -11,16 +11,16 @@ from jax.typing import ArrayLike
 from numpy.typing import NDArray
 
 from jaxrace import racing, search, sweep
+from jaxrace.agents.outcomes import Both, Return
+from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.commands.train import side_by_side
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import Task
-from jaxrace.outcomes import Both, Return
-from jaxrace.protocol import pytree
+from jaxrace.core.protocol import pytree
 from jaxrace.racing import drawing
-from jaxrace.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.search import small
-from jaxrace.strategies import Strategy
+from jaxrace.search.strategies import Strategy
 
 # Candidates of a final race, and the rounds that are reserved for each of them.
 CANDIDATES, FINAL_ROUNDS = 10, 200

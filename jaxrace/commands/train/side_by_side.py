@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.compilation import jit
+from jaxrace.core.compilation import jit
 from jaxrace.sweep.lanes import Burst, Lanes, begin
 
 # All that a step computes is in memory at once.

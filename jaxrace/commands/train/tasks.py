@@ -6,9 +6,9 @@ from typing import Any
 
 import jax
 
+from jaxrace.agents.policies import Policy, Sigmoid
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.envs import Environment, OutcomeFold, medical
-from jaxrace.policies import Policy, Sigmoid
 
 
 @dataclasses.dataclass(frozen=True)

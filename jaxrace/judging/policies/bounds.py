@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from jaxrace.core.validation import require_choice
+from jaxrace.evidence.quantiles import normal_quantile, normal_share, student_quantile
 from jaxrace.judging.policies.lower_bounds import (
     Predicted,
     below_mean,
@@ -24,8 +26,6 @@ from jaxrace.judging.policies.lower_bounds import (
     predicted_betting_bound,
 )
 from jaxrace.judging.policies.splits import every_so_many, stratified_order
-from jaxrace.judging.quantiles import normal_quantile, normal_share, student_quantile
-from jaxrace.validation import require_choice
 
 # One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
 # one alone has no variance.

@@ -5,7 +5,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from jaxrace import validation
+from jaxrace.core import validation
+from jaxrace.evidence.quantiles import student_quantile
 from jaxrace.judging.policies import plausibility
 from jaxrace.judging.policies.bounds import bound_called
 from jaxrace.judging.policies.candidates import KINDS, Task, find_candidate
@@ -18,7 +19,6 @@ from jaxrace.judging.policies.splits import in_training
 from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories, require_enough
 from jaxrace.judging.policies.weighing import Evidence, Mixed
 from jaxrace.judging.policies.words import policy_in_words
-from jaxrace.judging.quantiles import student_quantile
 
 _MOST_WEIGHTS = 10_000  # of a policy
 _MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 1.6 GB
@@ -61,7 +61,7 @@ def improve(
     again until something passes has a larger error probability than ``delta``.
 
     Args:
-        data: Logged decisions, as ``jaxrace.data.read_log`` takes them: a data frame, columns by
+        data: Logged decisions, as ``jaxrace.tables.read_log`` takes them: a data frame, columns by
             name, a list of rows, or the path of a file; or that of an NPZ file of arrays.
         low: The least return that is possible.
         high: The largest one.

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace import data
-from jaxrace.data.directions import names_smaller
+from jaxrace import tables as data
+from jaxrace.core.validation import require_plain_file
 from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories, as_numbers, checked
-from jaxrace.validation import require_plain_file
+from jaxrace.tables.directions import names_smaller
 
 _BEHAVIOUR = "behaviour"
 _NPZ, _ZIP = "expected arrays of numbers in an NPZ file", b"PK"  # with which it begins
@@ -57,9 +57,9 @@ def load(source: Any, returns: ReturnRange, larger: bool = False, **given: Any) 
 
     An NPZ file has the arrays ``observations`` [n, T, d], ``actions``, ``probabilities`` and
     ``rewards`` [n, T], and perhaps ``lengths`` and ``behaviour`` [n]. All else is read by
-    ``jaxrace.data.read_log``, of which ``given`` are more arguments. ValueError names the first row
-    that is not as it should be or has a return out of its range, and rewards that are called like
-    costs, unless they are (``returns.smaller``) or are said not to be (``larger``).
+    ``jaxrace.tables.read_log``, of which ``given`` are more arguments. ValueError names the first
+    row that is not as it should be or has a return out of its range, and rewards that are called
+    like costs, unless they are (``returns.smaller``) or are said not to be (``larger``).
     """
     if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".npz":
         return _load_npz(Path(source), returns)

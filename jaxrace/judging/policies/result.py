@@ -4,7 +4,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from jaxrace.answers import MOST_SHOWN, Answer, Shown, finite, first_of, labels, panels
+from jaxrace.answers.answer import MOST_SHOWN, Answer, Shown, finite, first_of, labels, panels
 from jaxrace.judging.policies.saved import SavedPolicy
 
 if TYPE_CHECKING:

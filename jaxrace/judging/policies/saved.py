@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxrace.core.validation import require_plain_file
 from jaxrace.judging.policies.softmax import features_of, softmax
-from jaxrace.validation import require_plain_file
 
 
 class SavedPolicy(NamedTuple):

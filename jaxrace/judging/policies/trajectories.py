@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.validation import require_number
+from jaxrace.core.validation import require_number
 
 # Of actions and policies: they are kept as int32.
 MOST = 2**31 - 1

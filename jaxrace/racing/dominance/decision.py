@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.judging.decision import Seen, behind, in_doubt
-from jaxrace.judging.decision import seen_of as judged
+from jaxrace.evidence.decision import Seen, behind, in_doubt
+from jaxrace.evidence.decision import seen_of as judged
 from jaxrace.racing import base
 from jaxrace.racing.dominance.state import (
     COUNTS,

@@ -15,10 +15,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, narrowing
-from jaxrace.judging.decision import SLACK, perhaps_best, perhaps_tied
-from jaxrace.judging.levels import By, dominance_bets, dominance_weights, levels
-from jaxrace.protocol import verb
+from jaxrace import kernels
+from jaxrace.core import narrowing
+from jaxrace.core.protocol import verb
+from jaxrace.core.validation import (
+    require_choice,
+    require_integer,
+    require_number,
+    require_probability,
+)
+from jaxrace.evidence.decision import SLACK, perhaps_best, perhaps_tied
+from jaxrace.evidence.levels import By, dominance_bets, dominance_weights, levels
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
 from jaxrace.racing.dominance import decision, evidence
@@ -31,12 +38,6 @@ from jaxrace.racing.dominance.state import (
     DominanceParams,
     DominanceState,
     require_bets,
-)
-from jaxrace.validation import (
-    require_choice,
-    require_integer,
-    require_number,
-    require_probability,
 )
 
 # Rounding may raise the logarithm of a block's factor, and of their sum, by a few units in the

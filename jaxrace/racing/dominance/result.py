@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.compilation import jit
+from jaxrace.core.compilation import jit
 from jaxrace.judging.result import who_may
 from jaxrace.racing.dominance import decision
 from jaxrace.racing.dominance.state import (

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.protocol import pytree
-from jaxrace.validation import Owner, require_positive
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import Owner, require_positive
 
 
 @pytree

@@ -14,7 +14,13 @@ import numpy as np
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.protocol import verb
+from jaxrace.core.protocol import verb
+from jaxrace.core.validation import (
+    require_choice,
+    require_kind,
+    require_number,
+    require_probability,
+)
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
 from jaxrace.racing.preference import rounds, surrogates
@@ -25,12 +31,6 @@ from jaxrace.racing.preference.state import (
     PreferenceState,
     Told,
     keep_samples,
-)
-from jaxrace.validation import (
-    require_choice,
-    require_kind,
-    require_number,
-    require_probability,
 )
 
 # Rounds that are counted at once, at most 126: [K, K, rounds] sums, 34 MB for 512 options.

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.protocol import pytree
-from jaxrace.validation import Owner
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import Owner
 
 
 @pytree

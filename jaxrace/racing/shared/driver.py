@@ -11,13 +11,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.compilation import cost_of, jit
+from jaxrace.core.compilation import cost_of, jit
+from jaxrace.core.validation import require_kind
 from jaxrace.racing import base, driver
 from jaxrace.racing.drawing import map_rows
 from jaxrace.racing.shared.race import SharedRace
 from jaxrace.racing.shared.result import SharedResult
 from jaxrace.racing.shared.state import SharedParams
-from jaxrace.validation import require_kind
 
 Sample = Callable[[jax.Array, Any, Any], Any]
 

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.judging.levels import LEAST_FACTOR
+from jaxrace.evidence.levels import LEAST_FACTOR
 from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing.comparing import require_sign
 from jaxrace.racing.shared.state import (

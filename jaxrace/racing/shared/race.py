@@ -14,11 +14,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, narrowing
-from jaxrace.judging import levels
-from jaxrace.judging.decision import SHARED_SLACK, Seen, perhaps_best, perhaps_tied, seen_of
+from jaxrace import kernels
+from jaxrace.core import narrowing
+from jaxrace.core.protocol import verb
+from jaxrace.core.validation import (
+    require_choice,
+    require_function,
+    require_integer,
+    require_number,
+    require_probability,
+)
+from jaxrace.evidence import levels
+from jaxrace.evidence.decision import SHARED_SLACK, Seen, perhaps_best, perhaps_tied, seen_of
 from jaxrace.kernels.kahan import Total
-from jaxrace.protocol import verb
 from jaxrace.racing import base
 from jaxrace.racing.comparing import check_once, first_few, require_outcomes
 from jaxrace.racing.dominance import decision
@@ -34,13 +42,6 @@ from jaxrace.racing.shared.state import (
     pairs_first,
     pairs_last,
     squared,
-)
-from jaxrace.validation import (
-    require_choice,
-    require_function,
-    require_integer,
-    require_number,
-    require_probability,
 )
 
 # A factor is rounded by less than this, as a share of it and on average: verdicts keep so far, per

@@ -10,9 +10,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import Owner
 from jaxrace.kernels.kahan import Total
-from jaxrace.protocol import pytree
-from jaxrace.validation import Owner
 
 # Tasks of a pair that are counted at once.
 BLOCK = 8

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from jaxrace import kernels, racing
-from jaxrace.validation import require_integer
+from jaxrace.core.validation import require_integer
 from papers.audits.dominance.options import Faces, Law, Normals, SetTask, draw
 from papers.audits.dominance.races import HORIZONS
 from papers.audits.reckoning import FULL_SIZE, Finding

@@ -18,9 +18,9 @@ import numpy as np
 import optax
 from jax import lax
 
-from jaxrace.narrowing import require_range
-from jaxrace.policies import Linear
-from jaxrace.validation import require_integer, require_shape
+from jaxrace.agents.policies import Linear
+from jaxrace.core.narrowing import require_range
+from jaxrace.core.validation import require_integer, require_shape
 
 # Weight of the penalty. Weka's regressions, which Fürnkranz et al. 2012 use, have 1e-8. In float32
 # the loss would be flat long before its minimum where the examples can be separated. With 1e-4 a

@@ -13,12 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.envs import Environment, OutcomeFold
-from jaxrace.envs.absorbing import absorb
-from jaxrace.narrowing import require_held
-from jaxrace.racing.comparing import require_sign
-from jaxrace.rollout import MOST_EPISODES, Rollout
-from jaxrace.validation import (
+from jaxrace.agents.rollout import MOST_EPISODES, Rollout
+from jaxrace.core.narrowing import require_held
+from jaxrace.core.validation import (
     require_function,
     require_integer,
     require_keys,
@@ -26,6 +23,9 @@ from jaxrace.validation import (
     require_number,
     require_probability,
 )
+from jaxrace.envs import Environment, OutcomeFold
+from jaxrace.envs.absorbing import absorb
+from jaxrace.racing.comparing import require_sign
 from papers.preference_racing.learners import label_ranking
 from papers.preference_racing.learners.label_ranking import LabelRanking
 from papers.preference_racing.learners.restarts import Behaviour, Restarts

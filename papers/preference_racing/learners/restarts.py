@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.agents.rollout import Progress, advance
 from jaxrace.envs import Environment, OutcomeFold
-from jaxrace.rollout import Progress, advance
 from papers.preference_racing.learners.label_ranking import LabelRanking
 
 

@@ -13,11 +13,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.envs import Environment
-from jaxrace.envs.absorbing import absorb
-from jaxrace.narrowing import require_held
-from jaxrace.rollout import MOST_EPISODES
-from jaxrace.validation import (
+from jaxrace.agents.rollout import MOST_EPISODES
+from jaxrace.core.narrowing import require_held
+from jaxrace.core.validation import (
     require_hashable,
     require_integer,
     require_keys,
@@ -25,6 +23,8 @@ from jaxrace.validation import (
     require_number,
     require_positive,
 )
+from jaxrace.envs import Environment
+from jaxrace.envs.absorbing import absorb
 from papers.preference_racing.learners.tabular import GreedyTable, greedy
 
 

@@ -11,9 +11,9 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import racing
-from jaxrace.rollout import PolicyInTask
+from jaxrace.agents.rollout import PolicyInTask
+from jaxrace.core.validation import require_probability
 from jaxrace.search.policy_search import PolicySearch, Ranked
-from jaxrace.validation import require_probability
 
 
 @dataclasses.dataclass(frozen=True)

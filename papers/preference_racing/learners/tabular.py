@@ -8,8 +8,8 @@ import numpy as np
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxrace.narrowing import require_range
-from jaxrace.validation import require_integer, require_kind, require_shape
+from jaxrace.core.narrowing import require_range
+from jaxrace.core.validation import require_integer, require_kind, require_shape
 
 # Cells and their entries are numbered in int32.
 _MOST_ENTRIES = 2**31 - 1

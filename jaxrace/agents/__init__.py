@@ -1,0 +1,1 @@
+"""Policies, what their histories are judged by, and rollouts of them in environments."""

@@ -1,0 +1,218 @@
+"""Rollouts: one policy in one environment, folded into an outcome; populations by vmap.
+
+Axes: K policies, n episodes, T = horizon.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from jaxrace.agents.policies import Policy
+from jaxrace.core.compilation import jit
+from jaxrace.core.narrowing import require_held
+from jaxrace.core.validation import (
+    require_function,
+    require_hashable,
+    require_integer,
+    require_keys,
+)
+from jaxrace.envs import Environment, OutcomeFold, Transition
+from jaxrace.envs.absorbing import absorb
+
+# Of one search: they are counted in int32, with those of the race in which they are used up.
+MOST_EPISODES = 2**30
+
+
+class PolicyInTask(NamedTuple):
+    """An option of a race between policies: parameters, and the simulator they act in."""
+
+    theta: Any
+    env_params: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Rollout:
+    """``rollout(key, option) -> outcome`` of one episode: a sampler for races.
+
+    The reward after a terminal step is 0, and the state stays as it was unless the environment
+    continues after it. The key of ``reset`` is fold_in(key, 0); step t (from 1) takes
+    fold_in(key, 2 t) for the environment and fold_in(key, 2 t - 1) for the policy.
+
+    Attributes:
+        env: See ``envs.Environment``; frozen and hashable, as are the others.
+        policy: See ``policies.Policy``.
+        fold: Makes the outcome; see ``envs.OutcomeFold``.
+
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.agents.policies import Constant
+    >>> env = medical.Medical()
+    >>> option = PolicyInTask(theta=jnp.float32(0.4), env_params=env.default_params)
+    >>> Rollout(env, Constant(), medical.TreatmentOutcome())(jax.random.key(0), option)._fields
+    ('alive', 'worst_toxicity', 'tumour_size')
+    """
+
+    env: Environment
+    policy: Policy
+    fold: OutcomeFold
+
+    def __post_init__(self) -> None:
+        require_integer("env.horizon", getattr(self.env, "horizon", None), 1)
+        require_hashable("env", self.env)
+        require_function("policy", self.policy)
+        require_hashable("fold", self.fold)
+
+    def __call__(self, key: jax.Array, option: PolicyInTask) -> Any:
+        """Play one episode, which uses up the key; the outcome is a pytree without leading axes.
+
+        ValueError where a step of the environment or an update of the fold changes structures,
+        shapes or dtypes; seen when the episode is traced.
+        """
+        require_keys("key", key, ndim=0)
+        start, play, numbers = _episode(self.env, self.policy, key, option)
+
+        def step(carry: tuple[Progress, Any], number: jax.Array) -> tuple[Any, None]:
+            progress, folded = carry
+            progress, transition = play(progress, number)
+            updated = self.fold.update(folded, transition, option.env_params)
+            _require_same_types(f"{type(self.fold).__name__}.update", "carry", folded, updated)
+            return (progress, updated), None
+
+        first = (start, self.fold.init(start.state, option.env_params))
+        (_, folded), _ = lax.scan(step, first, numbers)
+        return self.fold.finish(folded, option.env_params)
+
+
+def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
+    """Play the episode that ``Rollout`` plays with this key, and keep all of it.
+
+    Returns:
+        A ``Transition`` whose leaves have the leading axis T.
+
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.agents.policies import Constant
+    >>> env = medical.Medical()
+    >>> option = PolicyInTask(jnp.float32(0.4), env.default_params)
+    >>> history(env, Constant(), jax.random.key(0), option).reward.shape
+    (6,)
+    """
+    require_held("option", option)
+    return _history(env, policy, key, option)
+
+
+@jit(2)
+def _history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
+    start, play, numbers = _episode(env, policy, key, option)
+    return lax.scan(play, start, numbers)[1]
+
+
+def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: int) -> Any:
+    """Outcomes, with leading axis n, of so many episodes of one policy; vmap it for populations.
+
+    Episode e is drawn with fold_in(key, e).
+
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.agents.outcomes import Return
+    >>> from jaxrace.agents.policies import Constant
+    >>> env = medical.Medical()
+    >>> option = PolicyInTask(jnp.float32(0.4), env.default_params)
+    >>> evaluate(Rollout(env, Constant(), Return()), jax.random.key(0), option, 300).shape
+    (300,)
+    """
+    require_integer("episodes", episodes, 1)
+    require_keys("key", key, ndim=0)
+    require_held("option", option)
+    return _evaluate(rollout, episodes, key, option)
+
+
+@jit(2)
+def _evaluate(rollout: Rollout, episodes: int, key: jax.Array, option: PolicyInTask) -> Any:
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(episodes, dtype=jnp.uint32))
+    return jax.vmap(rollout, (0, None))(keys, option)
+
+
+class Progress(NamedTuple):
+    """An episode between two steps."""
+
+    state: Any
+    ended: jax.Array  # bool []
+
+
+def _episode(
+    env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask
+) -> tuple[Progress, Callable[[Progress, jax.Array], tuple[Progress, Transition]], jax.Array]:
+    """The start of an episode, what plays a step of it, and the numbers of its steps."""
+
+    def play(progress: Progress, number: jax.Array) -> tuple[Progress, Transition]:
+        # Keys that nobody uses cost nothing: the compiler drops their computation.
+        policy_key = jax.random.fold_in(key, 2 * number - 1)
+        step_key = jax.random.fold_in(key, 2 * number)
+        action = policy(option.theta, env.observe(progress.state, option.env_params), policy_key)
+        return advance(env, step_key, progress, action, option.env_params)
+
+    state = env.reset(jax.random.fold_in(key, 0), option.env_params)
+    numbers = jnp.arange(1, env.horizon + 1, dtype=jnp.uint32)
+    return Progress(state, jnp.zeros((), bool)), play, numbers
+
+
+def advance(
+    env: Environment, key: jax.Array, progress: Progress, action: Any, env_params: Any
+) -> tuple[Progress, Transition]:
+    """One step of an episode, which may have ended: then nothing is earned, as ``Rollout`` says."""
+    state, ended = progress
+    next_state, reward, terminal = env.step(key, state, action, env_params)
+    _require_step(env, state, next_state, reward, terminal)
+    if not env.continues_after_terminal:
+        next_state = absorb(ended, state, next_state)
+    transition = Transition(
+        state=state,
+        action=action,
+        reward=jnp.where(ended, jnp.zeros_like(reward), reward),
+        terminal=ended | terminal,
+        next_state=next_state,
+    )
+    return Progress(next_state, transition.terminal), transition
+
+
+def _require_step(
+    env: Environment, state: Any, next_state: Any, reward: Any, terminal: Any
+) -> None:
+    """Raise unless the types of a step keep the contract; seen when it is traced.
+
+    A scan would say less, and ``where`` silently broadcasts and promotes.
+    """
+    name = f"{type(env).__name__}.step"
+    _require_same_types(name, "state", state, next_state)
+    for what, value, kind in (
+        ("a floating scalar as reward", reward, jnp.floating),
+        ("a boolean scalar as terminal", terminal, jnp.bool_),
+    ):
+        if jnp.shape(value) != () or not jnp.issubdtype(jnp.result_type(value), kind):
+            raise ValueError(f"{name}: expected {what}, got {_described(value)}")
+
+
+def _require_same_types(name: str, what: str, before: Any, after: Any) -> None:
+    structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
+    if structure != after_structure:
+        raise ValueError(
+            f"{name}: expected a {what} with the structure {structure} as before, "
+            f"got {after_structure}"
+        )
+    old_leaves = jax.tree_util.tree_leaves_with_path(before)
+    for (path, old), new in zip(old_leaves, jax.tree.leaves(after), strict=True):
+        same = jnp.shape(old) == jnp.shape(new)
+        # A number written in Python takes on the dtype of what it meets.
+        if not jax.typeof(old).weak_type:
+            same &= jnp.result_type(old) == jnp.result_type(new)
+        if not same:
+            raise ValueError(
+                f"{name}: expected {what}{jax.tree_util.keystr(path)} to stay "
+                f"{_described(old)}, got {_described(new)}"
+            )
+
+
+def _described(value: Any) -> str:
+    return f"{jnp.result_type(value).name}{list(jnp.shape(value))}"

@@ -1,0 +1,1 @@
+"""An answer about named options, and how it is shown."""

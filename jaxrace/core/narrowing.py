@@ -1,0 +1,170 @@
+"""Numbers on their way to a device, where they have 32 bits: none silently becomes another one.
+
+The last digits of a float may go. A number out of range is refused, and so are different numbers
+that come out equal. With ``jax_enable_x64`` a device holds 64 bits.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from jaxrace.core.keys import without_keys
+
+# The share of pairs of different numbers that rounding may make equal, as it does with a few of
+# many thousands of random numbers. Averaged comparisons do not notice.
+_MOST_TIED = 1e-3
+
+
+def as_arrays(name: str, tree: Any) -> Any:
+    """A pytree of arrays, numbers or keys with arrays of JAX as leaves, none out of range."""
+
+    def convert(leaf: Any) -> jax.Array:
+        array = as_host_array(name, leaf)
+        if isinstance(array, jax.Array | Tracer):
+            return array
+        require_range(name, array, dtype_of(array))
+        return jnp.asarray(array)
+
+    return jax.tree.map(convert, tree)
+
+
+def as_host_array(name: str, leaf: Any) -> Any:
+    """An array of NumPy that JAX can take over; arrays of JAX stay what they are.
+
+    Texts, dates and rows of many lengths are refused, and what is masked, which would count.
+    """
+    if isinstance(leaf, jax.Array | Tracer):
+        return leaf
+    if isinstance(leaf, np.ma.MaskedArray):
+        raise ValueError(f"{name}: expected arrays or numbers, got a masked array")
+    try:
+        array = np.asarray(leaf)
+        jax.dtypes.canonicalize_dtype(array.dtype)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: expected arrays or numbers, got {leaf!r}") from error
+    is_known = array.dtype.kind in "biufcV"  # V: of few bits, such as bfloat16; or records
+    most_bytes = 16 if array.dtype.kind == "c" else 8  # JAX has no longer ones
+    is_known &= array.dtype.names is None and array.dtype.itemsize <= most_bytes
+    if not is_known:
+        got = f"an array of {array.dtype}" if isinstance(leaf, np.ndarray | list) else repr(leaf)
+        raise ValueError(f"{name}: expected arrays or numbers, got {got}")
+    return array
+
+
+def require_held(name: str, tree: Any) -> None:
+    """Raise unless JAX holds the numbers of Python and arrays of NumPy among the leaves."""
+    for leaf in jax.tree.leaves(tree):
+        if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
+            array = as_host_array(name, leaf)
+            require_range(name, array, dtype_of(array))
+
+
+def dtype_of(array: Any) -> Any:
+    """The dtype that an array has as one of JAX; keys have one of their own."""
+    if isinstance(array, jax.Array | Tracer):
+        return array.dtype
+    return jax.dtypes.canonicalize_dtype(array.dtype)
+
+
+def are_kept(values: np.ndarray, dtype: Any) -> bool:
+    """Does a dtype hold all of these numbers exactly? Devices take tiny ones for 0."""
+    if not np.can_cast(values.dtype, dtype, "safe"):
+        return False
+    if values.dtype != dtype or values.dtype.kind != "f" or not values.size:
+        return True
+    tiny = np.finfo(values.dtype).tiny
+    return not ((values != 0) & (np.abs(values) < tiny)).any()
+
+
+def require_range(name: str, values: np.ndarray, dtype: Any) -> None:
+    """Raise unless all numbers are in the range of a dtype, or infinite, or NaN."""
+    dtype = jnp.dtype(dtype)
+    if np.can_cast(values.dtype, dtype, "safe"):
+        return
+    if jnp.issubdtype(dtype, jnp.integer):
+        limits = jnp.iinfo(dtype)
+        # Compared with Python's integers, which have no range.
+        is_out = (values < int(limits.min)) | (values > int(limits.max))
+    else:
+        is_out = np.isfinite(values) & ~np.isfinite(_rounded(values, dtype))
+    if is_out.any():
+        article = "an" if jnp.issubdtype(dtype, jnp.integer) else "a"
+        raise ValueError(
+            f"{name}: expected numbers that {article} {dtype} holds, got {values[is_out].flat[0]}"
+        )
+
+
+def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
+    """Raise unless a dtype keeps different numbers different.
+
+    The n numbers of ``values`` [n, ...] at each place of the other axes are compared. One of a
+    thousand pairs of different ones may tie.
+    """
+    dtype = jnp.dtype(dtype)
+    if are_kept(values, dtype):
+        return
+    if values.dtype.kind == "c":
+        for part in (np.real(values), np.imag(values)):
+            require_told_apart(name, part, jnp.finfo(dtype).dtype)
+        return
+    require_range(name, values, dtype)
+    if jnp.issubdtype(dtype, jnp.integer) or len(values) < 2:
+        return
+    ordered = np.sort(values.reshape(len(values), -1), axis=0)
+    kept = _rounded(ordered, dtype)
+    new, new_kept = (ordered[1:] != ordered[:-1], kept[1:] != kept[:-1])
+    tied = _equal_pairs(new_kept) - _equal_pairs(new)
+    different = len(ordered) * (len(ordered) - 1) / 2 - _equal_pairs(new)
+    if (tied > _MOST_TIED * different).any():
+        row, column = np.argwhere(new & ~new_kept)[0]
+        pair = (ordered[row, column], ordered[row + 1, column])
+        raise ValueError(
+            f"{name}: expected numbers that a {dtype} tells apart, got {pair[0]} and {pair[1]}; "
+            "subtract what they have in common, or hand over their ranks if only the order counts"
+        )
+
+
+def _rounded(values: np.ndarray, dtype: Any) -> np.ndarray:
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        kept = values.astype(dtype)
+    if jnp.issubdtype(dtype, jnp.inexact):
+        kept = np.where(np.abs(kept) < jnp.finfo(dtype).tiny, kept.dtype.type(0), kept)
+    return kept
+
+
+def _equal_pairs(is_new: np.ndarray) -> np.ndarray:
+    """Pairs of equal ones in each column of sorted numbers, given where others begin: [d]."""
+    length, count = is_new.shape[0] + 1, is_new.shape[1]
+    starts = np.concatenate([np.ones((1, count), bool), is_new]).T.reshape(-1)
+    sizes = np.diff(np.append(np.flatnonzero(starts), starts.size))
+    columns = np.flatnonzero(starts) // length
+    return np.bincount(columns, sizes * (sizes - 1) / 2, count)
+
+
+def require_rows_apart(name: str, given: Any, kept: Any) -> None:
+    """Raise unless rows that differ in what was given differ in what is kept.
+
+    ``given`` has leaves [K, ...], NumPy's or JAX's; ``kept`` has the same as arrays of JAX.
+    """
+    olds, news = jax.tree.leaves(given), jax.tree.leaves(kept)
+    narrowed = [new.dtype for old, new in zip(olds, news, strict=True) if old.dtype != new.dtype]
+    if not narrowed or any(isinstance(new, Tracer) for new in news):
+        return
+    before, after = _row_codes(olds), _row_codes(news)
+    first: dict[Any, int] = {}
+    for row, code in enumerate(after):
+        other = first.setdefault(code, row)
+        if before[other] != before[row]:
+            raise ValueError(
+                f"{name}: expected rows that {narrowed[0]} tells apart, got {other} and {row}, "
+                "which it does not"
+            )
+
+
+def _row_codes(leaves: list[Any]) -> list[tuple[bytes, ...]]:
+    """The bytes of each row."""
+    arrays = map(np.asarray, without_keys(leaves))
+    return list(zip(*([row.tobytes() for row in array] for array in arrays), strict=True))

@@ -1,0 +1,141 @@
+"""Independent runs: the e-process of block permutations. Axes: K options, P pairs, b runs, L bets.
+
+Block m of a pair are the runs with the same numbers of both options. A permutation p matches
+independent runs, and a bet is placed on each match:
+
+    F_m = mean over p of  prod_a (1 + lambda (d(x^a, y^p(a)) - mu)),   p(a) = u a + v modulo b,
+
+u = 1 .. b - 1, v = 0 .. b - 1, b a prime. If E d <= mu, then E F_m <= 1: docs/tables.md.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+
+import numpy as np
+
+from jaxrace.evidence.levels import Bets
+from jaxrace.evidence.process import (
+    MOST_NUMBERS,
+    FloatArray,
+    IntArray,
+    Process,
+    cut_bets,
+    in_chunks,
+    least_wins,
+    log_mixture,
+)
+
+# Differences [b, b, P] of the runs start .. start + b of the options in two lists, all three [P].
+Differences = Callable[[IntArray, IntArray, IntArray, int], np.ndarray]
+
+
+@dataclasses.dataclass(frozen=True)
+class BlockPairs:
+    """Tables of independent runs.
+
+    Attributes:
+        differences: Of the runs of pairs of options, in [-1, 1].
+        counts: Runs of each option, int [K].
+        bets: The mixture.
+        first_block: Runs of the first block, a prime.
+        block: Runs of every other block, a prime.
+    """
+
+    differences: Differences
+    counts: IntArray
+    bets: Bets
+    first_block: int
+    block: int
+
+    def complete(self) -> IntArray:
+        """Whole blocks of each option, int [K]."""
+        later = (self.counts - self.first_block) // self.block
+        return np.where(self.counts < self.first_block, 0, 1 + later)
+
+    def start(self, blocks: IntArray) -> IntArray:
+        """Runs before blocks, or in so many of them."""
+        return np.where(blocks > 0, self.first_block + (blocks - 1) * self.block, 0)
+
+    def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
+        """The e-processes of ordered pairs; see ``process.Pairs``."""
+        null = np.broadcast_to(np.asarray(null, float), first.shape)
+        bets = cut_bets(self.bets.bets, null)  # [L, P]
+        complete = self.complete()
+        shared = np.minimum(complete[first], complete[second])
+        log_bets = np.zeros(bets.shape)
+        highest = np.full(first.shape, -np.inf)
+        sums = np.zeros(first.shape)
+        unit = (self.first_block * self.block) ** 2
+        number, end = 0, int(shared.max(initial=0))
+        while number < end:
+            size = self.block if number else self.first_block
+            here = np.flatnonzero(shared > number)
+            # Several blocks of a few pairs at once.
+            each = size**2 * len(bets)
+            most = MOST_NUMBERS // (each * len(here)) if number else 1
+            blocks = number + np.arange(min(max(most, 1), end - number))
+            starts = self.start(blocks)
+            for part in in_chunks(len(here), each * len(blocks)):
+                at = here[part]
+                rows = np.repeat(at, len(blocks))
+                at_starts = np.tile(starts, len(at))
+                found = self.differences(first[rows], second[rows], at_starts, size)
+                counts = blocks < shared[at, None]  # [P, blocks]
+                logs = log_factors(found - null[rows], bets[:, rows]).reshape(-1, *counts.shape)
+                # Every block counts the same, as in the dominance race; sums of signs are exact.
+                total = found.sum((0, 1), dtype=float).reshape(counts.shape)
+                sums[at] += np.where(counts, total, 0.0).sum(1) * (unit // size**2)
+                so_far = log_bets[:, at, None] + np.where(counts, logs, 0.0).cumsum(2)
+                log_bets[:, at] = so_far[..., -1]
+                log_e = log_mixture(np.moveaxis(so_far, 0, -1), self.bets.weights)
+                now = np.where(counts, log_e, -np.inf)
+                highest[at] = np.maximum(highest[at], now.max(1))
+            number += len(blocks)
+        mean = sums / (unit * np.maximum(shared, 1))
+        common = self.start(shared)
+        never = np.zeros(first.shape, bool)
+        return Process(log_bets.T, highest, mean, common, never, never)
+
+    def least_further(self, process: Process, null: float, level: float) -> IntArray:
+        """Further runs of both at best; see ``process.Pairs``."""
+        opened = process.common > 0
+        # Before the first block, which may be longer, as if all blocks were like it.
+        sizes = (self.block, self.first_block)
+        later, first = (least_wins(process, null, self.bets, level, size) for size in sizes)
+        return np.where(opened, later, np.minimum(first, later + abs(sizes[0] - sizes[1])))
+
+
+def block_values(
+    values: np.ndarray, first: IntArray, second: IntArray, start: IntArray, size: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers [K, N] in blocks of pairs, [b, 1, P] and [1, b, P]; see ``Differences``."""
+    runs = start + np.arange(size)[:, None]
+    return values[first, runs][:, None], values[second, runs][None]
+
+
+def log_factors(differences: FloatArray, bets: FloatArray) -> FloatArray:
+    """ln F of one block of P pairs, [L, P]; differences [b, b, P], bets [L, P].
+
+    Pairs are the minor-most axis: all is done for many at once.
+
+    >>> won = np.ones((2, 2, 1))  # both runs beat both: (1 + 1/2)^2
+    >>> print(np.exp(log_factors(won, np.array([[0.5]]))))
+    [[2.25]]
+    """
+    factors = 1 + differences[:, :, None] * bets
+    matches = _matches(len(differences))
+    total, product = np.zeros(bets.shape), np.empty(bets.shape)
+    for match in matches:
+        product[:] = factors[0, match[0]]
+        for run, other in enumerate(match[1:], 1):
+            product *= factors[run, other]
+        total += product
+    return np.log(total / len(matches))
+
+
+@functools.cache
+def _matches(size: int) -> list[list[int]]:
+    """Of each permutation p(0), ..., p(b - 1)."""
+    shifts = [(slope, shift) for slope in range(1, size) for shift in range(size)]
+    return [[(slope * run + shift) % size for run in range(size)] for slope, shift in shifts]

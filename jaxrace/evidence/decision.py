@@ -1,0 +1,214 @@
+"""Who is certainly best, who may be, and for which pairs more runs would help.
+
+On the host, and as part of the programs of races, which give arrays of JAX and ``xp``, the module
+that computes with them. The theorems are in docs/tables.md. Axes: K options; arrays [K, K] are
+about "i over j".
+"""
+
+import math
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.evidence.process import FloatArray, IntArray
+
+BoolArray = NDArray[np.bool_]
+Certificate = Literal["dominance", "counts"]
+
+# How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for. With 5
+# of it, guesses from independent runs are as good as those of a race that runs all options that are
+# not settled; on shared tasks more than 1 costs more than it brings.
+SLACK, SHARED_SLACK = 5.0, 1.0
+
+# Sums of estimates, and evidence, that agree in so many digits are equal.
+DIGITS = 9
+
+
+class Seen(NamedTuple):
+    """What a decision is taken on."""
+
+    highest: Any  # float [K, K], the largest ln E_ij so far
+    over: Any  # bool [K, K], verdicts
+    strong: Any  # bool [K, K], verdicts that all hold together
+    mean: Any  # float [K, K], of the differences; positive where i looks better
+
+
+def seen_of(highest: Any, mean: Any, level: Any, strong_level: Any, null: Any = 0.0) -> Seen:
+    """The verdicts that evidence [K, K] has reached, and that nothing contradicts.
+
+    Evidence is a running maximum. What it has reached early does not stand while the mean of all
+    differences is below the ``null``, or, without a tolerance, while the reverse has been reached
+    as well. A verdict that waits certifies nothing wrong, so that every theorem stays true.
+    """
+    agrees = mean >= null
+    over, strong = (_one_way(highest >= x, null) & agrees for x in (level, strong_level))
+    return Seen(highest, over, strong, mean)
+
+
+def _one_way(reached: Any, null: Any) -> Any:
+    # Within a tolerance each of two may be over the other.
+    return reached & ~(reached.T & (null >= 0))
+
+
+class Doubt(NamedTuple):
+    """What is certain of kappa options that lead, and what is not."""
+
+    dominates: Any  # bool [], (a): each of them is over each of the rest
+    is_counted: Any  # bool [], (b): strong verdicts settle how many each is over
+    doubtful: Any  # bool [K, K], pairs that more runs are for
+    served: Any  # bool [K, K], those of them that are behind, or hardly ahead
+
+
+class Decision(NamedTuple):
+    """What comes of it."""
+
+    ranking: IntArray  # [K], options, best first
+    wins: IntArray  # [K], options that one is over, or looks better than
+    leads: BoolArray  # [K], T: the first kappa of the ranking
+    certificate: Certificate | None
+    doubtful: BoolArray  # [K, K], pairs that more runs are for
+    served: BoolArray  # [K, K], those of them that are behind, or hardly ahead
+
+
+def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
+    """Options, best first, and how many each is over: verdicts, and where there is none the mean.
+
+    Ties go by the sum of the means, then to the smaller index.
+    """
+    ahead = over | (~over.T & (mean > 0))
+    wins = ahead.sum(1)
+    return np.lexsort((-mean.sum(1).round(DIGITS), -wins)), wins
+
+
+def in_doubt(
+    seen: Seen,
+    leads: Any,
+    level: Any,
+    slack: Any,
+    *,
+    is_tolerant: Any = False,
+    by_counts: bool = True,
+    xp: Any = np,
+) -> Doubt:
+    """Are the options T that lead, bool [K], certified, or which pairs are in doubt?
+
+    Those are the pairs across the boundary without a verdict, and where there is none of those,
+    pairs whose strong verdict is likeliest to settle the counts, if there is a certificate (b),
+    ``by_counts``. Within a tolerance (``is_tolerant``) each of two may be over the other: only the
+    first over the second settles a pair.
+    """
+    cross = leads[:, None] & ~leads[None, :]
+    dominates = is_counted = ~(cross & ~seen.over).any()
+    against = seen.over.T & xp.logical_not(is_tolerant)
+    doubtful = cross & ~(seen.over | against)
+    if by_counts:
+        wins = seen.strong.sum(1, dtype=xp.int32)
+        losses = seen.strong.sum(0, dtype=xp.int32)
+        # K - 1 and not K: a tie across the boundary is a top kappa, too.
+        lacking = cross & (wins[:, None] + losses[None, :] < len(leads) - 1)
+        is_counted = ~lacking.any()
+        # Rare: all of T against the rest is decided, but not all of it for T.
+        lacking &= ~(dominates | doubtful.any())
+        doubtful = doubtful | _stand_ins(lacking, seen.highest, seen.strong, xp)
+    least = xp.where(doubtful, seen.highest, xp.inf).min()
+    served = doubtful & (level - seen.highest >= level - least - slack)
+    return Doubt(dominates, is_counted, doubtful, served)
+
+
+def decide(
+    seen: Seen, top: int, level: float, slack: float, *, is_tolerant: bool = False
+) -> Decision:
+    """Certify kappa options, or say which pairs are in doubt: on the host."""
+    ranking, wins = ranking_of(seen.over, seen.mean)
+    leads = np.zeros(len(seen.over), bool)
+    leads[ranking[:top]] = True
+    found = in_doubt(seen, leads, level, slack, is_tolerant=is_tolerant)
+    certificate: Certificate | None = "counts" if found.is_counted else None
+    certificate = "dominance" if found.dominates else certificate
+    return Decision(ranking, wins, leads, certificate, found.doubtful, found.served)
+
+
+def behind(served: Any, progress: Any) -> Any:
+    """Of each pair the option that lags, both if neither does: bool [K]."""
+    lags = progress[:, None] <= progress[None, :]
+    return ((served | served.T) & lags).any(1)
+
+
+def perhaps_best(beats: Any, top: int) -> tuple[Any, Any]:
+    """Who may be among the best kappa, and who certainly is, by verdicts ``beats``: bool [K] each.
+
+    An option is out if kappa others are over it, and in if it is over all but kappa - 1 of the
+    others. If too many are out or in, or one is both, no kappa options are over all others:
+    verdicts run in circles, and nobody is out or in. Every race says it by this rule; what it
+    proves by mean and by wins is theorem 4 in docs/tables.md.
+
+    >>> beats = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool)
+    >>> [x.tolist() for x in perhaps_best(beats, 1)]
+    [[True, True, False], [False, False, False]]
+    """
+    possible, sure = beats.sum(0) < top, beats.sum(1) >= len(beats) - top
+    in_circles = (possible.sum() < top) | (sure.sum() > top) | (sure & ~possible).any()
+    return possible | in_circles, sure & ~in_circles
+
+
+def perhaps_tied(strong: Any, leads: Any) -> Any:
+    """Options whose scores the strong verdicts leave room to be equal across the boundary: [K].
+
+    ``strong`` are the verdicts [K, K] that all hold together, ``leads`` [K] is the set that
+    certificate (b) names: i with some j across the boundary, such that z_i + o_j is at most K - 1.
+    """
+    barely = strong.sum(1)[:, None] + strong.sum(0)[None, :] <= len(leads) - 1
+    pairs = leads[:, None] & ~leads[None, :] & barely
+    return pairs.any(1) | pairs.any(0)
+
+
+def who_may_help(
+    seen: Seen, doubtful: BoolArray, used_up: BoolArray, top: int, *, is_tolerant: bool = False
+) -> BoolArray:
+    """Pairs that may still matter to certificate (a): bool [K, K]; ``used_up`` ones have no runs.
+
+    A race, which draws for all pairs in doubt alike, ends where one has no runs left. Runs that
+    came otherwise may have left options behind, which change who is in doubt.
+
+    If j over i is decided, or the pair is undecided and used up, a set that is ever certified has
+    j in it with i. Who takes more than kappa options with it is out, who is taken by more than
+    K - kappa is in; nobody helps if that leaves no set. First come the pairs in doubt, then others
+    of which not both options are in, nor both out.
+    """
+    num_options = len(seen.over)
+    itself = np.eye(num_options, dtype=bool)
+    # Pairs (i, j) of which i will not be over j any more, but by a wrong verdict.
+    against = seen.over.T & (not is_tolerant)
+    undecided = ~(seen.over | against) & ~itself
+    takes = against | (undecided & used_up) | itself
+    for _ in range(math.ceil(math.log2(num_options))):
+        # With all that those take.
+        takes = takes.astype(np.float32) @ takes.astype(np.float32) > 0
+    is_out = takes.sum(1) > top
+    is_in = takes.sum(0) > num_options - top
+    if is_out.sum() > num_options - top or is_in.sum() > top or (is_in & is_out).any():
+        return np.zeros_like(undecided)
+    both_alike = (is_in[:, None] & is_in[None, :]) | (is_out[:, None] & is_out[None, :])
+    is_open = undecided & ~used_up & ~both_alike
+    first = is_open & (doubtful | doubtful.T)
+    return first if first.any() else is_open
+
+
+def _stand_ins(lacking: Any, highest: Any, strong: Any, xp: Any) -> Any:
+    """For each pair (i, j) that lacks counts: the likeliest of (i, p) and (p, j) to give one.
+
+    Likeliest is the largest e-value without a strong verdict either way; equals go by p.
+    """
+    if xp is np and not lacking.any():  # on the host nothing is computed in vain
+        return lacking
+    index = xp.arange(len(strong))
+    candidate = (index[:, None] != index) & ~strong & ~strong.T
+    value = xp.where(candidate, highest, -xp.inf)
+    partner, rival = value.argmax(1), value.argmax(0)  # p of (i, p), and of (p, j)
+    own, other = value.max(1)[:, None], value.max(0)[None, :]
+    by_row = (own > other) | ((own == other) & (partner[:, None] <= rival[None, :]))
+    rows = (lacking & by_row).any(1)[:, None]  # i stands in as (i, p)
+    columns = (lacking & ~by_row).any(0)[None, :]
+    chosen = rows & (index[None, :] == partner[:, None])
+    return candidate & (chosen | (columns & (index[:, None] == rival[None, :])))

@@ -1,0 +1,155 @@
+"""How much evidence a verdict needs, and the bets that it comes from. Axes: K options, L bets.
+
+The evidence of "i over j" is an e-process E_ij: it starts at 1, and if i is not over j it ever
+reaches 1 / alpha with a probability of at most alpha. A verdict is E_ij >= exp(level): the level
+shares delta among the statements that must not be wrong. The proofs are in docs/tables.md.
+
+Bets are lambda in [0, 1), for differences d in [-1, 1]: a factor is 1 + lambda (d - mu), where mu
+is the mean of d under the null. The dominance race writes 2 lambda, in (0, 2), for d / 2.
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+from jaxrace.core.validation import require_number
+
+By = Literal["wins", "mean"]
+Gaps = Literal["lost", "skip"]
+
+# The share of delta that certificate (b) of wins may use; the rest is (a)'s, which does nearly all
+# the work.
+COUNTS_SHARE = 0.05
+
+_LARGEST_SCORE = 1e300  # sums of many are numbers
+
+# The largest bet: with 1 a lost bet would lose all.
+LARGEST_BET = 0.95
+_BET_RATIO = 2.2
+
+# No factor is below this, so that no single run loses all.
+LEAST_FACTOR = 0.01
+
+# Bets for shared tasks of unknown number: tuned to 30, 130, 650, 3,000, 15,000 and 75,000 of them.
+_NUM_BETS = 6
+
+
+def require_scale(by: By, low: float | None, high: float | None) -> None:
+    """Raise ValueError unless a race by mean has a range of scores, and one by wins none."""
+    if by == "wins":
+        if low is not None or high is not None:
+            raise ValueError("low, high: expected none for a race by wins, which needs no range")
+    elif low is None or high is None:
+        raise ValueError("low, high: expected the range of the scores for a race by mean")
+    else:
+        for name, end in (("low", low), ("high", high)):
+            require_number(name, end, -math.inf, most=_LARGEST_SCORE)
+        if not low < high:
+            raise ValueError(f"low, high: expected low < high, got {low}, {high}")
+
+
+class Levels(NamedTuple):
+    """Log e-values that statements need; delta is the error of each of the three."""
+
+    verdict: float  # of certificate (a): each of the best over each of the rest
+    strong: float  # of certificate (b): counts of certain wins and losses; infinite without it
+    possible: float  # to leave the set of those who may be among the best
+
+
+def levels(
+    by: By, num_options: int, top: int, delta: float, *, has_tolerance: bool = False
+) -> Levels:
+    """The levels for K options of which kappa are wanted.
+
+    wins: verdict ln(K / ((1 - eps) delta)), strong ln(K (K - 1) / (eps delta)), eps = 0.05.
+    mean: verdict ln((K - 1) / delta).
+    With a tolerance: wins ln(K (K - 1) / (2 delta)), mean ln(kappa (K - kappa) / delta).
+    Who may be among the best: ln(kappa (K - kappa) / delta).
+
+    >>> [round(level, 3) for level in levels("wins", 10, 3, 0.05)]
+    [5.35, 10.491, 6.04]
+    >>> [round(level, 3) for level in levels("mean", 10, 1, 0.05)]
+    [5.193, inf, 5.193]
+    """
+    possible = math.log(top * (num_options - top) / delta)
+    pairs = num_options * (num_options - 1)
+    if by == "mean":
+        verdict = possible if has_tolerance else math.log((num_options - 1) / delta)
+        return Levels(verdict, math.inf, possible)
+    if has_tolerance:
+        return Levels(math.log(pairs / (2 * delta)), math.inf, possible)
+    verdict = math.log(num_options / ((1 - COUNTS_SHARE) * delta))
+    return Levels(verdict, math.log(pairs / (COUNTS_SHARE * delta)), possible)
+
+
+def confidence(level: float) -> float:
+    """The probability that an interval holds at all looks whose ends take evidence of ``level``.
+
+    >>> round(confidence(math.log(10 / (0.95 * 0.05))), 4)
+    0.9905
+    """
+    return max(1 - 2 * math.exp(-level), 0.0)
+
+
+class Bets(NamedTuple):
+    """A mixture of bets: E = sum_k w_k prod (1 + lambda_k ...)."""
+
+    bets: tuple[float, ...]  # lambda [L], each in (0, 1)
+    weights: tuple[float, ...]  # w [L], positive, with sum 1
+
+
+def dominance_bets(level: float, max_rounds: int) -> list[float]:
+    """2 lambda for so many runs: from the best bet on the smallest gap that fits, to 1.9.
+
+    ``level`` is the log e-value of a verdict.
+
+    >>> [round(bet, 2) for bet in dominance_bets(5.35, 300)]
+    [0.5, 1.11, 1.9]
+    """
+    # From 3 gap^2 n_max = level + 1 (the 1 for the mixture) and the best 2 lambda = 6 gap.
+    largest = 2 * LARGEST_BET
+    smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))
+    count = math.ceil(math.log(largest / smallest) / math.log(_BET_RATIO) - 0.3)
+    return [smallest * _BET_RATIO**k for k in range(max(count, 1))] + [largest]
+
+
+def dominance_weights(num_bets: int) -> list[float]:
+    """w: two fifths for the smallest bet, which decides the closest pairs; the rest evenly.
+
+    >>> [round(weight, 6) for weight in dominance_weights(3)]
+    [0.4, 0.3, 0.3]
+    """
+    if num_bets == 1:
+        return [1.0]
+    return [0.4] + [0.6 / (num_bets - 1)] * (num_bets - 1)
+
+
+def independent_bets(level: float, horizon: int) -> Bets:
+    """The bets of independent runs, for so many runs of an option.
+
+    >>> [round(bet, 2) for bet in independent_bets(5.35, 300).bets]
+    [0.25, 0.55, 0.95]
+    """
+    twice = dominance_bets(level, horizon)
+    return Bets(tuple(bet / 2 for bet in twice), tuple(dominance_weights(len(twice))))
+
+
+def shared_bets(level: float, num_tasks: int | None = None) -> Bets:
+    """The bets of shared tasks: lambda = 2 sqrt((level + 1) / n) 2.2^k up to 0.95.
+
+    That is for n = ``num_tasks``, with two fifths for the smallest; without a number for any, and
+    then bets do not depend on it, and all weigh the same.
+
+    >>> [round(bet, 3) for bet in shared_bets(5.0, 300).bets]
+    [0.283, 0.622, 0.95]
+    >>> [round(bet, 3) for bet in shared_bets(5.0).bets]
+    [0.018, 0.041, 0.089, 0.196, 0.432, 0.95]
+    """
+    if num_tasks is None:
+        found = [LARGEST_BET / _BET_RATIO**k for k in range(_NUM_BETS)][::-1]
+    else:
+        found = [2 * math.sqrt((level + 1) / num_tasks)]
+        while found[-1] * _BET_RATIO < LARGEST_BET:
+            found.append(found[-1] * _BET_RATIO)
+        found = [bet for bet in found if bet < LARGEST_BET] + [LARGEST_BET]
+        return Bets(tuple(found), tuple(dominance_weights(len(found))))
+    return Bets(tuple(found), (1 / len(found),) * len(found))

@@ -1,0 +1,167 @@
+"""Shared tasks: the e-process of options that ran on the same tasks, in one order.
+
+A pair's differences d_1, d_2, ... are those of the tasks, in their order, up to the last one that
+both have run, and S_s is the sum of the first s. Each has one factor 1 + lambda_s (d_s - c_s):
+
+    stream (tasks are alike and independent):  c_s = mu, lambda_s = lambda
+    list of N tasks, in an order by lot:       c_s = (mu N - S_{s-1}) / (N - s + 1),
+                                               lambda_s = lambda N / (N - s + 1)
+
+Bets on a list grow, because what is missing to its null has ever fewer tasks to come from.
+In a list, i over j is certain once S_s - (N - s) > mu N; and after N tasks it is S_N > mu N, and
+nothing else, that decides. A task that one of the two lacks counts as d = -1 until it is run: all
+factors grow with all d, so the evidence is at most that of the order without gaps, whatever they
+will be filled with, and it stays so as they are. Axes: K options, T tasks, R values of an option on
+a task, P pairs.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.evidence.levels import Bets, By, Gaps
+from jaxrace.evidence.process import (
+    FloatArray,
+    IntArray,
+    Process,
+    cut_bets,
+    in_chunks,
+    least_wins,
+    log_mixture,
+)
+
+# Sums of differences are as exact as this, per task: what is closer is a tie.
+_ROUNDING = 1e-9
+
+
+@dataclasses.dataclass(frozen=True)
+class SharedPairs:
+    """Tables of shared tasks.
+
+    Attributes:
+        values: float [K, T, R], larger is better; NaN where there is none. By mean they are
+            scaled to a range of width 1.
+        by: What is compared: wins (signs of differences, averaged over pairs of values), or means.
+        bets: The mixture.
+        num_tasks: N, of a finite list; None for a stream.
+        compare: The signs of two arrays of values, instead of those of their differences.
+        gaps: Do tasks that one of two lacks count as lost, or are they skipped?
+    """
+
+    values: FloatArray
+    by: By
+    bets: Bets
+    num_tasks: int | None = None
+    compare: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+    gaps: Gaps = "lost"
+
+    def differences(self, first: IntArray, second: IntArray) -> FloatArray:
+        """d [P, T], NaN where one of the two has no value."""
+        if self.by == "mean":
+            return self._means[first] - self._means[second]
+        x, y = self.values[first], self.values[second]
+        compare = _signs if self.compare is None else self.compare
+        total = np.zeros(x.shape[:2])
+        pairs = np.zeros(x.shape[:2])
+        for one in range(x.shape[2]):
+            for other in range(y.shape[2]):
+                signs = compare(x[..., one], y[..., other])
+                total += np.nan_to_num(signs)
+                pairs += ~np.isnan(signs)
+        return np.divide(total, pairs, out=np.full_like(total, np.nan), where=pairs > 0)
+
+    @functools.cached_property
+    def _means(self) -> FloatArray:
+        """Over the values of a task: [K, T], NaN without any."""
+        count = (~np.isnan(self.values)).sum(-1)
+        total = np.nansum(self.values, -1)
+        return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
+
+    def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
+        """The e-processes of ordered pairs; see ``process.Pairs``."""
+        null = np.broadcast_to(np.asarray(null, float), first.shape)
+        numbers = self.values.shape[1] * max(len(self.bets.bets), self.values.shape[2])
+        parts = [
+            self._of_chunk(self.differences(first[part], second[part]), null[part])
+            for part in in_chunks(len(first), numbers)
+        ]
+        if not parts:
+            return self._of_chunk(np.zeros((0, self.values.shape[1])), null)
+        found = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+        return Process(*found)
+
+    def least_further(self, process: Process, null: float, level: float) -> IntArray:
+        """Further tasks of both at best; see ``process.Pairs``."""
+        if self.num_tasks is None:
+            return least_wins(process, null, self.bets, level, 1)
+        total, number = process.mean * process.common, process.common
+        log_bets = process.log_bets.copy()
+        further = np.where(process.highest >= level, 0, self.num_tasks - number)
+        is_open = further > 0
+        rounding = _ROUNDING * self.num_tasks
+        for step in range(1, int(further.max(initial=0)) + 1):
+            left = np.maximum(self.num_tasks - number - step + 1, 1)
+            expected = (null * self.num_tasks - total - step + 1) / left
+            gains = 1 - np.maximum(expected, -1.0)
+            bets = cut_bets(self.bets.bets, expected, self.num_tasks / left)
+            log_bets += np.log(1 + bets * gains).T
+            surplus = total + step - (left - 1) - null * self.num_tasks
+            done = (log_mixture(log_bets, self.bets.weights) >= level) | (surplus > rounding)
+            further = np.where(is_open & done, np.minimum(further, step), further)
+            is_open &= ~done
+            if not is_open.any():
+                break
+        return further
+
+    def _of_chunk(self, differences: FloatArray, null: FloatArray) -> Process:
+        has_both = ~np.isnan(differences)
+        differences = np.where(has_both, differences, 0.0)
+        common, sums = has_both.sum(1), differences.sum(1)
+        log_bets, highest = self._evidence(differences, has_both, null)
+        if self.gaps == "lost" and not has_both.all():
+            gaps = ~has_both & (has_both[:, ::-1].cumsum(1)[:, ::-1] > 0)
+            some = gaps.any(1)
+            lost = np.where(gaps, -1.0, differences)[some]
+            highest[some] = self._evidence(lost, (has_both | gaps)[some], null[some])[1]
+        whole = tied = np.zeros(len(differences), bool)
+        if self.num_tasks is not None:
+            rounding = _ROUNDING * self.num_tasks
+            whole = common == self.num_tasks
+            surplus = sums - null * self.num_tasks
+            highest = np.where(whole, np.where(surplus > rounding, np.inf, -np.inf), highest)
+            tied = whole & (abs(surplus) <= rounding)
+        return Process(log_bets, highest, sums / np.maximum(common, 1), common, whole, tied)
+
+    def _evidence(
+        self, differences: FloatArray, counts: NDArray[np.bool_], null: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """``log_bets`` and ``highest`` of the differences [P, T] that count."""
+        if self.num_tasks is None:
+            expected, growth, surplus = null[:, None], 1.0, np.zeros((len(null), 0))
+        else:
+            number = counts.cumsum(1)  # s
+            total = differences.cumsum(1)  # S_s
+            left = np.maximum(self.num_tasks - number + counts, 1)  # N - s + 1
+            expected = (null[:, None] * self.num_tasks - (total - differences)) / left
+            growth = self.num_tasks / left
+            least = total - (self.num_tasks - number)  # of the sum over all tasks
+            surplus = least - (null * self.num_tasks)[:, None] - _ROUNDING * self.num_tasks
+        # A null of less than -1 is impossible, and certain to be rejected.
+        gains = differences - np.maximum(expected, -1.0)
+        logs = cut_bets(self.bets.bets, expected, growth) * gains  # [L, P, T]
+        np.log(np.add(logs, 1, out=logs), out=logs)
+        logs = np.moveaxis(np.multiply(logs, counts, out=logs).cumsum(2), 0, -1)
+        if not logs.shape[1]:
+            return np.zeros((len(logs), logs.shape[2])), np.full(len(logs), -np.inf)
+        highest = np.where(counts, log_mixture(logs, self.bets.weights), -np.inf).max(1)
+        highest[(surplus > 0).any(1)] = np.inf
+        return logs[:, -1].copy(), highest  # not all of it is kept
+
+
+def _signs(x: FloatArray, y: FloatArray) -> FloatArray:
+    """+1, -1, 0, or NaN; infinite values are like any others."""
+    signs = (x > y).astype(float) - (x < y)
+    return np.where(np.isnan(x) | np.isnan(y), np.nan, signs)

@@ -1,0 +1,102 @@
+"""Which comparison to make next. Axes: K options, m exchanges, B comparisons."""
+
+import math
+
+import numpy as np
+
+from jaxrace.judging.rating.model import Rating, chance
+from jaxrace.judging.rating.normal import log_loss, log_tail
+
+# Exchanges of a selected and another option, the most doubtful: advice is about these.
+_MOST_EXCHANGES = 32
+
+_FARTHEST = 1e100  # standard deviations, beyond which all is equal
+
+
+def advice(
+    rating: Rating, top: int, number: int, rng: np.random.Generator
+) -> tuple[np.ndarray, float]:
+    """The comparisons that are expected to raise the total quality of the selected most.
+
+    What is known is taken as normal. A score of a pair moves all qualities, by a normal number
+    times a vector: the covariance with the difference of both, in units of the spread of the next
+    score. It is worth at least what the
+    best single exchange of a selected and another option gains (the knowledge gradient of
+    correlated beliefs, Frazier, Powell and Dayanik 2009, for k = 1). The next pair is chosen as if
+    this one had come out as ``rng`` draws it. Returned are the pairs, int64 [B, 2], and ln of the
+    largest chance that one of them alone changes the selection.
+    """
+    places = np.argsort(np.argsort(-rating.qualities, kind="stable"))
+    pairs, so_far = [], rating
+    for _ in range(number):
+        pair = sorted(_best_pair(so_far, top), key=places.__getitem__)
+        pairs.append(pair)
+        step = _step_of(so_far, *pair)
+        qualities = so_far.qualities + rng.normal() * step
+        covariance = so_far.covariance - np.outer(step, step)
+        so_far = so_far._replace(qualities=qualities, covariance=covariance)
+    first, second, gaps = _exchanges(rating, top)
+    chances = []
+    for pair in pairs:
+        step = _step_of(rating, *pair)
+        chances.append(_log_change(gaps, step[first] - step[second]))
+    return np.array(pairs), max(chances)
+
+
+def _spread(rating: Rating, first: int, second: np.ndarray | int) -> np.ndarray:
+    """The variance of the next score of a pair, in units of a quality, [...]."""
+    own, between = np.diagonal(rating.covariance), rating.covariance[first, second]
+    noise = np.full(np.shape(second), rating.noise)
+    if rating.kind == "win":
+        share = chance(rating.qualities[first] - rating.qualities[second])
+        noise = noise / np.maximum(share * (1 - share), np.finfo(float).tiny)
+    return noise + own[first] + own[second] - 2 * between
+
+
+def _step_of(rating: Rating, first: int, second: int) -> np.ndarray:
+    """By how much a score of the pair that is off by its spread moves the qualities, [K]."""
+    moved = rating.covariance[:, first] - rating.covariance[:, second]
+    return moved / np.sqrt(_spread(rating, first, second))
+
+
+def _best_pair(rating: Rating, top: int) -> tuple[int, int]:
+    first, second, gaps = _exchanges(rating, top)
+    sides = rating.covariance[first] - rating.covariance[second]
+    everybody = np.arange(len(rating.qualities))
+    most, best = -np.inf, (int(first[0]), int(second[0]))
+    for option in np.unique([first, second]):
+        others = everybody[everybody != option]
+        steps = (sides[:, [option]] - sides[:, others]) / np.sqrt(_spread(rating, option, others))
+        gains = _log_gains(gaps[:, None], np.abs(steps)).max(0)  # of m exchanges
+        at = int(np.argmax(gains))
+        if gains[at] > most:
+            most, best = gains[at], (int(option), int(others[at]))
+    return best
+
+
+def _exchanges(rating: Rating, top: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The selected and the other options of the most doubtful exchanges, and their gaps: [m]."""
+    order = np.argsort(-rating.qualities, kind="stable")
+    first, second = (x.ravel() for x in np.meshgrid(order[:top], order[top:], indexing="ij"))
+    own, gaps = np.diag(rating.covariance), rating.qualities[first] - rating.qualities[second]
+    spread = own[first] + own[second] - 2 * rating.covariance[first, second]
+    doubtful = np.argsort(gaps / np.sqrt(spread), kind="stable")[:_MOST_EXCHANGES]
+    return first[doubtful], second[doubtful], gaps[doubtful]
+
+
+def _log_change(gaps: np.ndarray, steps: np.ndarray) -> float:
+    """ln of the chance that qualities which move by N(0, 1) steps turn one of the gaps round."""
+    sides = [gaps[steps * sign > 0] / np.abs(steps[steps * sign > 0]) for sign in (1, -1)]
+    tails = [log_tail(float(side.min())) for side in sides if side.size]
+    return float(np.logaddexp.reduce(tails)) if tails else -math.inf
+
+
+def _log_gains(gaps: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """ln E max(s Z - gap, 0) of steps s >= 0 and Z ~ N(0, 1).
+
+    Where no score is likely to change the selection, the gain itself is below any float.
+    """
+    steps = np.maximum(steps, np.finfo(float).tiny)
+    with np.errstate(over="ignore"):
+        b = np.minimum(gaps / steps, _FARTHEST)
+    return np.log(steps) + log_loss(b)

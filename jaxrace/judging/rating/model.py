@@ -1,0 +1,291 @@
+"""One model of all comparisons: qualities around their mean, of a spread that is estimated, too.
+
+A share of a win has the mean 1 / (1 + exp(q_j - q_i)) (Bradley and Terry 1952; a tie is half a
+win), a margin q_i - q_j. Qualities are N(0, tau^2): without that, an option that has won all of its
+three games would be infinitely good. What is not known of tau stays in the answer: it is a mixture
+over tau, by the evidence for each. Of margins everything is in closed form, given tau over the
+noise; of wins the posterior is the normal one that is nearest to it (Opper and Archambeau 2009,
+"The variational Gaussian approximation revisited"), which is less timid than Laplace's where there
+are few votes. Axes: K options, P pairs that have met, T values of tau.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxrace.judging.rating.pairs import Pairs, inverse, pairs_of
+from jaxrace.tables import Votes
+
+# What tau may be, beforehand: half a Cauchy law of this scale, of log-odds or of the noise of one
+# comparison: next to nothing.
+_SCALE = 3.0
+_START, _STEP, _LEAST, _MOST = -0.5, 0.8, -5.0, 6.0  # of ln tau, where its best value is looked for
+_NODES = 0.8 * np.arange(-3, 4)  # in standard deviations of ln tau
+_KNOWN = 400  # so many options tell tau well enough: its best value will do
+_MOST_STEPS = 50  # of a fit
+_NEAR, _CLOSE = 0.01, 1e-4  # log-odds, to which it goes while tau is looked for, and at last
+_SETTLING = 4  # steps with one inverse, where one takes long
+# Up to here many options are looked at: of an sd of 7 log-odds hardly a score is in doubt, and what
+# is known of the qualities is no longer nearly normal.
+_MOST_CERTAIN = 2.0
+# The noise of margins is mixed with one of the mean square of all scores; how much wins disagree
+# with an order is compared with pairs that would not.
+_POOLED, _POOLED_PAIRS = 1.0, 30.0
+_LEAST_DISPERSION = 0.01
+
+
+class Part(NamedTuple):
+    """What is known of the qualities, given tau: a normal law, or Student's t."""
+
+    evidence: float  # ln, up to a constant
+    mean: np.ndarray  # float64 [K]
+    covariance: np.ndarray  # float64 [K, K], of Student's t its scale
+    degrees: float  # of freedom; infinite: it is normal
+    noise: float = 1.0  # the variance of one margin; of a share of a win, in those of coins
+
+
+class Rating(NamedTuple):
+    """What is known of the qualities: a mixture."""
+
+    kind: str  # "win" or "margin"
+    weights: np.ndarray  # float64 [T]
+    parts: tuple[Part, ...]
+    qualities: np.ndarray  # float64 [K], their mean
+    covariance: np.ndarray  # float64 [K, K]
+    noise: float  # the variance of one margin; of a share of a win, in those of coins
+    pairs: Pairs
+
+    def draws(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """Qualities as they may be, float64 [count, K]."""
+        found = []
+        for times, part in zip(rng.multinomial(count, self.weights), self.parts, strict=True):
+            if times:
+                noise = rng.normal(size=(times, len(part.mean)))
+                if math.isfinite(part.degrees):
+                    noise *= np.sqrt(part.degrees / rng.chisquare(part.degrees, (times, 1)))
+                found.append(part.mean + noise @ np.linalg.cholesky(part.covariance).T)
+        return np.concatenate(found)
+
+    def expected(self) -> np.ndarray:
+        """What an option scores against the average other, the mean over what may be, [K]."""
+        size, found = len(self.qualities), np.zeros(len(self.qualities))
+        if self.kind == "margin":
+            return (size * self.qualities - self.qualities.sum()) / (size - 1)
+        for weight, part in zip(self.weights, self.parts, strict=True):
+            own, gaps = np.diagonal(part.covariance), part.mean[:, None] - part.mean
+            variances = np.maximum(own[:, None] + own - 2 * part.covariance, 0)
+            found += weight * (chance(gaps / np.sqrt(1 + np.pi / 8 * variances)).sum(1) - 0.5)
+        return found / (size - 1)
+
+    def scores(self) -> tuple[np.ndarray, np.ndarray]:
+        """What an option scores against the average other, [K], and how that moves, [K, K].
+
+        Of wins it is the expected share, in log-odds; its slopes are those by the qualities.
+        """
+        size = len(self.qualities)
+        if self.kind == "margin":
+            slopes = (np.full((size, size), -1.0) + size * np.eye(size)) / (size - 1)
+            return slopes @ self.qualities, slopes
+        gaps = self.qualities[:, None] - self.qualities
+        slopes = -chance(gaps) * chance(-gaps)
+        np.fill_diagonal(slopes, 0)
+        np.fill_diagonal(slopes, -slopes.sum(1))
+        # Each by itself: 1 less the share of one that has won everything may be 0.
+        won, lost = (np.where(np.eye(size), 0, chance(side)).sum(1) for side in (gaps, -gaps))
+        return np.log(won / lost), slopes * ((size - 1) / won / lost)[:, None]
+
+
+def chance(differences: np.ndarray) -> np.ndarray:
+    """The expected share of a win, of a difference of qualities."""
+    return 1 / (1 + np.exp(-np.clip(differences, -700, 700)))
+
+
+def rate(votes: Votes) -> Rating:
+    """What comparisons say of the qualities."""
+    pairs, dispersion = pairs_of(votes), 1.0
+    if votes.kind == "win" and pairs.size >= _KNOWN:
+        return _of_many_wins(pairs)
+    fit = (_of_wins if votes.kind == "win" else _of_margins)(pairs)
+    rating = _rated(votes.kind, pairs, fit(dispersion), dispersion)
+    for _ in range(2):  # it hardly changes after the first
+        before, noise = dispersion, rating.noise / dispersion
+        dispersion = _dispersion(votes.kind, pairs, rating.qualities, noise)
+        if abs(dispersion - before) <= 0.01 * before:
+            break
+        rating = _rated(votes.kind, pairs, fit(dispersion), dispersion)
+    return rating
+
+
+def _rated(kind: str, pairs: Pairs, parts: tuple[Part, ...], dispersion: float) -> Rating:
+    weights = np.exp([part.evidence - max(one.evidence for one in parts) for part in parts])
+    weights /= weights.sum()
+    qualities = weights @ np.stack([part.mean for part in parts])
+    covariance = np.zeros((pairs.size, pairs.size))
+    for weight, part in zip(weights, parts, strict=True):
+        degrees, away = part.degrees, part.mean - qualities
+        widened = degrees / (degrees - 2) if 2 < degrees < math.inf else 1.0
+        covariance += weight * (widened * part.covariance + np.outer(away, away))
+    noise = dispersion * float(weights @ [part.noise for part in parts])
+    return Rating(kind, weights, parts, qualities, covariance, noise, pairs)
+
+
+def _dispersion(kind: str, pairs: Pairs, qualities: np.ndarray, noise: float) -> float:
+    """The variance of a score beside that of the model, of which a margin has ``noise``.
+
+    Ties and shares are less noisy than coins: E (y - p)^2 = p (1 - p) - E y (1 - y). Pairs that
+    disagree with an order of all, as in a circle, are more so, and what they say together is less.
+    """
+    expected, (counts, means) = pairs.differences(qualities), (pairs.counts, pairs.means)
+    variances, own = np.full(len(counts), noise), 1.0
+    if kind == "win":
+        expected = chance(expected)
+        variances = np.maximum(expected * (1 - expected), np.finfo(float).tiny)
+        of_shares = float((counts * means).sum()) - pairs.squares
+        own = max(1 - of_shares / float((counts * variances).sum()), _LEAST_DISPERSION)
+    free = len(counts) - pairs.size + 1
+    if free <= 0:
+        return own
+    square = float((counts * (means - expected) ** 2).sum() / (own * variances.mean()))
+    square -= math.sqrt(2 * free)  # chance alone does as much: what is beyond it counts
+    return own * max((square + _POOLED_PAIRS) / (free + _POOLED_PAIRS), 1.0)
+
+
+def _of_wins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
+    """What is known at some dispersion, by variational steps."""
+    size, means = pairs.size, pairs.means
+
+    def parts(dispersion: float) -> tuple[Part, ...]:
+        counts, start = pairs.counts / dispersion, (np.zeros(size), np.zeros((size, size)))
+
+        def part(log_tau: float, close: float) -> Part:
+            nonlocal start
+            (mean, covariance), precision, information = start, math.exp(-2 * log_tau), 0.0
+            for number in range(_MOST_STEPS):
+                slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
+                covariance, information = inverse(pairs.laplacian(weights, precision))
+                step = covariance @ slopes
+                most = float(np.abs(step).max())
+                mean = mean + step * (2 / max(most, 2))
+                if number and most < close:
+                    break
+            covariance = (covariance + covariance.T) / 2
+            start = mean, covariance
+            flatter, apart = _flatter(pairs, covariance), pairs.differences(mean)
+            fits = counts * (means * apart - np.logaddexp(0, flatter * apart) / flatter)
+            around = precision * (mean @ mean + np.trace(covariance))
+            evidence = fits.sum() - (around + information) / 2 - size * log_tau
+            return Part(float(evidence) + _before(log_tau), mean, covariance, math.inf)
+
+        return _parts(lambda at: part(at, _NEAR).evidence, lambda at: part(at, _CLOSE), size)
+
+    return parts
+
+
+def _of_many_wins(pairs: Pairs) -> Rating:
+    """The same at the best values of tau and of the dispersion, which are found on the way.
+
+    An inverse takes long, and does for some steps.
+    """
+    size, (log_tau, dispersion) = pairs.size, (_START, 1.0)
+    mean, covariance = np.zeros(size), np.zeros((size, size))
+    for _ in range(_MOST_STEPS):
+        counts, precision = pairs.counts / dispersion, math.exp(-2 * log_tau)
+        slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
+        covariance, _ = inverse(pairs.laplacian(weights, precision))
+        start = mean
+        for _ in range(_SETTLING):
+            step = covariance @ slopes
+            mean = mean + step * (2 / max(float(np.abs(step).max()), 2))
+            slopes, _ = _slopes(pairs, counts, precision, mean, covariance)
+        towards = log_tau + _towards(precision, mean, covariance)
+        towards = min(max(towards, _LEAST), _MOST_CERTAIN)
+        before, dispersion = dispersion, _dispersion("win", pairs, mean, 1.0)
+        changes = np.abs(mean - start).max(), abs(towards - log_tau), abs(dispersion / before - 1)
+        if max(changes) < _CLOSE:
+            break
+        log_tau = towards
+    part = Part(0.0, mean, (covariance + covariance.T) / 2, math.inf)
+    return _rated("win", pairs, (part,), dispersion)
+
+
+def _flatter(pairs: Pairs, covariance: np.ndarray) -> np.ndarray:
+    """What E chance(N(m, v)) has before m, nearly: 1 / sqrt(1 + pi v / 8), [P]."""
+    return 1 / np.sqrt(1 + np.pi / 8 * pairs.variances(covariance))
+
+
+def _slopes(
+    pairs: Pairs, counts: np.ndarray, precision: float, mean: np.ndarray, covariance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of what is maximised by the mean, [K], and the weights of pairs in its curvature, [P]."""
+    flatter = _flatter(pairs, covariance)
+    expected = chance(flatter * pairs.differences(mean))
+    slopes = pairs.slopes(counts * (pairs.means - expected)) - precision * mean
+    return slopes, counts * flatter * expected * (1 - expected)
+
+
+def _towards(precision: float, mean: np.ndarray, covariance: np.ndarray) -> float:
+    """A step of Newton's method towards the best ln tau, of 1 at most."""
+    square = precision * (mean @ mean + np.trace(covariance))
+    share = 1 / (1 + _SCALE**2 * precision)
+    slope = square - len(mean) + 1 - 2 * share
+    follows = 2 * np.vdot(covariance, covariance) + 4 * mean @ covariance @ mean
+    bend = precision**2 * follows - 2 * square - 4 * share * (1 - share)
+    return float(slope / max(-bend, abs(slope), 1e-9))
+
+
+def _of_margins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
+    """The same by least squares with a prior, and a variance of its own inverse chi-squared law."""
+    number = float(pairs.counts.sum())
+    found, vectors = np.linalg.eigh(pairs.laplacian(pairs.counts))
+    found_sums = vectors.T @ pairs.slopes(pairs.counts * pairs.means)
+
+    def parts(dispersion: float) -> tuple[Part, ...]:
+        values, sums = np.maximum(found, 0) / dispersion, found_sums / dispersion
+        degrees = number / dispersion + _POOLED
+        squares = pairs.squares / dispersion + _POOLED * (pairs.squares / number or 1.0)
+
+        def least(log_tau: float) -> tuple[np.ndarray, float]:
+            shrunk = 1 / (values + math.exp(-2 * log_tau))
+            return shrunk, (squares - float((shrunk * sums**2).sum())) / degrees
+
+        def evidence(log_tau: float) -> float:
+            spread = float(np.log1p(math.exp(2 * log_tau) * values).sum())
+            likely = spread + degrees * math.log(least(log_tau)[1])
+            return _before(log_tau) - likely / 2
+
+        def part(log_tau: float) -> Part:
+            shrunk, variance = least(log_tau)
+            covariance = variance * (vectors * shrunk) @ vectors.T
+            mean = vectors @ (shrunk * sums)
+            return Part(evidence(log_tau), mean, covariance, degrees, variance)
+
+        return _parts(evidence, part, pairs.size)
+
+    return parts
+
+
+def _before(log_tau: float) -> float:
+    """ln of half a Cauchy density, of ln tau."""
+    return log_tau - math.log1p(math.exp(2 * log_tau) / _SCALE**2)
+
+
+def _parts(
+    evidence: Callable[[float], float], part: Callable[[float], Part], size: int
+) -> tuple[Part, ...]:
+    """What is known for each of some values of tau, around the best one."""
+    seen = functools.cache(lambda place: evidence(_START + _STEP * place))
+    best = 0
+    while True:
+        towards = max((best - 1, best, best + 1), key=seen)
+        if towards == best or not _LEAST < _START + _STEP * towards < _MOST:
+            break
+        best = towards
+    low, here, high = (seen(best + side) for side in (-1, 0, 1))
+    bend = max((2 * here - low - high) / _STEP**2, 1e-9)
+    middle = _START + _STEP * best + min(max((high - low) / (2 * _STEP * bend), -_STEP), _STEP)
+    nodes = _NODES if size < _KNOWN else np.zeros(1)
+    places = middle + nodes * min(bend**-0.5, _STEP)
+    return tuple(map(part, places.tolist()))

@@ -1,0 +1,186 @@
+"""Figures from what runs leave on disk.
+
+matplotlib is imported where it is used, because it is slow to import; pyplot, which keeps windows
+and global state, is not used.
+"""
+
+import io
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jaxrace import runs
+from jaxrace.runs import files
+from jaxrace.answers.answer import draw_heat
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Size = tuple[float, float]  # width and height in inches
+
+_MOST_POINTS = 200  # of a curve
+_COLUMNS = 2  # of panels
+
+
+def learning_curve(folder: files.StrPath) -> "Figure":
+    """Every metric of a run over the training episodes used, with the baselines beside it.
+
+    Its log has the columns "repeat" and "episodes" and one for every metric; its summary has
+    "metrics" (labels by name), "baselines" (for each the means), "env", "method" and "repeats".
+    A repeat's value after e episodes is that of its last row of the log with at most e episodes.
+    """
+    log, summary = runs.read_log(folder), runs.read_summary(folder)
+    labels = summary["metrics"]
+    figure, shown = grid(len(labels), _COLUMNS, (4.6, 3.1), (0, 0.9), sharex=True)
+    for panel, (metric, label) in zip(shown, labels.items(), strict=True):
+        episodes, curves = _on_one_grid(log["repeat"], log["episodes"], log[metric])
+        mean = curves.mean(0)
+        panel.plot(episodes, mean, color="C0", lw=1.8, zorder=3, label="mean of the repeats")
+        if len(curves) > 1:
+            stderr = curves.std(0, ddof=1) / np.sqrt(len(curves))
+            bands = {
+                "its standard error": (mean - stderr, mean + stderr, 0.45),
+                "middle half of the repeats": (*np.quantile(curves, [0.25, 0.75], axis=0), 0.13),
+            }
+            for what, (low, high, alpha) in bands.items():
+                panel.fill_between(episodes, low, high, color="C0", alpha=alpha, lw=0, label=what)
+        for number, (name, means) in enumerate(summary["baselines"].items(), start=1):
+            level = means[metric]["mean"]
+            panel.axhline(level, color=f"C{number}", lw=1.3, ls=(0, (4, 2)), label=name)
+        panel.set_ylabel(label)
+        tidy(panel, "x")
+    for panel in shown[-_COLUMNS:]:
+        panel.set_xlabel("training episodes used by a search")
+        panel.tick_params(labelbottom=True)
+    figure.suptitle(f"{summary['env']}: {summary['method']}, {summary['repeats']} repeats")
+    legend_below(figure, 4)
+    return figure
+
+
+def heat_map(folder: files.StrPath) -> "Figure":
+    """The metrics of all settings of a grid, means over the repeats.
+
+    Its summary has "settings" (for each "sigma", "delta" and the means), "metrics" (labels by
+    name), "env", "method" and "repeats".
+    """
+    summary = runs.read_summary(folder)
+    labels, settings = summary["metrics"], summary["settings"]
+    # A step size that is None is the strategy's own.
+    sigmas = sorted({one["sigma"] for one in settings}, key=lambda x: (x is not None, x))
+    deltas = sorted({one["delta"] for one in settings})
+    size = max(float(len(deltas)), 3.4), 0.5 * len(sigmas) + 1.3
+    figure, shown = grid(len(labels), _COLUMNS, size, (1, 0.6))
+    for panel, (metric, label) in zip(shown, labels.items(), strict=True):
+        means = np.full((len(sigmas), len(deltas)), np.nan)
+        for one in settings:
+            mean = one[metric]["mean"]
+            if mean is not None:
+                means[sigmas.index(one["sigma"]), deltas.index(one["delta"])] = mean
+        draw_heat(panel, means)
+        panel.set(title=label, xlabel="delta of the races", ylabel="initial step size sigma")
+        panel.set_xticks(range(len(deltas)), [f"{delta:g}" for delta in deltas])
+        names = ["default" if sigma is None else f"{sigma:g}" for sigma in sigmas]
+        panel.set_yticks(range(len(sigmas)), names)
+    most = "up to " if "race" in summary else ""
+    figure.suptitle(
+        f"{summary['env']}: {summary['method']}, means of {most}{summary['repeats']} repeats"
+    )
+    return figure
+
+
+def panels(size: Size, rows: int = 1, columns: int = 1, **shared: Any) -> tuple["Figure", Any]:
+    """A new figure, and its panels [rows, columns]."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, figure.subplots(rows, columns, squeeze=False, **shared)
+
+
+def grid(
+    count: int, most_columns: int, size: Size, rest: Size, **shared: Any
+) -> tuple["Figure", list[Any]]:
+    """A new figure of ``count`` panels, row by row; ``rest`` is added to the size of all panels."""
+    columns = min(most_columns, count)
+    rows = -(-count // columns)
+    (width, height), (more, above) = size, rest
+    figure, found = panels((width * columns + more, height * rows + above), rows, columns, **shared)
+    for unused in found.flat[count:]:
+        unused.remove()
+    return figure, list(found.flat[:count])
+
+
+def tidy(panel: "Axes", thousands: str = "", **texts: Any) -> None:
+    """A pale grid, no frame above and to the right, commas in the numbers of some axes; texts."""
+    panel.set(**texts)
+    panel.grid(alpha=0.25)
+    panel.spines[["top", "right"]].set_visible(False)
+    for axis in thousands:
+        getattr(panel, f"{axis}axis").set_major_formatter("{x:,.0f}")
+
+
+def band(
+    panel: "Axes", x: Any, middle: Any, half: Any, color: str, label: str = "", **style: Any
+) -> None:
+    """A curve, and a pale band of a width to both sides of it."""
+    panel.plot(x, middle, color=color, label=label, **style)
+    panel.fill_between(x, middle - half, middle + half, color=color, alpha=0.15, lw=0)
+
+
+def legend_below(figure: "Figure", columns: int) -> None:
+    """One legend for all panels: that of the first one."""
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=columns, frameon=False)
+
+
+def save(figure: "Figure", path: files.StrPath) -> None:
+    """Write a figure as PNG or SVG, by the ending of the path, as a whole or not at all."""
+    files.write_file(path, drawn(figure, Path(path).suffix.lower().removeprefix(".")))
+
+
+def save_twice(figure: "Figure", path: Path) -> bytes:
+    """Write a figure as PNG, and beside it as SVG, whose content is returned."""
+    save(figure, path.with_suffix(".png"))
+    vector = drawn(figure, "svg")
+    files.write_file(path.with_suffix(".svg"), vector)
+    return vector
+
+
+def drawn(figure: "Figure", kind: str) -> bytes:
+    """The content of a file of a kind, such as "png" or "svg".
+
+    Names in a script that no font at hand has are boxes in a PNG, and text in an SVG, which is for
+    the fonts of those who look at it.
+    """
+    import matplotlib
+
+    content = io.BytesIO()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure.savefig(content, format=kind, dpi=150)
+        is_boxed = any("missing from font" in str(one.message) for one in caught)
+        if is_boxed and kind == "svg":
+            content = io.BytesIO()
+            with matplotlib.rc_context({"svg.fonttype": "none"}):
+                figure.savefig(content, format=kind)
+    for one in caught:
+        if "missing from font" not in str(one.message):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return content.getvalue()
+
+
+def _on_one_grid(
+    repeats: np.ndarray, episodes: np.ndarray, values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of episodes [X], from where every repeat has a value, and the values [repeats, X]."""
+    chosen = [repeats == repeat for repeat in np.unique(repeats)]
+    grid = np.unique(episodes)
+    grid = grid[grid >= max(episodes[rows].min() for rows in chosen)]
+    count = min(len(grid), _MOST_POINTS)
+    grid = grid[np.linspace(0, len(grid) - 1, count).round().astype(int)]
+    curves = [
+        values[rows][np.searchsorted(episodes[rows], grid, side="right") - 1] for rows in chosen
+    ]
+    return grid, np.stack(curves)

@@ -1,0 +1,105 @@
+"""Tables, as CSV files and in Markdown."""
+
+import contextlib
+import csv
+import html
+import io
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxrace.answers.answer import shown
+from jaxrace.runs.files import StrPath, new_file
+from jaxrace.core.validation import require_plain_file
+
+
+def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
+    """Write a table as CSV.
+
+    ``columns`` are integers, floats, booleans or text by name, each [rows], or a single one for all
+    rows; or several such pieces of a table that follow each other, in any order of names. A
+    float32 is written with the digits that tell it from other float32 numbers.
+
+    >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
+    >>> read_table("table.csv")["task"].tolist()
+    ['normal', 'uniform']
+    """
+    pieces: Any = [columns] if isinstance(columns, Mapping) else columns
+    with new_file(path) as file:
+        text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+        writer = csv.writer(text, lineterminator="\n")
+        names: list[str] = []
+        for piece in pieces:
+            if not names:
+                names = list(piece)
+                writer.writerow(names)
+            # astype writes a number with its own precision, tolist would make it a float64.
+            cells = {name: np.asarray(piece[name]).astype(str) for name in names}
+            rows = next((len(column) for column in cells.values() if column.ndim), 1)
+            full = (cells[name] if cells[name].ndim else [cells[name]] * rows for name in names)
+            writer.writerows(zip(*full, strict=True))
+        text.detach()  # else it would close the file, which is not ready
+
+
+def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarray]:
+    """The columns of a CSV file, each [rows]: int64, float64, bool or text, as those of ``text``.
+
+    ValueError if the file is no table.
+
+    >>> write_table("table.csv", {"k": np.array([1, 2])})
+    >>> read_table("table.csv")
+    {'k': array([1, 2])}
+    """
+    require_plain_file("table", path)
+    # Spreadsheets put a mark before the first name.
+    with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        try:
+            names, *rows = list(csv.reader(file, strict=True)) or [[]]
+        except csv.Error as error:
+            raise ValueError(str(error)) from error
+    if not names:
+        raise ValueError("it is empty")
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return {
+        name: np.array(column, str) if name in text else _parsed(column)
+        for name, column in zip(names, columns, strict=True)
+    }
+
+
+def _parsed(column: tuple[str, ...]) -> np.ndarray:
+    text = np.array(column)
+    if set(column) <= {"True", "False"}:
+        return text == "True"
+    for kind in (np.int64, np.float64):
+        with contextlib.suppress(ValueError, OverflowError):
+            return text.astype(kind)
+    return text
+
+
+def markdown_text(text: str) -> str:
+    r"""A text that is not ours as Markdown shows it: no headings, pictures, links, tags, formulas.
+
+    >>> print(markdown_text("![x](http://a.b)"), markdown_text("1. <b> | my_model"))
+    !\[x\](http:\//a.b) 1\. &lt;b&gt; \| my_model
+    """
+    text = html.escape(shown(text).strip(), quote=False).replace("$", "&#36;")
+    # Underscores inside of words are themselves.
+    text = re.sub(r"[\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+    text = re.sub(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)", r"\\", text)  # these are links by themselves
+    text = re.sub(r"^(?=#|[-+](\s|$)|---)", r"\\", text)
+    return re.sub(r"^(\d+)([.)](\s|$))", r"\1\\\2", text)
+
+
+def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table in Markdown, of cells in Markdown; see ``markdown_text``.
+
+    >>> print(markdown_table(["k", "draws"], [[1, "3,000"]]))
+    | k | draws |
+    | --- | --- |
+    | 1 | 3,000 |
+    """
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join("| {} |".format(" | ".join(map(str, line))) for line in lines)

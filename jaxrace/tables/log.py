@@ -1,0 +1,361 @@
+"""Logs of decisions. Axes: n trajectories, s decisions of all of them, d numbers observed."""
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from jaxrace.tables.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
+from jaxrace.tables.heads import names_steps, word_set, words
+from jaxrace.tables.sources import read_table
+from jaxrace.tables.table import Table, listed
+
+# The columns of a log, and what else they may be called.
+_ROLES: dict[str, tuple[str, ...]] = {
+    "trajectory": ("trajectory_id", "episode", "episode_id"),
+    "action": (
+        *("actions", "action_taken", "arm", "item", "item_id", "treatment", "choice", "chosen"),
+    ),
+    "probability": (
+        *("propensity", "pscore", "propensity_score", "prob", "action_prob"),
+        *("action_probability", "p"),
+    ),
+    "reward": ("rewards", "click", "clicked", "conversion", "cost", "costs", "loss", "regret"),
+    "behaviour": ("behavior",),
+}
+_NEEDED = ("action", "probability", "reward")
+_TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
+# What is known after an action only: a policy that goes by it would see its own future.
+_AFTER = word_set(
+    "click clicks clicked conversion conversions converted purchase purchases purchased "
+    "bought order_placed ordered revenue sale sales sold gmv profit dwell dwell_time "
+    "watch_time watched time_spent time_on_page liked churn churned survived signup "
+    "signed_up installed label labels target outcome outcomes response feedback rating "
+    "result results success succeeded correct score utility payoff return returns "
+    "reward_next done terminal terminated truncated optimal_action best_action"
+)
+_AFTER_ENDS = word_set("reward rewards click clicks clicked conversion conversions revenue")
+_BEFORE = word_set(
+    "past prior previous prev last history historical hist avg average mean lifetime recent "
+    "before ever since predicted"
+)
+_IDS = word_set("id ids uid uuid guid key")
+_CLOCKS = word_set("ts time times clock unix unixtime epoch timestamp date datetime")
+_MOST_KINDS = 50  # of a column with words
+_USED = "--columns context=NAME,context=NAME names what is to be used"
+
+_INTEGERS = 2**31 - 1  # actions are kept as int32, all else as float32
+_LARGEST, _SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
+_MOST_STEPS = 10**6
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Log:
+    """Decisions, those of a trajectory one after the other."""
+
+    names: tuple[str, ...]  # of the d numbers observed; "device=phone" is 1 where it was that word
+    observations: np.ndarray  # float64 [s, d]
+    kinds: np.ndarray  # bool [d]: is a number made of a word?
+    actions: np.ndarray  # int64 [s]
+    action_names: tuple[str, ...] | None  # what they stand for; None: numbers in the source
+    probabilities: np.ndarray  # float64 [s], of the action, by the policy that took it
+    rewards: np.ndarray  # float64 [s]
+    starts: np.ndarray  # int64 [n], the first decision of each trajectory
+    labels: tuple[str, ...]  # of the n trajectories
+    behaviour: np.ndarray | None  # int64 [n], which policy made each; None: nothing says so
+    lines: np.ndarray  # int64 [s], of the source
+    reward: str  # the column of them
+    where: str  # the source, for messages
+    said: tuple[str, ...] = ()  # what was guessed, in words
+
+
+def read_log(
+    source: Any,
+    *,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
+    decimal: str = "auto",
+    delimiter: str = "auto",
+    argument: str = "log",
+) -> Log:
+    r"""Read a log of decisions, a row for each.
+
+    There are columns ``action``, ``probability`` (of the action, by the policy that took it) and
+    ``reward``, or others that ``columns`` names. A column ``trajectory`` says which rows follow
+    each other; without one every row is a decision of its own, as of a contextual bandit. A column
+    ``behaviour`` says which policy took it, 0, 1, ... All others are what was observed: a number,
+    or a word, of which every kind becomes a number, 1 or 0.
+
+    Args:
+        source: A path to text with delimiters, JSON, JSON lines, Parquet or Excel, a data frame,
+            columns by name, or the feedback of Open Bandit Pipeline (context, action, reward,
+            pscore).
+        columns: The column of a role: trajectory, action, probability, reward, behaviour; and of
+            "context" those that were observed, if not all others.
+        decimal: "auto", "comma" or "point".
+        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
+        argument: What messages begin with.
+
+    Raises:
+        ValueError: A column is missing, or a cell is not what its column needs.
+
+    >>> from pathlib import Path
+    >>> text = "device,age,action,propensity,reward\nphone,30,a,.5,1\ndesk,40,b,.5,0\n"
+    >>> _ = Path("log.csv").write_text(text)
+    >>> log = read_log("log.csv")
+    >>> log.names, log.observations.tolist()
+    (('device=desk', 'device=phone', 'age'), [[0.0, 1.0, 30.0], [1.0, 0.0, 40.0]])
+    >>> log.actions, log.action_names, log.said[0]
+    (array([0, 1]), ('a', 'b'), 'every row is a decision of its own')
+    """
+    table = _feedback(argument, source) or read_table(argument, source, delimiter=delimiter)
+    roles, context = _roles(table, columns or {})
+    if not table.lines:
+        raise table.wrong("a row for each decision", "none")
+    if len(table.lines) > _MOST_STEPS:
+        raise table.wrong(f"at most {_MOST_STEPS:,} decisions", f"{len(table.lines):,}")
+    said = [*table.said]
+    sign = decimal_called(decimal)
+    actions, action_names = _actions(table, roles["action"], sign)
+    numbers = [h for h in context if kind_of(table.column(h)) not in ("text", "flag")]
+    heads = [roles["probability"], roles["reward"], *numbers]
+    found, more = numbers_of(table, heads[1:], sign)
+    # By itself, as it alone may be written in percents.
+    chances, own = numbers_of(table, heads[:1], "," if "decimal commas" in more else sign)
+    found, more = found | chances, [*dict.fromkeys((*own, *more))]
+    for head in heads:
+        table.require(head, np.abs(found[head]) <= _LARGEST, "a finite number")
+    chances = found[roles["probability"]]
+    is_chance = (chances >= _SMALLEST) & (chances <= 1)
+    hint = "percents have a sign, as in 50%" if (chances > 1).any() else ""
+    table.require(roles["probability"], is_chance, "a number in (0, 1]", hint)
+    names, observations, kinds = _observed(table, context, found)
+    labels, starts = _trajectories(table, roles.get("trajectory"), said)
+    behaviour = _behaviour(table, roles.get("behaviour"), labels, starts, sign)
+    said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
+    said += more
+    said.append(f"observed: {listed(context, 30)}; {_USED}")
+    if "context" not in (columns or {}):
+        said += _said_of_columns(table, roles, context)
+    return Log(
+        names,
+        observations,
+        kinds,
+        actions,
+        action_names,
+        chances,
+        found[roles["reward"]],
+        starts,
+        labels,
+        behaviour,
+        np.array(table.lines, np.int64),
+        roles["reward"],
+        table.where,
+        tuple(said),
+    )
+
+
+def _feedback(argument: str, source: Any) -> Table | None:
+    """The table in the feedback of Open Bandit Pipeline, None if it is something else."""
+    needed = ("context", "action", "reward", "pscore")
+    if not isinstance(source, Mapping) or any(source.get(name) is None for name in needed):
+        return None
+    context = np.asarray(source["context"])
+    if context.ndim != 2:
+        raise ValueError(f"{argument}: expected context [n, d], got shape {list(context.shape)}")
+    columns: dict[str, Any] = {f"x{place}": column for place, column in enumerate(context.T)}
+    position = source.get("position")
+    if position is not None and len(np.unique(np.asarray(position))) > 1:
+        columns["position"] = [f"{place}" for place in np.asarray(position).tolist()]
+    for name, role in zip(needed[1:], ("action", "reward", "probability"), strict=True):
+        columns[role] = np.asarray(source[name])
+        if columns[role].shape != context.shape[:1]:
+            got = list(columns[role].shape)
+            raise ValueError(f"{argument}: expected {name} [{len(context)}], got shape {got}")
+    table = read_table(argument, columns)
+    kinds = {"position": [f"slot {cell}" for cell in columns.get("position", ())]}
+    cells = (kinds.get(h, column) for h, column in zip(table.heads, table.columns, strict=True))
+    return dataclasses.replace(table, where="the feedback", columns=tuple(cells))
+
+
+def _roles(
+    table: Table, asked: Mapping[str, str | Sequence[str]]
+) -> tuple[dict[str, str], list[str]]:
+    """The column of each role, and those of the context."""
+    for role, heads in asked.items():
+        if role not in _ROLES and role != "context":
+            expected = f"some of {', '.join((*_ROLES, 'context'))}"
+            raise ValueError(f"columns: expected {expected}, got {role!r}")
+        for head in _several(heads):
+            if head not in table.heads:
+                raise table.wrong(f"a column {head!r}", listed(table.heads))
+    roles: dict[str, str] = {}
+    named = [head for heads in asked.values() for head in _several(heads)]
+    given = set(named)
+    if len(given) < len(named):
+        twice = next(head for head in named if named.count(head) > 1)
+        raise ValueError(f"columns: expected different columns, got {twice!r} twice")
+    lowered = {head.lower(): head for head in table.heads if head not in given}
+    for role, others in _ROLES.items():
+        if role in asked:
+            heads = _several(asked[role])
+            if len(heads) != 1:
+                raise ValueError(f"columns: expected one column of {role}, got {listed(heads)}")
+            roles[role] = heads[0]
+            continue
+        found = [lowered[name] for name in (role, *others) if name in lowered]
+        if role.lower() in lowered:
+            found = found[:1]
+        hint = f"--columns {role}=NAME says which it is"
+        if len(found) > 1:
+            raise table.wrong(f"one column of {role}", listed(found), hint=hint)
+        if found:
+            roles[role] = found[0]
+        elif role in _NEEDED:
+            raise table.wrong(f"a column {role!r}", listed(table.heads), hint=hint)
+    taken = set(roles.values())
+    if "context" in asked:
+        return roles, _several(asked["context"])
+    context = [head for head in table.heads if head not in taken]
+    if "trajectory" not in roles:
+        steps = [head for head in context if names_steps(head) or head.lower() == "t"]
+        if steps:
+            hint = "--columns trajectory=NAME says which it is, context=NAME that there is none"
+            raise table.wrong("a column 'trajectory' beside steps", repr(steps[0]), hint=hint)
+    context = [head for head in context if not _is_row_number(table, head)]
+    # A policy cannot depend on when a row was made: the next ones are made later.
+    context = [head for head in context if head.lower() not in _TIMES]
+    context = [head for head in context if not _is_after(head, roles)]
+    if not context:
+        got = listed(table.heads)
+        raise table.wrong("at least one column with what was observed", got, hint=_USED)
+    return roles, context
+
+
+def _is_after(head: str, roles: Mapping[str, str]) -> bool:
+    """Does a head say that what is below it was not known when the action was chosen?
+
+    >>> [head for head in ("past_clicks", "ad_clicks", "nextState") if _is_after(head, {})]
+    ['ad_clicks', 'nextState']
+    """
+    found = words(head)
+    name = "_".join(found)
+    if any(name in (role, *_ROLES[role]) for role in roles):  # there is another column of that
+        return True
+    if not found or _BEFORE & {*found}:
+        return False
+    is_later = found[0] in ("next", "future", "after") or found[-1] == "next"
+    return is_later or name in _AFTER or found[-1] in _AFTER_ENDS
+
+
+def _said_of_columns(table: Table, roles: Mapping[str, str], context: Sequence[str]) -> list[str]:
+    """What is not observed, and what may not be meant to be."""
+    left = [head for head in table.heads if head not in (*roles.values(), *context)]
+    later = [head for head in left if _is_after(head, roles)]
+    times = [head for head in left if head not in later]
+    odd = [head for head in context if {*words(head)[-1:]} & (_IDS | _CLOCKS)]
+    found = {
+        "left out": times,
+        "left out, as these may be known only after the action": later,
+        "observed, though called like an id or a time": odd,
+    }
+    return [f"{what}: {listed(heads, 30)}" for what, heads in found.items() if heads]
+
+
+def _several(heads: str | Sequence[str]) -> list[str]:
+    return [heads] if isinstance(heads, str) else list(heads)
+
+
+def _is_row_number(table: Table, head: str) -> bool:
+    """Is it the index of a frame, with no name or none that says anything?"""
+    if head.lower() not in ("", "unnamed: 0", "index", "id", "row"):
+        return False
+    cells = [label_of(cell) for cell in table.column(head)]
+    return any(cells == [str(row + begin) for row in range(len(cells))] for begin in (0, 1))
+
+
+def _actions(
+    table: Table, head: str, sign: str | None
+) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    cells = table.column(head)
+    kind = kind_of(cells)
+    if kind == "mixed":
+        is_word = np.array([kind_of([cell]) not in ("number", "blank") for cell in cells])
+        table.require(head, ~is_word, "0, 1, 2, ... in all rows, or names in all")
+    if kind in ("text", "flag"):
+        blank = np.array([not is_blank(cell) for cell in cells])
+        table.require(head, blank, "an action")
+        names = sorted({label_of(cell) for cell in cells})
+        place = {name: number for number, name in enumerate(names)}
+        return np.array([place[label_of(cell)] for cell in cells], np.int64), tuple(names)
+    found = numbers_of(table, [head], sign)[0][head]
+    hint = "actions are kinds: an amount, such as a dose or a price, has to be put into classes"
+    is_whole = np.isfinite(found) & (found == np.floor(found))
+    table.require(head, is_whole | ~np.isfinite(found), "0, 1, 2, ... or names", hint)
+    table.require(head, is_whole & (found >= 0), "0, 1, 2, ... or names")
+    table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    return found.astype(np.int64), None
+
+
+def _observed(
+    table: Table, context: Iterable[str], found: Mapping[str, np.ndarray]
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    names: list[str] = []
+    columns: list[np.ndarray] = []
+    kinds: list[bool] = []
+    for head in context:
+        if head in found:
+            names.append(head)
+            columns.append(found[head])
+            kinds.append(False)
+            continue
+        cells = [label_of(cell) for cell in table.column(head)]
+        table.require(head, np.array([not is_blank(cell) for cell in cells]), "a word")
+        different = sorted(set(cells))
+        if len(different) > _MOST_KINDS:
+            got = f"{len(different):,}"
+            raise table.wrong(f"at most {_MOST_KINDS} words", got, head=head, hint=_USED)
+        numbers = np.array(cells)
+        names += [f"{head}={word}" for word in different]
+        columns += [(numbers == word).astype(np.float64) for word in different]
+        kinds += [True] * len(different)
+    return tuple(names), np.stack(columns, 1), np.array(kinds)
+
+
+def _trajectories(
+    table: Table, head: str | None, said: list[str]
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The label of each trajectory, and its first decision, int64 [n]."""
+    if head is None:
+        said.append("every row is a decision of its own")
+        return tuple(map(str, table.lines)), np.arange(len(table.lines))
+    labels: list[str] = []
+    starts: list[int] = []
+    known: set[str] = set()
+    for row, cell in enumerate(map(label_of, table.column(head))):
+        if not labels or cell != labels[-1]:
+            if cell in known:
+                expected = "the steps of a trajectory one after the other"
+                raise table.wrong(expected, f"{cell!r} again", row, head)
+            known.add(cell)
+            labels.append(cell)
+            starts.append(row)
+    return tuple(labels), np.array(starts, np.int64)
+
+
+def _behaviour(
+    table: Table, head: str | None, labels: Sequence[str], starts: np.ndarray, sign: str | None
+) -> np.ndarray | None:
+    if head is None:
+        return None
+    found = numbers_of(table, [head], sign)[0][head]
+    table.require(head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
+    table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    lengths = np.diff([*starts.tolist(), len(found)])
+    own = np.repeat(found[starts], lengths)
+    if (own != found).any():
+        row = int(np.argmax(own != found))
+        label = labels[int(np.searchsorted(starts, row, "right")) - 1]
+        expected = f"one policy for all of trajectory {label!r}, {own[row]:g},"
+        raise table.wrong(expected, f"{found[row]:g}", row, head)
+    return found[starts].astype(np.int64)

@@ -1,0 +1,295 @@
+"""Comparisons of two options: votes, games and margins."""
+
+import dataclasses
+from collections.abc import Sequence, Set
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+
+from jaxrace.tables.cells import decimal_called, kind_of, numbers_of, words_of
+from jaxrace.tables.matrix import crosstable_in, games_of
+from jaxrace.tables.names import alike
+from jaxrace.tables.sides import Sides, are_sides, names_winners, shares_of, sides_of
+from jaxrace.tables.sources import read_table
+from jaxrace.tables.table import Table, listed, wrong
+
+Kind = Literal["win", "margin"]
+
+_VOTES = (0.0, 0.5, 1.0)  # as shares of a win: lost, tied, won
+_READ_AS_WINS = (
+    "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
+    "by how much the first was better"
+)
+_READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
+_NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
+_OF_TRIPLES = ("first", "second", "score")
+_MOST = 10_000_000  # comparisons that counts may stand for
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Votes:
+    """Comparisons of two options each."""
+
+    names: tuple[str, ...]  # of the K options, as they come
+    first: np.ndarray  # int32 [n], a place in ``names``
+    second: np.ndarray  # int32 [n], another one
+    # float64 [n]: of kind "win" the share of a win that the first has, 1, .5 or 0 (or between); of
+    # kind "margin" by how much it was better
+    scores: np.ndarray
+    kind: Kind
+    lines: np.ndarray  # int64 [n], of the source
+    said: tuple[str, ...] = ()  # what was guessed, in words
+
+    @property
+    def margins(self) -> np.ndarray:
+        """By how much the first was better, float64 [n]; of votes 1, 0 or -1."""
+        return 2 * self.scores - 1 if self.kind == "win" else self.scores
+
+
+def read_votes(
+    source: Any,
+    *,
+    score: str = "auto",
+    first_column: str | None = None,
+    second_column: str | None = None,
+    score_column: str | None = None,
+    decimal: str = "auto",
+    delimiter: str = "auto",
+    argument: str = "votes",
+) -> Votes:
+    r"""Read comparisons of two options.
+
+    There are two columns of options, such as model_a and model_b, white and black, or first and
+    second, and one that says how it ended: ``winner`` (a column, its side, or an option; tie,
+    draw, both bad), ``result`` (1-0, 0-1, 1/2-1/2) or ``score``. Numbers in a column whose name
+    does not say whom they are for, such as ``label`` or ``winner``, need ``score``. Or there are
+    columns winner and loser; scores or counts of wins for each side, and perhaps of ties. A PGN
+    file has games.
+
+    Args:
+        source: A path to text with delimiters, JSON, JSON lines, Parquet, Excel or PGN, a data
+            frame, or columns by name; a list of pairs (winner, loser), or (first, second, score).
+        score: What numbers as scores are: "win", the share of a win of the first, from 0 to 1;
+            "margin", by how much it was better; "auto", what they can only be.
+        first_column: The column of the first option, which a score above .5, or above 0, is for.
+        second_column: That of the second one.
+        score_column: The column that says how it ended.
+        decimal: "auto", "comma" or "point".
+        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
+        argument: What messages begin with.
+
+    Raises:
+        ValueError: A row cannot be used, or may be read in more than one way.
+
+    >>> from pathlib import Path
+    >>> text = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\nz,x,model_b\n"
+    >>> _ = Path("votes.csv").write_text(text)
+    >>> votes = read_votes("votes.csv")
+    >>> votes.names, votes.first.tolist(), votes.second.tolist()
+    (('x', 'y', 'z'), [0, 1, 2], [1, 2, 0])
+    >>> votes.scores, votes.kind
+    (array([1. , 0.5, 0. ]), 'win')
+    """
+    if score not in ("auto", "win", "margin"):
+        raise ValueError(f"score: expected auto, win or margin, got {score!r}")
+    asked = {first_column, second_column, score_column} - {None}
+    table = read_table(argument, _with_heads(argument, source, asked), delimiter=delimiter)
+    square = crosstable_in(table) if first_column is None else None
+    if square is not None:
+        return _of_crosstable(square, decimal_called(decimal))
+    sides = sides_of(table, first_column, second_column, score_column)
+    if not table.lines:
+        raise table.wrong("at least one row", "none")
+    names, first, second = _places(table, sides)
+    lines = np.array(table.lines, np.int64)
+    said = (*table.said, *alike("options", names))
+    votes = Votes(names, first, second, np.ones(len(first)), "win", lines, said)
+    if sides.counts is not None:
+        return _counted(table, sides.counts, votes)
+    if sides.outcome is None:
+        return _told(votes, f"{sides.first!r} has won in each row")
+    heads = sides.scores or ()
+    if not (heads or sides.is_named or sides.names_losers):
+        is_number = kind_of(table.column(sides.outcome)) in ("number", "blank", "flag")
+        heads = (sides.outcome,) if is_number else ()
+    if heads:
+        found, more = numbers_of(table, heads, decimal_called(decimal))
+        if sides.scores is None:
+            is_flag = [str(cell).lower() in ("true", "false") for cell in table.column(heads[0])]
+            hint = "1, 0 or .5 for a first that has won, lost or tied"
+            table.require(heads[0], np.logical_not(is_flag), "a number", hint)
+        for head, numbers in found.items():
+            table.require(head, np.isfinite(numbers), "a finite number")
+        if sides.scores is not None:
+            one, other = found.values()
+            how = f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}"
+            return _told(votes, how, *more, scores=one - other, kind="margin")
+        scores = found[sides.outcome]
+        least = int(np.argmin(scores))
+        sides.require_said(table, score, f"{scores[least]:g}", least)
+        kind = _kind_of(table, sides.outcome, scores, score)
+        guessed = (_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS,) if score == "auto" else ()
+        return _told(votes, *guessed, *more, scores=scores, kind=kind)
+    if score == "margin":
+        raise table.wrong("margins", f"words, in column {sides.outcome!r}")
+    shares, more = shares_of(table, sides, score, votes.names, first, second)
+    if np.isnan(shares).all():
+        raise table.wrong("at least one comparison that has ended", "none")
+    rows = np.flatnonzero(~np.isnan(shares))
+    return _told(
+        votes, f"votes from column {sides.outcome!r}", *more, rows=rows, scores=shares[rows]
+    )
+
+
+def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> Votes:
+    """Some rows of comparisons, with other scores, and with what more was guessed."""
+    first, second, lines = (x[rows] for x in (votes.first, votes.second, votes.lines))
+    changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
+    return dataclasses.replace(votes, **changes)
+
+
+def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
+    """A list of pairs or triples below their heads, everything else as it is.
+
+    Heads that are asked for, other than those that triples get here, are in the list.
+
+    >>> _with_heads("votes", [("x", "y"), ("y", "z")], set())[0]
+    ('winner', 'loser')
+    """
+    is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
+    if not is_list or not all(isinstance(row, tuple | list) for row in source):
+        return source
+    widths = {len(row) for row in source}
+    if widths == {3} and isinstance(source[0][2], Real | np.bool_) and asked <= {*_OF_TRIPLES}:
+        return [_OF_TRIPLES, *source]
+    if widths != {2} or asked or names_winners([*map(str, source[0])]):
+        return source
+    _require_pairs(argument, source)
+    return [("winner", "loser"), *source]
+
+
+def _require_pairs(argument: str, pairs: Sequence[Sequence[Any]]) -> None:
+    """Raise if pairs are of numbers, as of a matrix, or are below heads that say not who has won.
+
+    Options may be called as sides are, such as a and b: they come again in other pairs.
+    """
+    expected = "pairs of names, (winner, loser),"
+    for number, pair in enumerate(pairs, 1):
+        for cell in pair:
+            is_real = isinstance(cell, Real) and not isinstance(cell, Integral)
+            if is_real or isinstance(cell, bool | np.bool_):
+                hint = "a matrix of who beats whom is for `jaxrace duel`; names are whole or words"
+                raise wrong(argument, expected, f"a list, record {number}", str(cell), hint)
+    heads, below = pairs[0], {str(cell).strip() for pair in pairs[1:] for cell in pair}
+    are_words = all(isinstance(head, str) for head in heads)
+    if below and are_words and are_sides(heads) and not below & {head.strip() for head in heads}:
+        hint = "(winner, loser) as the first of the list says that the first one has won"
+        raise wrong(argument, expected, "a list, record 1", f"heads {listed(heads)}", hint)
+
+
+def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    words, (first, second) = words_of(table.column(sides.first), table.column(sides.second))
+    empty = words.index("") if "" in words else -1
+    is_empty = (first == empty) | (second == empty)
+    bad = np.flatnonzero(is_empty | (first == second))
+    if bad.size:
+        row = int(bad[0])
+        one, other = words[first[row]], words[second[row]]
+        if is_empty[row]:
+            raise table.wrong("names of options", f"{one!r}, {other!r}", row)
+        raise table.wrong("two different options", f"{one!r} twice", row)
+    return words, first, second
+
+
+def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
+    """Votes one by one, of how many there are of each kind in a row."""
+    found, more = numbers_of(table, heads)
+    for head, numbers in found.items():
+        # Points, in which a draw is a half, leave no room for a column of draws.
+        halves = 2 if len(heads) == 2 else 1
+        whole = halves * numbers == np.floor(halves * numbers)
+        is_count = (numbers >= 0) & whole & (numbers <= _MOST)
+        table.require(head, is_count, f"a count from 0 to {_MOST:,}")
+    counts = np.stack([found[head] for head in heads], 1)  # [rows, 2 or 3]
+    if counts.shape[1] == 2:
+        odd = counts.sum(1) != np.floor(counts.sum(1))
+        for row in np.flatnonzero(odd).tolist():
+            got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
+            raise table.wrong("a whole number of games", got, row)
+        counts = games_of(counts)
+    return _one_by_one(table, votes, counts, f"counts from columns {listed(heads)}", *more)
+
+
+def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> Votes:
+    """Of how many each pair has of wins of the first, of the second, and perhaps ties: [n, 2|3]."""
+    counts = counts.astype(np.int64)
+    if not 0 < counts.sum() <= _MOST:
+        raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
+    rows = np.repeat(np.arange(len(counts)), counts.sum(1))
+    shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(counts)), counts.reshape(-1))
+    return _told(votes, *said, rows=rows, scores=shares)
+
+
+def _of_crosstable(table: Table, sign: str | None) -> Votes:
+    """Votes one by one, of the points that each row has against each column."""
+    found, said = numbers_of(table, table.heads, sign)
+    points = np.stack([found[head] for head in table.heads], 1)
+    upper = np.triu_indices(len(points), 1)
+    both = np.stack([points[upper], points.T[upper]], 1)
+    met = ~np.isnan(both).all(1)
+    for pair in np.flatnonzero(met).tolist():
+        i, j = (int(side[pair]) for side in upper)
+        one, other = both[pair]
+        if not (min(one, other) >= 0 and one + other == np.floor(one + other) <= _MOST):
+            got = f"{one:g} and {other:g} of {table.heads[i]} and {table.heads[j]}"
+            raise table.wrong("points of both, of a whole number of games,", got, hint=_NO_SHARES)
+        if 2 * one != np.floor(2 * one):
+            got = f"{one:g} of {table.heads[i]} against {table.heads[j]}"
+            raise table.wrong(
+                "points, a draw half a point,", got, int(i), table.heads[j], _NO_SHARES
+            )
+    if (both[met].sum(1) == 100).all():
+        got = "100 for both together in every pair, as of percents"
+        raise table.wrong("points", got, hint=f"{_NO_SHARES}; columns a, b, wins_a, wins_b do")
+    first, second = (side[met].astype(np.int32) for side in upper)
+    lines = np.array(table.lines, np.int64)[first]
+    votes = Votes(table.heads, first, second, np.ones(len(first)), "win", lines, table.said)
+    how = "points of the row against the column; draws that make whole points count as won and lost"
+    return _one_by_one(table, votes, games_of(both[met]), *said, how)
+
+
+def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
+    """What scores are.
+
+    A wrong reading makes the options that are named first look better than they are, and the surer
+    the more comparisons there are: 0 is a loss or a tie, .5 a tie or a close win.
+    """
+    if asked == "margin" or (asked == "auto" and head.lower() == "margin"):
+        return "margin"
+    outside = (scores < 0) | (scores > 1)
+    if asked == "win" and outside.any():
+        row = int(np.argmax(outside))
+        expected = "shares of a win, from 0 (the first lost) to 1 (it won),"
+        raise table.wrong(expected, f"{scores[row]:g}", row, head)
+    is_vote = np.isin(scores, _VOTES)
+    if asked == "win" or is_vote.all():
+        return "win"
+    if (scores >= 0).all():
+        row = int(np.argmin(is_vote))
+        hint = (
+            "no score is negative, and this one is not 0, 0.5 or 1: --score margin if scores are "
+            "by how much the first was better, --score win if they are its share of a win, from 0 "
+            "to 1; what is on another scale has to be made one of these"
+        )
+        raise table.wrong(
+            "win or margin as --score for scores", f"{scores[row]:g}", row, head, hint
+        )
+    if (is_vote | (scores == -1)).all() and (scores == 0.5).any():
+        row, other = int(np.argmax(scores == -1)), int(np.argmax(scores == 0.5))
+        hint = (
+            f"of 1, 0 and -1, and 0.5 in {table.unit} {table.lines[other]}, of 1, 0.5 and 0: write "
+            "all in one way, or say --score margin if these are margins"
+        )
+        raise table.wrong("one way to write votes", "-1", row, head, hint)
+    return "margin"

@@ -1,0 +1,114 @@
+"""Pages of docs/how-to: what they run, and what comes out.
+
+python tests/docs/how_to.py [PAGE ...]    runs them and writes what came out
+"""
+
+import contextlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from without_cache import without_cache
+
+FOLDER = Path(__file__).parents[2] / "docs" / "how-to"
+PAGES = tuple(sorted(path.stem for path in FOLDER.glob("[0-9]*.md")))
+
+# A block of Python or a line of commands, and what it prints: the indented lines below it.
+BLOCK = re.compile(
+    r"^(?:```python\n(?P<code>.*?)^```\n| {4}(?P<command>(?:python docs/|jaxrace )[^\n]*)\n)"
+    r"(?:\n(?P<shown>(?: {4}[^\n]*\n(?:\n(?= {4}))*)+))?",
+    re.DOTALL | re.MULTILINE,
+)
+_ENDS = (0, 3)  # of `jaxrace race`: certified, or not yet
+
+
+class Ran(NamedTuple):
+    """A block of a page."""
+
+    block: re.Match[str]
+    printed: str
+
+    @property
+    def shown(self) -> str | None:
+        """What the page says that it prints, if it says so."""
+        return None if self.block["shown"] is None else textwrap.dedent(self.block["shown"])
+
+
+def page(name: str) -> str:
+    """Its text."""
+    return (FOLDER / f"{name}.md").read_text("utf-8")
+
+
+def ran(name: str) -> Iterator[Ran]:
+    """Run a page in the current folder."""
+    namespace: dict[str, Any] = {"__name__": "page"}
+    for block in BLOCK.finditer(page(name)):
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            if block["code"]:
+                exec(compile(block["code"], name, "exec"), namespace)
+            else:
+                for command in block["command"].split(" && "):
+                    _run(command.split())
+        yield Ran(block, "".join(f"{line.rstrip()}\n" for line in printed.getvalue().splitlines()))
+
+
+def _run(words: list[str]) -> None:
+    """A command, in this process."""
+    if words[0] == "python":
+        make_module().make(words[2], Path.cwd())
+    elif words[0] == "head":
+        lines = Path(words[2]).read_text("utf-8").splitlines()
+        print(*lines[: int(words[1].removeprefix("-"))], sep="\n")
+    else:
+        from jaxrace.commands.cli import main
+
+        status = main(without_cache(words[1:]))
+        if status not in _ENDS:
+            raise ValueError(f"expected {_ENDS} of {' '.join(words)}, got {status}")
+
+
+def make_module() -> Any:
+    """The script that makes the files."""
+    spec = spec_from_file_location("make", FOLDER / "make.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _write(name: str) -> None:
+    text = page(name)
+    parts, end = [], 0
+    for one in ran(name):
+        if one.shown is not None:
+            start, stop = one.block.span("shown")
+            parts += [text[end:start], textwrap.indent(one.printed.rstrip() + "\n", " " * 4)]
+            end = stop
+    (FOLDER / f"{name}.md").write_text("".join([*parts, text[end:]]), "utf-8")
+
+
+def main() -> None:
+    """Write what comes out: each page in a folder and a process of its own."""
+    if len(sys.argv) == 2:
+        _write(sys.argv[1])
+        print(f"{time.process_time():.1f} processor seconds  {sys.argv[1]}")
+        return
+    for name in sys.argv[1:] or PAGES:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.pathsep.join([str(FOLDER.parents[1]), os.environ.get("PYTHONPATH", "")])
+            own = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "agg"}
+            subprocess.run([sys.executable, __file__, name], cwd=folder, env=own, check=True)
+
+
+if __name__ == "__main__":
+    main()

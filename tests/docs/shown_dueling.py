@@ -1,0 +1,50 @@
+"""The numbers of docs/dueling.md that take ten minutes each, for tests/docs/shown_numbers.py."""
+
+from shown_commands import Shown, line, made, row, said, several
+
+PAGE = "docs/dueling.md"
+
+FIRST = made("sup-klucb-25")
+BANDITS = made("savage-bandits")
+
+
+def _arms(label: str, *counts: int) -> Shown:
+    """Regrets, and published ones, of the rigged bandit, the best arm, counting."""
+    found = (
+        line(f"| {label} |", count=count, after=f"## {task}")
+        for task, count in zip(("Rigged", "Best arm", "Counting"), counts, strict=False)
+    )
+    return Shown(PAGE, row(PAGE, label, "| rigged |"), BANDITS, several(*found))
+
+
+SHOWN = [
+    Shown(
+        PAGE,
+        row(PAGE, "the first 25 (figure 1)", "games | number |"),
+        FIRST,
+        line("| first 25 games |", count=4),
+    ),
+    Shown(
+        PAGE,
+        "K uniform on 3 to 36, 25 runs of 100,000 duels",
+        FIRST,
+        said(r"winner, (\d+) to (\d+) arms, (\d+) runs each of ([\d,]+) duels"),
+    ),
+    _arms("SAVAGE, sampled", 2, 1, 1),
+    _arms("SAVAGE", 2, 1, 1),
+    _arms("elimination, wrapped", 2),
+    _arms("uniform", 2, 1, 1),
+    _arms("UCB1, wrapped", 2),
+    *(_arms(label, 1, 1, 1) for label in ("elimination", "UCB1", "KL-UCB")),
+    Shown(
+        PAGE,
+        "100 arms, 20 runs of 200,000 choices (the paper has 1,000 runs;",
+        BANDITS,
+        several(
+            said(r"^(\d+) arms that pay"),
+            said(r", (\d+) runs \("),
+            said(r"\) of ([\d,]+) choices"),
+            said(r"\(the paper has ([\d,]+)\)"),
+        ),
+    ),
+]

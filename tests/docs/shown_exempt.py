@@ -1,0 +1,171 @@
+"""Commands that README.md and docs/ name and tests/docs/shown_numbers.py does not run, and why."""
+
+from typing import NamedTuple
+
+
+class Long(NamedTuple):
+    """What a command makes that takes too long, or a machine of its own."""
+
+    file: str
+    part: str  # of the page
+    command: str  # as it stands there
+    why: str
+
+
+class Bare(NamedTuple):
+    """A command beside which no number is shown."""
+
+    file: str
+    command: str
+    why: str
+
+
+_QUIET = "seconds, and ratios of seconds, are of a quiet machine"
+_ITSELF = "a slow test that holds the numbers against what it finds"
+
+LONG = [
+    Long("docs/shared_tasks.md", "Bets", "python bench/bets.py", "several minutes"),
+    Long("docs/shared_tasks.md", "others", "python bench/shared_tasks.py", "several minutes"),
+    Long("docs/top_k_selection.md", "evalica", "python bench/rating.py", "of the extra bench"),
+    Long(
+        "docs/top_k_selection.md",
+        "calibrated",
+        "python tests/judging/rating_cases.py 3000",
+        "minutes",
+    ),
+    Long("docs/audit.md", "by preference", "python -m papers.audits.preference", "an hour or so"),
+    Long("docs/audit.md", "all tables", "pytest -m slow tests/papers/test_audit.py", _ITSELF),
+    Long("docs/audit.md", "dominance", "python -m papers.audits.dominance", "46 minutes"),
+    Long("docs/dominance_race.md", "by mean", "python bench/by_mean.py 300", "minutes"),
+    Long(
+        "docs/audit.md",
+        "shared tasks",
+        "python -m papers.audits.shared",
+        "half an hour or so",
+    ),
+    Long(
+        "docs/dueling.md",
+        "introspection",
+        "pytest -m slow tests/dueling/test_dueling_introspection.py",
+        _ITSELF,
+    ),
+    Long("docs/dueling.md", "both figures", "python -m papers sup-klucb", "46 minutes"),
+    Long("docs/dueling.md", "SAVAGE on duels", "python -m papers savage-dueling", "an hour"),
+    Long(
+        "docs/dueling.md", "its full horizon", "python -m papers savage-dueling-400", "many hours"
+    ),
+    Long("docs/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
+    Long("docs/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
+    Long("docs/shared_tasks.md", "AdaStop", "python bench/adastop_error.py", "of the extra bench"),
+    Long("docs/gpu.md", "all", "python bench/gpu.py", "on a GPU"),
+    Long("docs/gpu.md", "train", "jaxrace train medical", "on a GPU"),
+    Long("docs/gpu.md", "predicted", "bench/gpu_programs.py", "compiled for an H100, on Linux"),
+    Long("docs/holdem.md", "hands a second", "python bench/run.py --only holdem", _QUIET),
+    Long("docs/holdem.md", "the engine", "pytest -m slow", _ITSELF),
+    Long("docs/holdem.md", "the best players", "python -m papers poker-topk", "31 minutes"),
+    Long(
+        "docs/holdem.md",
+        "players that evolve",
+        "python -m papers.holdem --selection hybrid,pkg,race,uniform --hands 119040 "
+        "--test-decks 50 --repeats 5",
+        "hours",
+    ),
+    Long("docs/improvement.md", "figure 4", "python -m papers hcpi-daedalus", "150 minutes"),
+    Long(
+        "docs/improvement.md",
+        "how often",
+        "pytest -m slow tests/improvement/test_improvement_safety.py",
+        _ITSELF,
+    ),
+    Long(
+        "docs/improvement.md",
+        "campaigns",
+        "pytest -m slow tests/improvement/test_improvement_logged.py",
+        _ITSELF,
+    ),
+    Long("docs/performance.md", "first calls", "python bench/first_calls.py", _QUIET),
+    Long("docs/performance.md", "seconds", "python bench/run.py", _QUIET),
+    Long("docs/performance.md", "processor seconds", "python bench/start.py", _QUIET),
+    Long("docs/performance.md", "how a table grows", "python bench/growth.py", _QUIET),
+    Long("docs/performance.md", "a sample's time", "python bench/simulator_cost.py 3", _QUIET),
+    Long("docs/performance.md", "seconds of it", "jaxrace train medical", _QUIET),
+    Long("docs/sweeps.md", "seconds", "python bench/ray_nodes.py", _QUIET),
+    Long(
+        "docs/sweeps.md",
+        "a laptop",
+        "jaxrace train medical --repeats 400 --ray",
+        "minutes of two processes; tests/sweep/test_sweep_ray.py has its rows from one",
+    ),
+    Long("docs/reproductions.md", "seconds of all", "python -m papers all", _QUIET),
+    Long("docs/reproductions.md", "seconds of a look", "python -m papers all --quick", _QUIET),
+    Long("docs/top_k_selection.md", "figure 2", "python -m papers thurstone-topk", "25 minutes"),
+    Long(
+        "docs/top_k_selection.md",
+        "figures 5 and 6",
+        "python -m papers thurstone-noise",
+        "48 minutes",
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "figures 2c and 3",
+        "python -m papers thurstone-large",
+        "24 minutes",
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "who needs least",
+        "python -m papers topk-shootout",
+        "40 minutes",
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "microseconds",
+        "python bench/run.py --only bench_selection",
+        _QUIET,
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "modes",
+        "pytest -m slow -s tests/selection/test_selection_modes.py",
+        _ITSELF,
+    ),
+]
+
+_CALL = "how it is called, without what it prints"
+
+BARE = [
+    Bare("README.md", "jaxrace duel hard-condorcet --arms 10", _CALL),
+    Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
+    Bare(
+        "README.md",
+        "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
+        "shown in tests/judging/test_race_scores.py",
+    ),
+    Bare("README.md", "jaxrace select docs/data/games.csv --top 3 --next 10", _CALL),
+    Bare("docs/architecture.md", "jaxrace race", _CALL),
+    Bare("docs/architecture.md", "jaxrace train medical", "a change beside another program"),
+    Bare("docs/data.md", "jaxrace select FILE", _CALL),
+    Bare("docs/data.md", "jaxrace duel FILE", _CALL),
+    Bare("docs/data.md", "jaxrace improve FILE --low 0 --high 1", _CALL),
+    Bare("docs/dominance_race.md", "jaxrace race", _CALL),
+    Bare("docs/dueling.md", "jaxrace duel mine.csv", _CALL),
+    Bare("docs/dueling.md", "python -m papers.duels mine.csv", _CALL),
+    Bare("docs/gpu.md", "jaxrace train ... --lanes", _CALL),
+    Bare("docs/gpu.md", "bench/gpu_list.py", "what another command reads"),
+    Bare("docs/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
+    Bare("docs/improvement.md", "python -m papers.improvements gridworld", _CALL),
+    Bare("docs/reproductions.md", "python -m papers NAME", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train medical --method pb-edps", "what another command does"),
+    Bare("docs/sweeps.md", "jaxrace train ... --out /mnt/shared/grid", _CALL),
+    Bare("docs/sweeps.md", "jaxrace train", _CALL),
+    Bare(
+        "docs/tables.md",
+        "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
+        "shown in tests/judging/test_race_scores.py",
+    ),
+    Bare("docs/tables.md", "jaxrace race", _CALL),
+    Bare("docs/top_k_selection.md", "jaxrace select games.csv", _CALL),
+    Bare("docs/top_k_selection.md", "python -m papers.selections thurstone|wins|circle", _CALL),
+]

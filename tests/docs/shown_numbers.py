@@ -1,0 +1,340 @@
+"""Every number of README.md and docs/ that a command makes: where it stands, and the command.
+
+    python tests/docs/shown_numbers.py [PART]
+
+runs the commands that take minutes, of those with PART in the file's name or the command, and says
+what comes out otherwise than it is shown; the slow tests do so, too. Commands that are not run are
+in tests/docs/shown_exempt.py, with what keeps them out. Blocks of Python and what is shown below
+them are those of test_examples.py, what notebooks print that of test_notebooks.py.
+"""
+
+import re
+import sys
+from collections.abc import Callable
+
+import shown_choices
+import shown_dueling
+import shown_improvement
+import shown_rankings
+import shown_reproductions
+import shown_selection
+from shown_commands import CHECKOUT, Shown, cells, everything, line, several
+
+# README.md and docs/medical.md
+
+TRAIN = "jaxrace train medical --out run"
+
+
+def _medical() -> list[Shown]:
+    """The table of docs/medical.md, which has fewer digits than the commands print."""
+    lines = (CHECKOUT / "docs" / "medical.md").read_text("utf-8").splitlines()
+    methods = {
+        "Fast PB-EDPS": "pb-edps-fast",
+        "PB-EDPS": "pb-edps",
+        "EDPS": "edps",
+    }
+    learners = {"SARSA(lambda)": "sarsa", "PBPI": "pbpi"}
+    found = []
+    for row in lines:
+        match row.split(" | ", 2):
+            case ["| A" | "| B" as hazard, name, text] if name in learners:
+                of = shown_reproductions.of_outcomes(learners[name], hazard[-1])
+                found.append(Shown("docs/medical.md", text, shown_reproductions.OUTCOMES, of))
+            case ["| A" | "| B" as hazard, name, text]:
+                method = methods.get(name, "pb-edps")
+                label = methods.get(name, name.replace("1.0", "1"))
+                command = f"{TRAIN} --method {method} --hazard {hazard[-1]}"
+                found.append(Shown("docs/medical.md", text, command, line(f"{label} ")))
+    return found
+
+
+def _readme_training() -> list[Shown]:
+    labels = (
+        "pb-edps-fast",
+        "constant 0.1",
+        "constant 0.4",
+        "constant 0.7",
+        "constant 1 ",
+        "random",
+    )
+    lines = (CHECKOUT / "README.md").read_text("utf-8").splitlines()
+    found = []
+    for label in labels:
+        (row,) = (row for row in lines if row.startswith(f"    {label}"))
+        text = row.strip().removeprefix(label)
+        found.append(Shown("README.md", text, TRAIN, line(label)))
+    return found
+
+
+CONSTANT = f"{TRAIN} --method constant"
+
+MEDICAL = [
+    *_readme_training(),
+    *_medical(),
+    Shown(
+        "docs/medical.md",
+        "a survival rate of .198 ± .002 (C_S 1.58, C_X 2.43, reward -47.3;",
+        f"{CONSTANT} --action 0.55",
+        line("constant 0.55"),
+    ),
+    Shown(
+        "docs/medical.md",
+        "(C_S 1.31, C_X 2.70, reward -20.2)",
+        f"{CONSTANT} --hazard B --action 0.6",
+        line("constant 0.6", first=1),
+    ),
+]
+
+
+# The figures of racing.md and dominance_race.md, and README's
+
+# By the scripts of the figures: all that those draw takes ten minutes.
+SAVED = """cd docs/figures
+python - <<END | grep -v ^{
+import sys
+import samples_saved as script
+rows = script.measure_bounds()
+choices = script.RACES_COMPARED["published race"]
+sizes = script.OPTIONS, script.TOP, script.ROUNDS, script.total_order
+race = script.racing.PreferenceRace(*sizes, **choices)
+for k in (4, 10):
+    own = {"bound": "published", "dynamic_delta": "printed rule", "k": k}
+    rows.append({**own, **script.measure(race, float(k))})
+writer = script.csv.DictWriter(sys.stdout, rows[0])
+writer.writeheader()
+writer.writerows(rows)
+END"""
+
+DOMINANCE = """cd docs/figures
+python - <<END
+import sys
+import dominance_race as script
+rows = [
+    {"task": task, "race": name, "k": k, **script.measure(race, script.TASKS[task], float(k))}
+    for task, k in (("normal", 10), ("normal", 1), ("Bernoulli", 10))
+    for name, (race, _) in script.RACES_COMPARED.items()
+]
+writer = script.csv.DictWriter(sys.stdout, rows[0])
+writer.writeheader()
+writer.writerows(rows)
+END"""
+
+
+def _bounds(*names: str) -> Callable[[str], str]:
+    """Samples by the bounds of these names."""
+    return several(*(cells("samples", bound=name, dynamic_delta="False") for name in names))
+
+
+def _dominance(race: str, columns: str, k: int = 10, task: str = "normal") -> Callable[[str], str]:
+    return cells(columns, race=race, k=str(k), task=task)
+
+
+BOUNDS = {
+    "stitched-kl": "1136",
+    "stitched": "1169",
+    "kl": "1248",
+    "tight": "1292",
+    "published": "1337",
+    "verdict": "1253",
+    "kl-verdict": "1209",
+    "stitched-verdict": "1125",
+    "stitched-kl-verdict": "1094",
+    "open-stitched": "1273",
+    "open-stitched-kl": "1242",
+}
+
+PUBLISHED, SHARP, DOMINANT = "published race", "sharp rule", "dominance race"
+STITCHED = "sharp rule, stitched KL bound"
+
+FIGURES = [
+    *(
+        Shown("docs/racing.md", f"| `{name}` | {samples} |", SAVED, several(_bounds(name)))
+        for name, samples in BOUNDS.items()
+    ),
+    Shown(
+        "docs/racing.md",
+        "| `published` with `dynamic_delta` (heuristic) | 1304 |",
+        SAVED,
+        cells("samples", bound="published", dynamic_delta="True"),
+    ),
+    Shown(
+        "docs/dominance_race.md",
+        "it draws 545\nand is right in .9907, the",
+        DOMINANCE,
+        _dominance(DOMINANT, "samples accuracy"),
+    ),
+    Shown(
+        "docs/dominance_race.md",
+        "race 2343, the sharp rule 1343 and the stitched KL bound 1147, all three right in .9907.",
+        DOMINANCE,
+        several(
+            _dominance(PUBLISHED, "samples"),
+            _dominance(SHARP, "samples"),
+            _dominance(STITCHED, "samples accuracy"),
+        ),
+    ),
+    Shown(
+        "docs/dominance_race.md",
+        "guesses as well: .916 are right against .918, a",
+        DOMINANCE,
+        several(*(_dominance(name, "accuracy", 1) for name in (DOMINANT, PUBLISHED))),
+    ),
+    Shown(
+        "docs/dominance_race.md",
+        "559 samples against 1509,\n1446 and 1154.",
+        DOMINANCE,
+        several(
+            *(
+                _dominance(name, "samples", task="Bernoulli")
+                for name in (DOMINANT, PUBLISHED, SHARP, STITCHED)
+            )
+        ),
+    ),
+    Shown(
+        "docs/racing.md",
+        "where we measure 2938;",
+        SAVED,
+        cells("samples", dynamic_delta="printed rule", k="4"),
+    ),
+    Shown(
+        "docs/racing.md",
+        "against our .992 and .977.",
+        SAVED,
+        several(*(cells("accuracy", dynamic_delta="printed rule", k=k) for k in ("10", "4"))),
+    ),
+    Shown(
+        "docs/racing.md",
+        "2338 samples, the sharp rule with the same bound 1337, the default 1136, "
+        "all at an accuracy of .992:",
+        SAVED,
+        several(
+            cells("samples", dynamic_delta="printed rule", k="10"),
+            _bounds("published", "stitched-kl"),
+            cells("accuracy", bound="stitched-kl", dynamic_delta="False"),
+        ),
+    ),
+]
+
+# Forecasts of samples, in docs/dominance_race.md
+
+FORECASTS = "python docs/figures/further_samples.py"
+_FORECAST = re.compile(r"gap (.+): (\d+) of \d+ in doubt after (\d+); (.*)")
+
+
+def _forecasts(*columns: int) -> Callable[[str], str]:
+    """Of every gap: itself, how many are in doubt, after how many samples, and five quantiles."""
+
+    def pick(text: str) -> str:
+        found = [[*gap[:3], *gap[3].split(", ")] for gap in _FORECAST.findall(text)]
+        return "; ".join(gap[column] for gap in found for column in columns)
+
+    return pick
+
+
+FORECAST = [
+    Shown("docs/dominance_race.md", text, FORECASTS, several(*picks))
+    for text, picks in {
+        ".3, .5 and .8 standard deviations apart, 267, 240 and 229 were in doubt after 100, 50 and "
+        "25 samples": [_forecasts(0), _forecasts(1), _forecasts(2)],
+        "The forecast was 1.6, 1.4 and 1.6 times": [_forecasts(5)],
+        "half of them .7 to 3.3, .7 to 2.8 and 1.0 to 3.5 times": [_forecasts(4, 6)],
+    }.items()
+]
+
+# docs/audit.md
+
+
+def _audited() -> str:
+    """The table of the races by value."""
+    page = (CHECKOUT / "docs" / "audit.md").read_text("utf-8")
+    return page.partition("## Races by value\n")[2].split("\n\n")[1]
+
+
+AUDIT = [Shown("docs/audit.md", _audited(), "python -m papers.audits.value", everything)]
+
+# docs/improvement.md
+
+ERRORS_OF_BOUNDS = "python -m papers hcpi-bounds --out run > log; cat run/bounds.csv"
+
+SIZES = ("20", "200", "2000")
+
+
+def _errors(text: str, bound: str) -> Shown:
+    rates = [cells("error_rate", bound=bound, n=size) for size in SIZES]
+    means = [cells("mean_bound", bound=bound, n=size) for size in SIZES]
+    return Shown("docs/improvement.md", text, ERRORS_OF_BOUNDS, several(*rates, *means))
+
+
+IMPROVEMENT = [
+    _errors("| 0 | 0 | 0 | 6.7 | 72.6 | 93.5 |", "ci"),
+    _errors("| .0001 | .0062 | .0160 | 36.9 | 85.8 | 96.2 |", "betting"),
+    _errors("| .0001 | .0113 | .0267 | 36.7 | 83.2 | 94.2 |", "betting-anytime"),
+    _errors("| 0 | 0 | 0 | -168 | 64.8 | 93.5 |", "bernstein"),
+    _errors("| .0260 | .0403 | .0463 | 73.5 | 91.8 | 97.4 |", "t"),
+    _errors("| .0551 | .0518 | .0495 | 78.5 | 92.3 | 97.4 |", "bca"),
+    _errors("| .0411 | .0440 | .0471 | 76.4 | 92.0 | 97.4 |", "percentile"),
+]
+
+# The tables that README's commands print
+
+PRINTED = [
+    Shown(
+        "README.md",
+        """    1  large        90  0.7811      4       in
+    2  distilled    90  0.7364      4       in
+    3  medium       90  0.5202      0      out
+    4  small        30  0.3507      0      out
+    5  pruned       45  0.3382      0      out
+    6  baseline     30  0.2733      0      out
+""",
+        "jaxrace race docs/data/scores.csv --top 2 | head -n 7 | tail -n 6",
+        everything,
+    ),
+]
+
+# docs/racing.md: what is printed below blocks of Python is in tests/docs/test_examples.py.
+
+SHOWN = [
+    *MEDICAL,
+    *PRINTED,
+    *FIGURES,
+    *FORECAST,
+    *AUDIT,
+    *IMPROVEMENT,
+    *shown_reproductions.SHOWN,
+    *shown_rankings.SHOWN,
+    *shown_choices.SHOWN,
+    *shown_dueling.SHOWN,
+    *shown_selection.SHOWN,
+    *shown_improvement.SHOWN,
+]
+
+
+def commands() -> list[str]:
+    """Of all that is shown, each once."""
+    return list(dict.fromkeys(one.command for one in SHOWN))
+
+
+def differences(command: str) -> list[str]:
+    """Of all that one command makes."""
+    mine = [one for one in SHOWN if one.command == command]
+    return [f"{one.file}: {found}" for one in mine for found in one.differences()]
+
+
+def main() -> int:
+    """Say what comes out otherwise."""
+    part = sys.argv[1] if len(sys.argv) > 1 else ""
+    count = 0
+    for command in commands():
+        files = {one.file for one in SHOWN if one.command == command}
+        if not any(part in name for name in (command, *files)):
+            continue
+        print(command, flush=True)
+        found = differences(command)
+        count += len(found)
+        print(*(f"    {said}" for said in found), sep="\n", flush=True)
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

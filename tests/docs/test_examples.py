@@ -1,0 +1,141 @@
+"""Every example in the documentation runs and prints what it says."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+import textwrap
+from pathlib import Path
+
+import jax
+import pytest
+
+import jaxrace
+import jaxrace.envs
+import jaxrace.kernels
+import papers
+
+# A fenced block, and what it prints: the indented lines after one empty line, if there are any.
+PYTHON_BLOCK = r"^```python\n(?P<code>.*?)^```\n(?:\n(?P<shown>(?:(?: {4}[^\n]*)?\n)+))?"
+
+CHECKOUT = Path(__file__).parents[2]
+
+# A set, because walking jaxrace finds the other two as well where the two links exist.
+MODULES = sorted(
+    {
+        name
+        for package in (jaxrace, jaxrace.envs, jaxrace.kernels, papers)
+        for name in (
+            package.__name__,
+            *(
+                info.name
+                for info in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
+            ),
+        )
+    }
+)
+
+# Examples that compile much, of what other tests of the default run use as well.
+SLOW_MODULES = """
+    racing.driver racing.judge dueling.arm_bandits dueling.elimination dueling.decisions
+    dueling.double_thompson dueling.driver dueling.duel_decisions dueling.matrices
+    dueling.regret dueling.savage_rounds envs.gridworld envs.holdem.abstraction
+    envs.holdem.ashe envs.holdem.betting envs.holdem.lanes envs.holdem.match
+    envs.holdem.networks envs.holdem.pattern_tree envs.holdem.player envs.holdem.policies
+    envs.holdem.strength envs.holdem.utility envs.marketing envs.options
+    improvement.bounds improvement.daedalus improvement.policy_improvement improvement.splits
+    improvement.trials improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
+    kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
+    kernels.lower_bounds kernels.merging kernels.ragged_wins
+    kernels.thurstone search.driver search.final_race search.job
+    search.policy_search selection.active_ranking
+    selection.driver selection.pocbam selection.comparisons selection.score_selector
+    selection.scores selection.tournaments
+"""
+SLOW_PAGES = """
+    dominance_race dueling holdem improvement racing shared_tasks sweeps top_k_selection
+"""
+SLOW_PAPERS = "label_ranking policy_iteration split_race"
+SLOW = {f"jaxrace.{name}" for name in SLOW_MODULES.split()} | {"papers.top_k.variants"}
+SLOW |= {f"papers.preference_racing.learners.{name}" for name in SLOW_PAPERS.split()}
+SLOW |= {f"docs/{name}.md" for name in SLOW_PAGES.split()}
+
+
+def cases(*names):
+    """Parameters of a test, of which those in SLOW are marked."""
+    marks = [[pytest.mark.slow] if SLOW & {*case} else [] for case in names]
+    return [pytest.param(*case, marks=mark) for case, mark in zip(names, marks, strict=True)]
+
+
+def test_slow_examples_exist():
+    """A module that has another name now would be left out of nothing."""
+    modules = {name for name in SLOW if not name.endswith(".md")}
+    assert modules <= set(MODULES)
+
+
+@pytest.mark.parametrize("name", cases(*((name,) for name in MODULES)))
+def test_doctests(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # examples may write files
+    module = importlib.import_module(name)
+
+    result = doctest.testmod(
+        module, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False
+    )
+
+    assert result.failed == 0
+
+
+@pytest.mark.skipif(
+    jax.config.read("jax_enable_x64"), reason="what the README draws is of JAX's default dtype"
+)
+@pytest.mark.parametrize(
+    ("name", "least"),
+    cases(
+        ("README.md", 3),
+        ("docs/data.md", 5),
+        ("docs/tables.md", 1),
+        ("docs/medical.md", 1),
+        ("docs/racing.md", 2),
+        ("docs/sweeps.md", 1),
+        ("docs/dominance_race.md", 1),
+        ("docs/dueling.md", 3),
+        ("docs/holdem.md", 1),
+        ("docs/improvement.md", 2),
+        ("docs/shared_tasks.md", 1),
+        ("docs/top_k_selection.md", 2),
+    ),
+)
+def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
+    """They all run, and print what an indented block right below them shows."""
+    monkeypatch.chdir(tmp_path)
+    path = CHECKOUT / name
+    text = path.read_text(encoding="utf-8")
+    namespace = {"__name__": "blocks"}  # one for all: a later block may build on an earlier one
+    blocks = list(re.finditer(PYTHON_BLOCK, text, re.DOTALL | re.MULTILINE))
+    assert len(blocks) >= least
+
+    for block in blocks:
+        lines_above = text.count("\n", 0, block.start("code"))
+        with jax.debug_nans(True):  # none is NaN where nothing is wrong
+            exec(compile("\n" * lines_above + block["code"], path, "exec"), namespace)
+        printed = capsys.readouterr().out
+        if block["shown"]:
+            assert printed.rstrip() == textwrap.dedent(block["shown"]).rstrip()
+
+
+def anchors(path):
+    """What a link to a page may name behind #."""
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+    heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_links_lead_somewhere():
+    broken = []
+    for page in (*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")):
+        for link in re.findall(r"\]\(([^)\s:]+)\)", page.read_text("utf-8")):
+            file, _, anchor = link.partition("#")
+            target = page.parent / file if file else page
+            if not target.exists() or (anchor and anchor not in anchors(target)):
+                broken.append(f"{page.name}: {link}")
+    assert broken == []

@@ -1,0 +1,298 @@
+"""One-line mistakes in selecting, dueling, improving and hold'em, each of which tests must find.
+
+Of each: the file, a fragment that occurs once in it, what a person might have written instead, and
+the test files of which one fails then, in the default set.
+"""
+
+MUTANTS = [
+    (
+        "jaxrace/selection/scores.py",
+        "(variance * before + change * (score - new_mean)) / after",
+        "(variance * before + change * (score - mean)) / after",
+        "tests/selection/test_selection_scores.py",
+    ),
+    (
+        "jaxrace/selection/scores.py",
+        ".at[second, first].set(-mean)",
+        ".at[second, first].set(mean)",
+        "tests/selection/test_selection_scores.py",
+    ),
+    (
+        "jaxrace/selection/score_selector.py",
+        "return moments.expecting(pair), pair",
+        "return moments, pair",
+        "tests/selection/test_selection_scores.py",
+    ),
+    (
+        "jaxrace/selection/score_selector.py",
+        ".min() < self.warm_up",
+        ".min() <= self.warm_up",
+        "tests/selection/test_selection_scores.py",
+    ),
+    (
+        "jaxrace/selection/active_ranking.py",
+        "selects = active & (means > best[places] + margin)",
+        "selects = active & (means > best[places - 1] + margin)",
+        "tests/selection/test_selection_rounds.py",
+    ),
+    (
+        "jaxrace/selection/active_ranking.py",
+        "place=pair[0] + 1",
+        "place=pair[0]",
+        "tests/selection/test_selection_rounds.py",
+    ),
+    (
+        "jaxrace/selection/pairwise_race.py",
+        "pair_level=jnp.float32(math.log(size * (size - 1) * max_rounds / delta))",
+        "pair_level=jnp.float32(math.log(size * (size - 1) // 2 * max_rounds / delta))",
+        "tests/selection/test_selection_rounds.py",
+    ),
+    (
+        "jaxrace/selection/pairwise_race.py",
+        ".at[second, first].add(1 - share)",
+        ".at[second, first].add(share)",
+        "tests/selection/test_selection_rounds.py",
+    ),
+    (
+        "jaxrace/selection/tournaments.py",
+        "first_wins = (total > 0) | ((total == 0) & in_order)",
+        "first_wins = total > 0",
+        "tests/selection/test_selection_rounds.py",
+    ),
+    (
+        "jaxrace/selection/single_options.py",
+        "return (option + 1 + step) % num_options",
+        "return (option + step) % num_options",
+        "tests/selection/test_selection_scores.py",
+    ),
+    (
+        "jaxrace/selection/driver.py",
+        "numbers = state.counts[low, high] + earlier",
+        "numbers = state.counts[low, high]",
+        "tests/selection/test_selection_driver.py",
+    ),
+    (
+        "jaxrace/selection/driver.py",
+        "scores = jnp.where(pairs[:, 0] == low, scores, -scores)",
+        "",
+        "tests/selection/test_selection_driver.py",
+    ),
+    (
+        "papers/selections/job.py",
+        "max_rounds=-(-config.budget // pairs)",
+        "max_rounds=config.budget // pairs",
+        "tests/judging/test_select.py",
+    ),
+    (
+        "papers/selections/job.py",
+        'functools.partial(selection.ActiveRanking, radius="heckel")',
+        "selection.ActiveRanking",
+        "tests/judging/test_select.py",
+    ),
+    (
+        "jaxrace/judging/standing.py",
+        "level = math.log(wins.size - len(wins)) - math.log(_DELTA)",
+        "level = -math.log(_DELTA)",
+        "tests/dueling/test_dueling_matrices.py",
+    ),
+    (
+        "jaxrace/judging/winners.py",
+        "beyond = wins[order].cumsum() - within",
+        "beyond = wins[order].cumsum()",
+        "tests/dueling/test_dueling_matrices.py",
+    ),
+    (
+        "jaxrace/dueling/rucb.py",
+        "stays = (candidates & (arms == state.champion)).any()",
+        "stays = state.champion < self.num_arms",
+        "tests/dueling/test_dueling_rucb.py",
+    ),
+    (
+        "jaxrace/dueling/rucb.py",
+        "second = jnp.where(upper[rival] >= 0.5, rival, first)",
+        "second = jnp.where(upper[rival] > 0.5, rival, first)",
+        "tests/dueling/test_dueling_rucb.py",
+    ),
+    (
+        "jaxrace/dueling/rucb.py",
+        "for arm in (choice[0], choice[1]):",
+        "for arm in (choice[0],):",
+        "tests/dueling/test_dueling_rucb.py",
+    ),
+    (
+        "jaxrace/dueling/double_thompson.py",
+        "(duels - wins + 1).astype(jnp.float32)",
+        "(duels - wins).astype(jnp.float32)",
+        "tests/dueling/test_dueling_thompson.py",
+    ),
+    (
+        "jaxrace/dueling/double_thompson.py",
+        "theta = jnp.where(arms == first, 0.5, theta)",
+        "theta = jnp.where(arms == first, 0.0, theta)",
+        "tests/dueling/test_dueling_thompson.py",
+    ),
+    (
+        "jaxrace/dueling/sup_klucb.py",
+        "state.time + 1 - self.opening",
+        "state.time - self.opening",
+        "tests/dueling/test_dueling_klucb.py",
+    ),
+    (
+        "jaxrace/dueling/savage.py",
+        "level = math.log(2 * count * horizon / delta)",
+        "level = math.log(count * horizon / delta)",
+        "tests/dueling/test_dueling_savage.py",
+    ),
+    (
+        "jaxrace/dueling/savage.py",
+        "jnp.maximum(state.lower, mean - width)",
+        "mean - width",
+        "tests/dueling/test_dueling_savage.py",
+    ),
+    (
+        "jaxrace/dueling/elimination.py",
+        "kept = rivals & ~(dethroned & ((lead > 0) | (arms == successor)))",
+        "kept = rivals & ~(dethroned & (arms == successor))",
+        "tests/dueling/test_dueling_filters.py",
+    ),
+    (
+        "jaxrace/dueling/elimination.py",
+        "all_wins=all_wins - jnp.where(goes, wins[:, worst], 0)",
+        "all_wins=all_wins - jnp.where(goes, wins[worst], 0)",
+        "tests/dueling/test_dueling_filters.py",
+    ),
+    (
+        "jaxrace/dueling/savage.py",
+        "key = jax.random.fold_in(key, box.time)",
+        "key = jax.random.fold_in(key, 1)",
+        "tests/dueling/test_dueling_introspection.py",
+    ),
+    (
+        "jaxrace/dueling/savage.py",
+        "return power(time) > power(time - 1)",
+        "return power(time) >= power(time - 1)",
+        "tests/dueling/test_dueling_introspection.py",
+    ),
+    (
+        "papers/duels/runs.py",
+        "decision = row.recommended[:, -1]",
+        "decision = row.recommended[:, 0]",
+        "tests/judging/test_duel.py",
+    ),
+    (
+        "papers/duels/runs.py",
+        "later = np.arange(records) >= lengths[:, None]",
+        "later = np.arange(records) > lengths[:, None]",
+        "tests/judging/test_duel.py",
+    ),
+    (
+        "jaxrace/improvement/bounds.py",
+        "self._certain(values[order], spent.rest[order], cap, delta, left)",
+        "self._certain(values, spent.rest, cap, delta, left)",
+        "tests/improvement/test_improvement_bounds.py",
+    ),
+    (
+        "jaxrace/improvement/bounds.py",
+        "left = number * rest / rows.total.astype(jnp.float32)",
+        "left = number",
+        "tests/improvement/test_improvement_bounds.py",
+    ),
+    (
+        "jaxrace/improvement/weights.py",
+        "return jnp.where(known.taken, jnp.log(mixture) - known.log_behaviour, 0)",
+        "return jnp.log(mixture) - known.log_behaviour",
+        "tests/improvement/test_improvement_weights.py",
+    ),
+    (
+        "jaxrace/improvement/weights.py",
+        "totals = upto.sum(0)",
+        "totals = upto.sum(1)",
+        "tests/improvement/test_improvement_weights.py",
+    ),
+    (
+        "jaxrace/improvement/candidates.py",
+        "worth = jnp.where(lower >= task.floor, weighted_estimate(weights, mine), lower)",
+        "worth = jnp.where(lower >= task.floor, weighted_estimate(weights, task.known), lower)",
+        "tests/improvement/test_improvement_weights.py",
+    ),
+    (
+        "jaxrace/improvement/daedalus.py",
+        "delta = delta / (tests * (tests + 1))",
+        "delta = delta / (tests * tests)",
+        "tests/improvement/test_improvement_daedalus.py "
+        "tests/improvement/test_improvement_algorithm_8.py",
+    ),
+    (
+        "jaxrace/improvement/daedalus.py",
+        "data = jax.tree.map(lambda x: x[order], data)",
+        "",
+        "tests/improvement/test_improvement_algorithm_8.py "
+        "tests/improvement/test_improvement_daedalus.py",
+    ),
+    (
+        "jaxrace/improvement/splits.py",
+        "(numbers * (count % divisor) + start) // divisor",
+        "numbers * (count % divisor) // divisor",
+        "tests/improvement/test_improvement_data.py",
+    ),
+    (
+        "jaxrace/judging/policies/front.py",
+        "parts = divide(found, in_training(np.random.default_rng(of_split), found.data.behaviour))",
+        "parts = divide(found, np.arange(len(found.data.behaviour)) % 5 == 0)",
+        "tests/judging/test_improve.py",
+    ),
+    (
+        "jaxrace/judging/policies/plausibility.py",
+        "weights = np.where(kinds[place] == done, weights, 0)",
+        "weights = weights * 1",
+        "tests/improvement/test_improvement_plausibility.py",
+    ),
+    (
+        "jaxrace/judging/policies/front.py",
+        "earned = returns.returns(parts.train)",
+        "earned = returns.returns(parts.test)",
+        "tests/judging/test_improve.py",
+    ),
+    (
+        "envs/holdem/betting.py",
+        "jnp.maximum(state.last_raise, total - highest)",
+        "total - highest",
+        "tests/envs/test_holdem_betting.py",
+    ),
+    (
+        "envs/holdem/abstraction.py",
+        "(least <= total) & (total < most)",
+        "(least <= total) & (total <= most)",
+        "tests/envs/test_holdem_betting.py",
+    ),
+    (
+        "envs/holdem/evaluation.py",
+        "full = (thrice != 0) & (pairs >= 2)",
+        "full = (thrice != 0) & (pairs > 2)",
+        "tests/envs/test_holdem_evaluation.py",
+    ),
+    (
+        "envs/holdem/evaluation.py",
+        "two_pairs = jnp.where(pairs == 3, _without_lowest(twice), twice)",
+        "two_pairs = twice",
+        "tests/envs/test_holdem_evaluation.py",
+    ),
+    (
+        "envs/holdem/strength.py",
+        "keys = jax.random.split(jax.random.fold_in(key, number))",
+        "keys = jax.random.split(key)",
+        "tests/envs/test_holdem_strength.py",
+    ),
+    (
+        "envs/open_bandit/data.py",
+        "np.eye(codes, dtype=np.float32)[feature[rows]]",
+        "np.eye(codes, dtype=np.float32)[feature]",
+        "tests/envs/test_envs_open_bandit.py",
+    ),
+    (
+        "envs/open_bandit/data.py",
+        "propensities=logs.propensity[rows]",
+        "propensities=logs.propensity",
+        "tests/envs/test_envs_open_bandit.py",
+    ),
+]

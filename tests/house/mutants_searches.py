@@ -1,0 +1,386 @@
+"""One-line faults of searches, sweeps, runs, rollouts and environments, for tests/house/mutants.py.
+
+Each is (file, what stands there exactly once, what stands there instead, tests that must fail).
+"""
+
+MUTANTS = [
+    # Files of a sweep.
+    (
+        "jaxrace/sweep/shared_folder.py",
+        "if seal != self._seal(name, content):",
+        "if not seal:",
+        "tests/runs/test_damaged_folders.py",
+    ),
+    (
+        "jaxrace/sweep/shared_folder.py",
+        'self._sweep + name.encode() + b"\\0"',
+        'self._sweep + b"\\0"',
+        "tests/runs/test_damaged_folders.py",
+    ),
+    (
+        "jaxrace/sweep/engine.py",
+        "if hashlib.sha256(content).hexdigest() != self._digests[name]:",
+        "if not content:",
+        "tests/runs/test_damaged_folders.py",
+    ),
+    (
+        "jaxrace/runs/files.py",
+        "text = Path(path).name + json.dumps(content, sort_keys=True, allow_nan=False)",
+        "text = json.dumps(content, sort_keys=True, allow_nan=False)",
+        "tests/runs/test_runs.py",
+    ),
+    # Searches.
+    (
+        "jaxrace/search/policy_search.py",
+        "rounds = jnp.ceil(state.rounds).astype(jnp.int32)",
+        "rounds = jnp.floor(state.rounds).astype(jnp.int32)",
+        "tests/search/test_search.py",
+    ),
+    (
+        "jaxrace/search/policy_search.py",
+        "episodes=state.episodes + ranked.samples,",
+        "episodes=state.episodes + ranked.simulated,",
+        "tests/search/test_search.py",
+    ),
+    (
+        "jaxrace/search/policy_search.py",
+        "return state.episodes >= params.budget",
+        "return state.episodes > params.budget",
+        "tests/search/test_search.py",
+    ),
+    (
+        "jaxrace/search/policy_search.py",
+        "asked, keys[2], keys[1], options, table, max_rounds",
+        "asked, keys[2], keys[0], options, table, max_rounds",
+        "tests/search/test_search.py",
+    ),
+    (
+        "jaxrace/search/driver.py",
+        "learned=jax.tree.map(lambda x: x[-1], stacked.best),",
+        "learned=jax.tree.map(lambda x: x[0], stacked.best),",
+        "tests/search/test_search.py",
+    ),
+    (
+        "papers/preference_racing/learners/sarsa.py",
+        "last = terminal | (number == self.env.horizon)",
+        "last = terminal",
+        "tests/papers/test_sarsa.py",
+    ),
+    (
+        "papers/preference_racing/learners/sarsa.py",
+        "traces = jnp.where(episode.visited == episode.entry, 0.0, episode.traces)",
+        "traces = episode.traces",
+        "tests/papers/test_sarsa.py",
+    ),
+    (
+        "papers/preference_racing/learners/sarsa.py",
+        "divisor = (number + params.episodes_per_divisor - 1) // params.episodes_per_divisor",
+        "divisor = (number + params.episodes_per_divisor) // params.episodes_per_divisor",
+        "tests/papers/test_sarsa.py",
+    ),
+    (
+        "papers/preference_racing/learners/policy_iteration.py",
+        "while tail + ways <= limit:",
+        "while tail + ways < limit:",
+        "tests/papers/test_policy_iteration.py",
+    ),
+    (
+        "papers/preference_racing/learners/policy_iteration.py",
+        "losses = (signs < 0).sum(axis=2, dtype=jnp.int32)",
+        "losses = (signs <= 0).sum(axis=2, dtype=jnp.int32)",
+        "tests/papers/test_policy_iteration.py",
+    ),
+    (
+        "papers/preference_racing/learners/restarts.py",
+        "return _where(start.number + number < self.env.horizon, after, carry), None",
+        "return _where(start.number + number <= self.env.horizon, after, carry), None",
+        "tests/papers/test_policy_iteration.py",
+    ),
+    (
+        "papers/preference_racing/learners/restarts.py",
+        "state = start.state if renew is None else renew(renew_key, start.state, env_params)",
+        "state = start.state",
+        "tests/papers/test_policy_iteration.py",
+    ),
+    # Sweeps: a row out of order, a job in another lane, a job that runs twice.
+    (
+        "jaxrace/sweep/engine.py",
+        "leaves = jax.tree.leaves(Rows.together(new))",
+        "leaves = jax.tree.leaves(Rows.together(new[:-1] or new))",
+        "tests/sweep/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/log.py",
+        "rows.taken(np.lexsort((rows.step, rows.job)))",
+        "rows.taken(np.argsort(rows.job))",
+        "tests/sweep/test_sweep.py",
+    ),
+    (
+        "jaxrace/sweep/log.py",
+        "first, last = np.searchsorted(piece_of_job, [piece, piece + 1])",
+        'first, last = np.searchsorted(piece_of_job, [piece, piece + 1], "right")',
+        "tests/sweep/test_sweep.py tests/sweep/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/engine.py",
+        "        waits[self._job[self._job >= 0]] = False\n",
+        "",
+        "tests/sweep/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/work.py",
+        "turn = next(turn for turn in turns if math.gcd(turn, width) == 1)",
+        "turn = 0",
+        "tests/sweep/test_sweep.py",
+    ),
+    (
+        "jaxrace/sweep/checkpoint.py",
+        'if header["digest of the lanes"] != files.checksum_of(lanes):',
+        'if not header["digest of the lanes"]:',
+        "tests/sweep/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/engine.py",
+        "burst.ran & (number > self._known[self._job])",
+        "burst.ran",
+        "tests/sweep/test_sweep_checkpoints.py",
+    ),
+    (
+        "jaxrace/sweep/shards.py",
+        "rows = log.rows._replace(job=numbers[log.rows.job])",
+        "rows = log.rows",
+        "tests/sweep/test_sweep_ray.py",
+    ),
+    # The command and its files.
+    (
+        "jaxrace/commands/train/evaluation.py",
+        "for number in (generations, numbers):",
+        "for number in (generations,):",
+        "tests/commands/test_experiments.py",
+    ),
+    (
+        "jaxrace/commands/train/job.py",
+        "keys = two_keys(np.uint32(config.seed))",
+        "keys = two_keys(np.uint32(0))",
+        "tests/commands/test_cli.py",
+    ),
+    (
+        "jaxrace/commands/train/job.py",
+        "checkpoints=sweep.Checkpoints(folder, asked, resume=job.resume),",
+        "checkpoints=sweep.Checkpoints(folder, asked, resume=False),",
+        "tests/commands/test_cli_grids.py",
+    ),
+    (
+        "papers/preference_racing/races.py",
+        "zip(TASKS, draws, found / TOP, strict=True)",
+        "zip(TASKS, draws, found / OPTIONS, strict=True)",
+        "tests/papers/test_reproduce.py",
+    ),
+    (
+        "papers/preference_racing/races.py",
+        '**mean_columns("samples", curve.draws),',
+        '**mean_columns("samples", curve.accuracies),',
+        "tests/papers/test_reproduce.py",
+    ),
+    (
+        "jaxrace/runs/folder.py",
+        "stderr = float(numbers.std(ddof=1)) / math.sqrt(count) if count > 1 else None",
+        "stderr = float(numbers.std()) / math.sqrt(count) if count > 1 else None",
+        "tests/runs/test_runs.py",
+    ),
+    (
+        "jaxrace/runs/folder.py",
+        "if any(path not in left for path in folder.iterdir()):",
+        "if all(path not in left for path in folder.iterdir()):",
+        "tests/runs/test_runs.py",
+    ),
+    (
+        "jaxrace/runs/files.py",
+        "        temporary.unlink(missing_ok=True)\n        raise",
+        "        temporary.replace(path)\n        raise",
+        "tests/runs/test_runs.py",
+    ),
+    (
+        "jaxrace/runs/tables.py",
+        "full = (cells[name] if cells[name].ndim else [cells[name]] * rows for name in names)",
+        "full = (cells[name] if cells[name].ndim else [cells[name]] * rows for name in piece)",
+        "tests/runs/test_runs.py",
+    ),
+    (
+        "jaxrace/runs/tables.py",
+        'return text == "True"',
+        'return text != "True"',
+        "tests/runs/test_runs.py",
+    ),
+    # Tables in.
+    (
+        "jaxrace/tables/cells.py",
+        'if all(_THOUSANDS[","].fullmatch(text) for text in commas):',
+        "if not commas:",
+        "tests/tables/test_data_scores.py",
+    ),
+    (
+        "jaxrace/tables/cells.py",
+        'if "_" in text or not text.isascii():  # Python would take 1_000',
+        "if not text.isascii():",
+        "tests/tables/test_data_scores.py",
+    ),
+    (
+        "jaxrace/tables/delimited.py",
+        "range(begin + 1, begin + len(lines))",
+        "range(1, len(lines))",
+        "tests/tables/test_data_scores.py",
+    ),
+    (
+        "jaxrace/tables/layout.py",
+        "    if not asked.tasks:\n        require_no_curves(table, names, tasks)\n",
+        "",
+        "tests/tables/test_data_scores.py",
+    ),
+    (
+        "jaxrace/tables/votes.py",
+        "rows=rows, scores=shares[rows]",
+        "rows=rows, scores=shares[: len(rows)]",
+        "tests/tables/test_data_votes.py",
+    ),
+    (
+        "jaxrace/tables/sides.py",
+        "1 - shares if sides.names_losers",
+        "shares if sides.names_losers",
+        "tests/judging/test_right_answers.py",
+    ),
+    (
+        "jaxrace/judging/rating/pairs.py",
+        "turned = 1 - votes.scores if",
+        "turned = votes.scores if",
+        "tests/judging/test_rating.py",
+    ),
+    (
+        "jaxrace/judging/rating/model.py",
+        "max(1 - of_shares /",
+        "max(1 + of_shares /",
+        "tests/judging/test_rating.py",
+    ),
+    (
+        "jaxrace/judging/rating/model.py",
+        "(around + information) / 2",
+        "around / 2",
+        "tests/judging/test_rating.py",
+    ),
+    (
+        "jaxrace/tables/matrix.py",
+        "beats = wins / games",
+        "beats = wins.T / games",
+        "tests/tables/test_data_matrix.py",
+    ),
+    (
+        "jaxrace/judging/policies/loading.py",
+        "kept = ~loaded.kinds | listed.any(0)",
+        "kept = ~loaded.kinds | seen[taken].any(0)",
+        "tests/tables/test_data_log.py",
+    ),
+    # Episodes, policies and strategies.
+    (
+        "jaxrace/agents/rollout.py",
+        "jax.random.fold_in(key, 2 * number - 1)",
+        "jax.random.fold_in(key, 2 * number)",
+        "tests/agents/test_rollout.py",
+    ),
+    (
+        "jaxrace/agents/rollout.py",
+        "reward=jnp.where(ended, jnp.zeros_like(reward), reward),",
+        "reward=jnp.where(ended | terminal, jnp.zeros_like(reward), reward),",
+        "tests/agents/test_rollout.py",
+    ),
+    (
+        "jaxrace/agents/policies.py",
+        "return jax.random.categorical(key, self._utilities(theta, observation)).astype(jnp.int32)",
+        "return jnp.argmax(self._utilities(theta, observation)).astype(jnp.int32)",
+        "tests/agents/test_policies.py",
+    ),
+    (
+        "jaxrace/agents/policies.py",
+        "action = weights[:, : self.inputs] @ observation",
+        "action = weights[:, -self.inputs :] @ observation",
+        "tests/agents/test_policies.py",
+    ),
+    (
+        "jaxrace/search/strategies.py",
+        "fitness = jnp.zeros_like(places).at[ranking].set(places)",
+        "fitness = places[ranking]",
+        "tests/search/test_strategies.py",
+    ),
+    (
+        "jaxrace/search/strategies.py",
+        "return kind.h_std(self, norm_p_std, generation_counter - 1, params)",
+        "return kind.h_std(self, norm_p_std, generation_counter, params)",
+        "tests/search/test_cma_es.py",
+    ),
+    # Environments.
+    (
+        "envs/medical.py",
+        "survives = hazard < state.endurance",
+        "survives = state.hazard < state.endurance",
+        "tests/envs/test_envs_medical.py",
+    ),
+    (
+        "envs/medical.py",
+        "b_as_good = (b_toxicity <= a_toxicity) & (b_tumour <= a_tumour)",
+        "b_as_good = (b_toxicity < a_toxicity) & (b_tumour < a_tumour)",
+        "tests/envs/test_envs_medical_prefer.py",
+    ),
+    (
+        "envs/medical.py",
+        "fell, rose = change <= -CHANGE_THRESHOLD, change >= CHANGE_THRESHOLD",
+        "fell, rose = change < -CHANGE_THRESHOLD, change > CHANGE_THRESHOLD",
+        "tests/envs/test_envs_medical.py",
+    ),
+    (
+        "envs/medical.py",
+        "worst_tumour = jnp.maximum(state.tumour, state.initial_tumour)",
+        "worst_tumour = state.tumour",
+        "tests/envs/test_envs_medical.py",
+    ),
+    (
+        "envs/mountain_car.py",
+        "velocity = jnp.where((position <= low) & (velocity < 0.0), jnp.float32(0.0), velocity)",
+        "velocity = jnp.where(position < low, jnp.float32(0.0), velocity)",
+        "tests/envs/test_envs_mountain_car.py",
+    ),
+    (
+        "envs/mountain_car.py",
+        "stands = car.position >= GOAL",
+        "stands = car.position > 2 * GOAL",
+        "tests/envs/test_envs_mountain_car.py",
+    ),
+    (
+        "envs/gridworld.py",
+        "return ahead.at[-1].set(0.0), None",
+        "return ahead, None",
+        "tests/envs/test_envs_gridworld.py",
+    ),
+    (
+        "envs/marketing.py",
+        "+ jnp.where(shown & clicked, params.interest_step, 0.0),",
+        "+ jnp.where(shown, params.interest_step, 0.0),",
+        "tests/envs/test_envs_marketing.py",
+    ),
+    (
+        "envs/marketing.py",
+        "appeal=jnp.stack([common - difference / 2, common + difference / 2]),",
+        "appeal=jnp.stack([common + difference / 2, common - difference / 2]),",
+        "tests/envs/test_envs_marketing.py",
+    ),
+    (
+        "envs/options.py",
+        "deviation = jnp.sqrt(options.variance[:, None] + options.variance[None, :])",
+        "deviation = options.variance[:, None] + options.variance[None, :]",
+        "tests/envs/test_envs_options.py",
+    ),
+    (
+        "envs/options.py",
+        "wins = (a > b).astype(jnp.float32) + 0.5 * (a == b).astype(jnp.float32)",
+        "wins = (a >= b).astype(jnp.float32)",
+        "tests/envs/test_envs_options.py",
+    ),
+]

@@ -1,0 +1,83 @@
+"""Who has won, in columns of votes: said by the file, or asked for."""
+
+import jaxrace
+from jaxrace.tables import read_votes
+
+
+def table(head, numbers, first="model_a", second="model_b"):
+    """x against y, so often."""
+    count = len(numbers)
+    return {first: ["x"] * count, second: ["y"] * count, head: numbers}
+
+
+def wins(head, numbers, sides=("model_a", "model_b"), **asked):
+    """The share of x, as it is read."""
+    votes = read_votes(table(head, numbers, *sides), **asked)
+    shares = votes.scores if votes.kind == "win" else votes.margins
+    is_x = [votes.names[place] == "x" for place in votes.first]
+    return [float(s if x else 1 - s) for s, x in zip(shares, is_x, strict=True)]
+
+
+TURNED = {"first_column": "model_b", "second_column": "model_a", "score": "win"}
+WHO = (
+    "expected to be told whom larger numbers are for .*: --score win if they say that model_a has "
+    "won, and with --first-column 'model_b' --second-column 'model_a' if they say that model_b has"
+)
+
+CASES = [
+    # 0 and 1 of a classifier's table: either of the two may be 1.
+    *(
+        (f"0 and 1 in {head}", lambda head=head: wins(head, [1, 0, 1]), ValueError(WHO))
+        for head in ("label", "winner", "outcome", "preference", "vote", "verdict", "result")
+    ),
+    ("halves in label", lambda: wins("label", [1, 0.5, 0]), ValueError(WHO)),
+    ("-1 and 1 in outcome", lambda: wins("outcome", [1, -1]), ValueError("--score margin if")),
+    ("0 and 1 in target", lambda: wins("target", [1, 0], score_column="target"), ValueError(WHO)),
+    ("in words of numbers", lambda: wins("label", ["1", "0", "tie"]), ValueError("whom larger")),
+    ("1 is the first", lambda: wins("label", [1, 0, 1], score="win"), [1, 0, 1]),
+    ("a winner of 1, the first", lambda: wins("winner", [1, 0, 0.5], score="win"), [1, 0, 0.5]),
+    ("the same as floats", lambda: wins("winner", [1.0, 0.0], score="win"), [1, 0]),
+    ("1 is the second", lambda: wins("label", [1, 0, 1], **TURNED), [0, 1, 0]),
+    ("signs, for the first", lambda: wins("outcome", [1, -1], score="margin"), [1, -1]),
+    # Heads that say whose it is.
+    ("a score", lambda: wins("score", [1, 0]), [1, 0]),
+    ("a score of a", lambda: wins("score_a", [1, 0], score_column="score_a"), [1, 0]),
+    ("a wins", lambda: wins("a_wins", [1, 0], score_column="a_wins"), [1, 0]),
+    ("points of chess", lambda: wins("result", [1, 0, 0.5], ("white", "black")), [1, 0, 0.5]),
+    (
+        "b wins",
+        lambda: wins("b_wins", [1, 0], score_column="b_wins"),
+        ValueError(
+            "got 'b_wins', of the second: --first-column 'model_b' --second-column 'model_a'"
+        ),
+    ),
+    (
+        "b wins, and b is the first",
+        lambda: wins("b_wins", [1, 0], score_column="b_wins", **TURNED),
+        [0, 1],
+    ),
+    # Who has lost.
+    ("names of losers", lambda: wins("loser", ["x", "y"], score_column="loser"), [0, 1]),
+    ("sides of losers", lambda: wins("loser", ["model_b", "tie"], score_column="loser"), [1, 0.5]),
+    (
+        "losers by number",
+        lambda: wins("loser", [1, 0], score_column="loser", score="win"),
+        ValueError("one of the two options, or tie"),
+    ),
+    # Options that are called 0 and 1.
+    (
+        "winners called 0 and 1",
+        lambda: [*read_votes([("0", "1"), ("1", "0")]).scores],
+        [1, 1],
+    ),
+    (
+        "names that are numbers",
+        lambda: [*read_votes({"a": [0, 0], "b": [1, 1], "winner": [0, 1]}).scores],
+        [1, 0],
+    ),
+    (
+        "select refuses as well",
+        lambda: jaxrace.select(table("label", [1, 0])),
+        ValueError("^data: expected to be told whom"),
+    ),
+]

@@ -1,0 +1,298 @@
+"""Policies from logs on the host: bounds beside those of JAX, slopes, searches, the guarantee."""
+
+import dataclasses
+import subprocess
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import jaxrace
+from jaxrace import kernels
+from jaxrace.evidence import quantiles
+from jaxrace.judging.policies import bounds, lower_bounds
+from jaxrace.judging.policies.candidates import Task, find_candidate
+from jaxrace.judging.policies.softmax import features_of, softmax
+from jaxrace.judging.policies.weighing import Evidence, Mixed
+
+
+def samples():
+    """Ten, with heavy tails and zeros; which values count, delta and m."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        size = 200  # so that programs of JAX are compiled once
+        values = np.exp(rng.normal(size=size) * rng.uniform(0.2, 1.5)) * rng.random(size)
+        values *= rng.random(size) < 0.7
+        rows = rng.random(size) < rng.uniform(0.2, 1)
+        yield values, rows, float(rng.choice([0.01, 0.05, 0.2])), int(rng.integers(20, 2000))
+
+
+@pytest.mark.parametrize("anytime", [False, True])
+def test_bounds_are_those_of_jax(anytime):
+    with jax.enable_x64(True):
+        for values, rows, delta, number in samples():
+            here = values[None], rows[None]
+            cap = lower_bounds.best_cap(*here, delta, number)[0]
+            there, of = (
+                (jnp.asarray(values), jnp.asarray(rows)),
+                (jnp.float64(delta), jnp.float64(number)),
+            )
+            pairs = [
+                (cap, kernels.best_cap(*there, *of)),
+                (
+                    lower_bounds.capped_bound(*here, cap, delta, number).lower,
+                    kernels.capped_bound(*there, jnp.float64(cap), *of),
+                ),
+                (
+                    bounds.StudentT().predict(*here, delta, number).lower,
+                    kernels.student_bound(*there, *of),
+                ),
+                (
+                    lower_bounds.predicted_betting_bound(*here, cap, delta, number, anytime).lower,
+                    kernels.predicted_betting_bound(*there, jnp.float64(cap), *of, anytime),
+                ),
+                (
+                    lower_bounds.betting_bound(values[rows], cap, delta, anytime),
+                    kernels.betting_bound(*there, jnp.float64(cap), of[0], anytime),
+                ),
+            ]
+            for found, expected in pairs:
+                # Those of bets are below 0 where the kernel stops; it halves 26 times.
+                expected = np.maximum(np.ravel(found), expected) if np.any(found < 0) else expected
+                np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("corrected", [False, True])
+def test_bootstraps_are_those_of_jax(corrected):
+    """With the same resamples; what is predicted, to a part of the bound's distance to the mean."""
+    bound, key = bounds.Bootstrap(corrected), jax.random.key(0)
+    with jax.enable_x64(True):
+        for values, rows, delta, number in samples():
+            counts = kernels.resampling_counts(key, jnp.asarray(rows), jnp.int32(number), 4_000)
+            given = jnp.asarray(values), jnp.asarray(rows), counts, jnp.float64(delta), corrected
+            expected = float(kernels.bootstrap_bound(*given))
+            own = values[rows] / values[rows].max()
+            found = bound.from_sums(own, values / values[rows].max() @ counts, number, delta)
+            assert found * values[rows].max() == pytest.approx(expected, rel=1e-5)
+            predicted = bound.predict(values[None], rows[None], delta, number).lower[0]
+            distance = values[rows].mean() - expected
+            assert predicted == pytest.approx(expected, abs=0.08 * distance)
+
+
+def test_a_resample_is_drawn_from_all_values():
+    """Means of 2,000 resamples of 300 values in several blocks have the mean and spread of them."""
+    values = np.random.default_rng(1).random(1_000)
+    sums = bounds.Bootstrap().sums(np.random.default_rng(2), values)
+    assert len(sums) == 2_000
+    spread = values.std() * np.sqrt(1_000)
+    assert abs(sums.mean() - values.sum()) < 4 * spread / np.sqrt(2_000)
+    assert sums.std() == pytest.approx(spread, rel=4 / np.sqrt(2 * 2_000))
+
+
+@pytest.mark.parametrize("name", list(bounds.BOUNDS))
+def test_slopes_of_bounds(name):
+    rng = np.random.default_rng(3)
+    for values, rows, delta, number in samples():
+        # A cap that is chosen is taken as given.
+        if isinstance(bound := bounds.BOUNDS[name], bounds.Betting):
+            given = 2.0, delta, number, bound.anytime
+            ask = lambda x, r, g=given: lower_bounds.predicted_betting_bound(x, r, *g)  # noqa: E731
+        elif name == "ci":
+            ask = lambda x, r, g=(2.0, delta, number): lower_bounds.capped_bound(x, r, *g)  # noqa: E731
+        else:
+            ask = lambda x, r, b=bound, g=(delta, number): b.predict(x, r, *g)  # noqa: E731
+        ahead = 1e-6 * rng.normal(size=(1, len(values)))
+        lower = [ask(values[None] + by, rows[None]).lower[0] for by in (ahead, -ahead)]
+        slope = ask(values[None], rows[None]).slopes[0] @ ahead[0] * 2
+        assert lower[0] - lower[1] == pytest.approx(slope, abs=1e-10, rel=1e-4)
+
+
+def test_quantiles():
+    tails = np.array([0.5 - 1e-3, 0.4, 0.05, 0.01, 1e-5, 1e-12])
+    for degrees in (1, 2, 3.5, 19, 799, 79_999):
+        found = [quantiles.student_quantile(tail, degrees) for tail in tails]
+        np.testing.assert_allclose(found, stats.t.isf(tails, degrees), rtol=1e-8)
+        mirrored = quantiles.student_quantile(0.95, degrees)
+        assert mirrored == pytest.approx(stats.t.isf(0.95, degrees), rel=1e-8)
+    for share in (1e-12, 0.3, 0.999):
+        z = quantiles.normal_quantile(share)
+        assert z == pytest.approx(stats.norm.ppf(share), rel=1e-12)
+        assert quantiles.normal_share(z) == pytest.approx(share, rel=1e-12)
+
+
+def several_steps(rng, count=30, actions=3):
+    """Evidence of trajectories of one to four steps, some of an action that policies lack."""
+    lengths = rng.integers(1, 5, count)
+    steps = int(lengths.sum())
+    seen = rng.integers(0, 3, (steps, 2)) / 2
+    given = features_of(0, seen), rng.integers(actions + 1, size=steps), rng.uniform(0.2, 1, steps)
+    starts = np.append(0, np.cumsum(lengths)[:-1])
+    behaviour = np.zeros(count, int)
+    known = Evidence.of(*given, starts, rng.random(count), behaviour, actions)
+    return known, given, starts
+
+
+def test_weights_and_their_slopes():
+    rng = np.random.default_rng(4)
+    known, (features, actions, logged), starts = several_steps(rng)
+    theta, alpha = rng.normal(size=(2, 3, 3)), np.array([1.0, 0.3])
+    found, kept = known.weigh(Mixed(theta, alpha))
+    for one, share, weights in zip(theta, alpha, found, strict=True):
+        chances = np.pad(softmax(features @ one.T), ((0, 0), (0, 1)))
+        ratios = 1 - share + share * chances[np.arange(len(actions)), actions] / logged
+        expected = [part.prod() for part in np.split(ratios, starts[1:])]
+        np.testing.assert_allclose(weights, expected, rtol=1e-12)
+    slopes, ahead = rng.normal(size=found.shape), 1e-6 * rng.normal(size=theta.shape)
+    ends = [known.weights(Mixed(theta + by, alpha)) for by in (ahead, -ahead)]
+    change = (slopes * (ends[0] - ends[1])).sum(1)
+    pulled = 2 * (known.pull(slopes, kept) * ahead).sum((1, 2))
+    np.testing.assert_allclose(change, pulled, rtol=1e-5)
+
+
+CELLS, IN_USE = 10, np.array([0.8, 0.2])
+
+
+def errors_of(bound, kind, payoffs, runs, delta=0.1, count=400):
+    """Of logs of one step, in which a search finds only noise: worse candidates, and certified."""
+    worse = errors = 0
+    floor = float(IN_USE @ payoffs)
+    for run in range(runs):
+        rng = np.random.default_rng([5, run])
+        cell, done = rng.integers(CELLS, size=count), (rng.random(count) < IN_USE[1]).astype(int)
+        paid = (rng.random(count) < payoffs[done]).astype(float)
+        known, unseen = (
+            Evidence.of(
+                np.insert(np.eye(CELLS)[cell[part]], 0, 1, axis=1),
+                *(done[part], IN_USE[done[part]], np.arange(size), paid[part]),
+                *(np.zeros(size, int), 2),
+            )
+            for part, size in (
+                (np.s_[: count // 5], count // 5),
+                (np.s_[count // 5 :], count * 4 // 5),
+            )
+        )
+        task = Task(bound, known, delta, floor, len(unseen.returns))
+        policy, _ = find_candidate(kind, rng, task)
+        lower = bound.bound(
+            rng, unseen.weights(policy)[0] * unseen.returns, unseen.behaviour, delta
+        )
+        chances = softmax(np.insert(np.eye(CELLS), 0, 1, axis=1) @ policy.theta[0].T)
+        alpha = policy.alpha[0]
+        is_worse = (alpha * chances + (1 - alpha) * IN_USE) @ payoffs
+        is_worse = is_worse.mean() < floor - 1e-9
+        worse += is_worse
+        errors += is_worse and lower >= floor
+    return worse, errors
+
+
+@dataclasses.dataclass(frozen=True)
+class Raised(bounds.Betting):
+    """A bound that is too high."""
+
+    by: float = 0.1
+
+    def bound(self, rng, values, behaviour, delta):
+        return super().bound(rng, values, behaviour, delta) + self.by
+
+
+PAYOFFS = np.array([0.5, 0.48])
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "runs"),
+    [
+        ("betting", "none", 100),
+        pytest.param("betting", "k-fold", 500, marks=pytest.mark.slow),
+        pytest.param("bernstein", "none", 500, marks=pytest.mark.slow),
+        pytest.param("betting-anytime", "none", 500, marks=pytest.mark.slow),
+        pytest.param("t", "none", 500, marks=pytest.mark.slow),
+        pytest.param("bca", "none", 500, marks=pytest.mark.slow),
+        pytest.param("percentile", "none", 500, marks=pytest.mark.slow),
+        pytest.param("bca", "k-fold", 500, marks=pytest.mark.slow),
+    ],
+)
+def test_how_often_a_worse_policy_is_certified(name, kind, runs):
+    """Of safe bounds at most in a share delta = .1 of the runs, of others in 2 delta."""
+    bound = bounds.BOUNDS[name]
+    worse, errors = errors_of(bound, kind, PAYOFFS, runs)
+    assert worse > 0.3 * runs  # with fewer worse candidates anything would pass
+    assert errors <= (0.1 if bound.is_safe else 0.2) * runs
+    if runs == 100:
+        _, errors = errors_of(Raised(), kind, PAYOFFS, runs)
+        assert stats.beta.ppf(0.001, errors, runs - errors + 1) > 0.1, "a wrong one is found out"
+
+
+def test_what_is_found_is_nearly_the_best():
+    """Of two contexts and three actions, 2,000 rows: the best action of each, within 1 %."""
+    rng = np.random.default_rng(6)
+    context, action = rng.integers(2, size=2_000), rng.integers(3, size=2_000)
+    chance = np.array([[0.1, 0.5, 0.9], [0.8, 0.3, 0.2]])
+    reward = (rng.random(2_000) < chance[context, action]).astype(float)
+    log = {"x": context, "action": action, "probability": np.full(2_000, 1 / 3), "reward": reward}
+    for bound in bounds.BOUNDS:
+        found = jaxrace.improve(log, 0, 1, bound=bound)
+        chances = found.policy.probabilities([[0], [1]], np.full((2, 3), 1 / 3))
+        assert (chances * chance).sum(1).mean() > 0.84, bound
+        again = jaxrace.improve(log, 0, 1, bound=bound)
+        assert again.summary == found.summary
+
+
+@pytest.mark.parametrize("seed", [3, 10, 14])
+def test_a_search_has_several_starts(seed):
+    """Of two words each, in logs where one that climbs from the uniform policy ends too low."""
+    rng, count = np.random.default_rng(seed), 1_500
+    device, visitor = rng.integers(2, size=count), rng.integers(2, size=count)
+    logged = np.array([0.5, 0.25, 0.25])
+    offer = rng.choice(3, size=count, p=logged)
+    good = offer == np.where(visitor == 0, 1, np.where(device == 0, 2, 0))
+    log = {
+        "device": np.array(["desk", "phone"])[device],
+        "visitor": np.array(["back", "new"])[visitor],
+        "action": offer,
+        "probability": logged[offer],
+        "reward": (rng.random(count) < np.where(good, 0.65, 0.2)).astype(float),
+    }
+    found = jaxrace.improve(log, 0, 1, bound="betting", candidates="none", seed=seed)
+    assert found.estimate > 0.55
+    assert found.policy.probabilities([[0, 1, 0, 1], [1, 0, 0, 1]]).argmax(1).tolist() == [0, 2]
+
+
+def test_weights_beyond_all_numbers_certify_nothing():
+    """Products of twenty ratios of 1e30; no warning, no infinity in what JSON gets."""
+    rng = np.random.default_rng(7)
+    steps = 60 * 20
+    log = {
+        "trajectory": np.repeat(np.arange(60), 20),
+        "x": rng.random(steps),
+        "action": rng.integers(2, size=steps),
+        "probability": np.full(steps, 1e-30),
+        "reward": np.full(steps, 0.04),
+    }
+    for bound in ("bca", "betting", "t"):
+        found = jaxrace.improve(log, 0, 1, bound=bound, candidates="none")
+        assert not found.found
+        assert "NOTHING CAN BE SAID" in str(found)
+        assert found.to_dict()["lower_bound"] is None
+
+
+ALONE = """
+import sys
+from jaxrace.commands.cli import main
+status = main(sys.argv[1:])
+wrong = {"jax", "scipy", "matplotlib"} & set(sys.modules)
+assert not wrong, wrong
+sys.exit(status)
+"""
+
+
+def test_the_command_needs_no_jax_and_leaves_nothing(tmp_path):
+    log = jaxrace.__path__[0] + "/../docs/data/log.csv"
+    command = [sys.executable, "-c", ALONE, "improve", log, "--low", "0", "--high", "20"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "FOUND: with approximate confidence 95% its mean return is at least 1" in done.stdout
+    assert "policy.npz in the folder of --out" in done.stdout
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+import jaxrace
+from jaxrace import runs
+from jaxrace.runs import plots
+
+LABELS = {"reward": "reward per game", "cost": "cost (euro)", "time": "time (s)"}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    log = {
+        "repeat": np.array([0, 0, 0, 1, 1]),
+        "episodes": np.array([10, 20, 40, 15, 30]),
+        "reward": np.array([1.0, 2.0, 4.0, 10.0, 20.0]),
+    }
+    log |= {"cost": -log["reward"], "time": 2 * log["reward"]}
+    statistics = {name: {"mean": 7.5, "stderr": 0.5, "count": 2} for name in LABELS}
+    summary = {
+        "env": "maze",
+        "method": "edps",
+        "repeats": 2,
+        "metrics": LABELS,
+        "baselines": {"left": statistics, "right": statistics},
+    }
+    runs.write_log(tmp_path, log)
+    runs.write_summary(tmp_path, summary)
+    return tmp_path
+
+
+def test_one_panel_per_metric(folder):
+    figure = plots.learning_curve(folder)
+    assert [panel.get_ylabel() for panel in figure.axes] == list(LABELS.values())
+    # The lowest panel of each column has the label of the horizontal axis.
+    assert [panel.get_xlabel() != "" for panel in figure.axes] == [False, True, True]
+
+
+def test_curve_is_the_mean_of_what_each_repeat_had_by_then(folder):
+    curve = plots.learning_curve(folder).axes[0].get_lines()[0]
+    np.testing.assert_array_equal(curve.get_xdata(), [15, 20, 30, 40])
+    np.testing.assert_array_equal(curve.get_ydata(), [5.5, 6.0, 11.0, 12.0])
+
+
+def test_baselines_are_horizontal_and_labelled(folder):
+    lines = plots.learning_curve(folder).axes[1].get_lines()[1:]
+    assert [line.get_label() for line in lines] == ["left", "right"]
+    assert [set(np.asarray(line.get_ydata())) for line in lines] == [{7.5}, {7.5}]
+
+
+def test_legend_explains_every_line_and_band(folder):
+    (legend,) = plots.learning_curve(folder).legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "mean of the repeats",
+        "its standard error",
+        "middle half of the repeats",
+        "left",
+        "right",
+    ]
+
+
+def test_one_repeat_has_no_bands(folder):
+    log = {name: column[:3] for name, column in runs.read_log(folder).items()}
+    runs.write_log(folder, log)
+    panel = plots.learning_curve(folder).axes[0]
+    assert len(panel.collections) == 0
+    np.testing.assert_array_equal(panel.get_lines()[0].get_ydata(), [1.0, 2.0, 4.0])
+
+
+def test_long_curves_are_thinned_but_keep_their_ends(folder):
+    episodes = np.arange(5000)
+    columns = {name: episodes.astype(float) for name in LABELS}
+    runs.write_log(folder, {"repeat": 0 * episodes, "episodes": episodes, **columns})
+    x = np.asarray(plots.learning_curve(folder).axes[0].get_lines()[0].get_xdata())
+    assert len(x) <= 200
+    assert (x[0], x[-1]) == (0, 4999)
+
+
+NAMES = {
+    "long": [f"a long name with lr=0.001,batch=256,env=HalfCheetah-v4 #{i}" for i in range(5)],
+    "many": [f"model-{i:02d}" for i in range(40)],
+    "unlike": ["模型一", "Мистраль", "$x_1^2$", "<b>", "|"],
+}
+
+
+def answers(names):
+    """What is said of the same options, the first one the best, by scores, votes and shares."""
+    rng = np.random.default_rng(0)
+    worse = np.arange(len(names))
+    shares = 1 / (1 + np.exp((worse[:, None] - worse) / len(names)))
+    pairs = rng.permuted(np.tile(worse, (400, 1)), axis=1)[:, :2]
+    rows = [
+        {"winner": names[pair.min()], "loser": names[pair.max()]}
+        if rng.random() < 0.8
+        else {"winner": names[pair.max()], "loser": names[pair.min()]}
+        for pair in pairs
+    ]
+    yield jaxrace.race({n: rng.normal(-w / 9, 1, 40) for n, w in zip(names, worse, strict=True)})
+    yield jaxrace.select(rows)
+    yield jaxrace.duel(dict(zip(names, shares.T.tolist(), strict=True)))
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.filterwarnings("ignore:Glyph")  # of what the test itself measures
+def test_names_have_room_and_are_shown_as_they_are(kind):
+    names = NAMES[kind]
+    for answer in answers(names):
+        figure = answer.plot()
+        FigureCanvasAgg(figure).draw()
+        whole = figure.bbox
+        for panel in figure.axes:
+            texts = [*panel.get_yticklabels(), panel.title, panel.xaxis.label]
+            if panel.images:  # elsewhere numbers, some of them beyond the axis and not drawn
+                texts += panel.get_xticklabels()
+            boxes = [text.get_window_extent() for text in texts if text.get_text()]
+            assert all(whole.x0 <= box.x0 and box.x1 <= whole.x1 for box in boxes)
+            assert all(whole.y0 <= box.y0 and box.y1 <= whole.y1 for box in boxes)
+            others = [other.bbox for other in figure.axes if other is not panel]
+            below = [text.get_window_extent() for text in panel.get_yticklabels()]
+            assert not any(box.width and box.overlaps(other) for box in below for other in others)
+        shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+        assert len(set(shown)) == len(shown) == min(len(names), 20)
+        assert ("the first 20 of 40" in figure.axes[0].get_title()) == (kind == "many")
+        if kind == "unlike":  # text, which no font here has
+            assert "模型一" in plots.drawn(figure, "svg").decode()
