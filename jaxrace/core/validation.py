@@ -1,7 +1,4 @@
-"""Checks of arguments at the Python boundary: each raises ValueError or does nothing.
-
-Messages name the argument, what was expected and what came.
-"""
+"""Checks of arguments at the Python boundary: each raises BadArgument or does nothing."""
 
 import math
 import os
@@ -13,6 +10,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+
+class BadArgument(ValueError):
+    """An argument is not what it should be: ``name``, what was ``expected``, what it ``got``.
+
+    ``hint``, with its own punctuation, ends the message: what to do about it.
+
+    >>> error = BadArgument("top", "an integer of at least 1", "0")
+    >>> str(error), error.name
+    ('top: expected an integer of at least 1, got 0', 'top')
+    """
+
+    def __init__(self, name: str, expected: str, got: str, hint: str = "") -> None:
+        super().__init__(f"{name}: expected {expected}, got {got}{hint}")
+        self.name, self.expected, self.got, self.hint = name, expected, got, hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.expected, self.got, self.hint)
+
 
 # Of the positive float32 numbers with all their digits.
 _LEAST, _MOST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
