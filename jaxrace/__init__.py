@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from jaxrace.core.compilation import use_compilation_cache as use_compilation_cache
+    from jaxrace.core.validation import BadArgument as BadArgument
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
     from jaxrace.judging.policies import improve as improve
@@ -32,6 +33,7 @@ _FUNCTIONS = {
     "improve": "jaxrace.judging.policies",
     "load_policy": "jaxrace.judging.policies",
     "use_compilation_cache": "jaxrace.core.compilation",
+    "BadArgument": "jaxrace.core.validation",
 }
 
 

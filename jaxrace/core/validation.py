@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 
-class BadArgument(ValueError):
+class BadArgument(ValueError):  # noqa: N818 (it says what is wrong by itself)
     """An argument is not what it should be: ``name``, what was ``expected``, what it ``got``.
 
     ``hint``, with its own punctuation, ends the message: what to do about it.
