@@ -151,13 +151,13 @@ def walk(node: ast.AST, function: str) -> Iterator[tuple[ast.AST, str]]:
 def tests_of(mutant: Mutant) -> list[str]:
     """The files of tests that a mutant meets: of its room, those that name its place most first."""
     folders = next(folders for room, folders in ROOMS.items() if mutant.file.startswith(f"{room}/"))
-    words = [mutant.function, Path(mutant.file).stem, Path(mutant.file).parent.name]
+    function, module = mutant.function, Path(mutant.file).stem
     ranked = []
     for folder in folders:
         for path in sorted((CHECKOUT / "tests" / folder).glob("test_*.py")):
             text = path.read_text("utf-8")
-            said = [bool(word) and (word in text or word in path.stem) for word in words]
-            ranked.append(([not is_said for is_said in said], str(path.relative_to(CHECKOUT))))
+            is_other = module not in path.stem, not function or function not in text
+            ranked.append(((*is_other, -text.count(module)), str(path.relative_to(CHECKOUT))))
     return [path for _, path in sorted(ranked)[:MOST_FILES]]
 
 
