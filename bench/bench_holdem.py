@@ -15,9 +15,7 @@ import pytest
 
 from jaxrace.core.compilation import compile_ahead
 from jaxrace.envs.holdem import (
-    NUM_WEIGHTS,
     SEATINGS,
-    Ashe,
     Rules,
     dealing,
     evaluation,
@@ -27,6 +25,8 @@ from jaxrace.envs.holdem import (
     prepare,
     strengths,
 )
+from papers.holdem.ashe import Ashe
+from papers.holdem.networks import NUM_WEIGHTS
 
 MILLION = 1_000_000
 UNIFORM = policies.play_uniformly, policies.play_uniformly

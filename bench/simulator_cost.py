@@ -21,7 +21,7 @@ import numpy as np
 
 from jaxrace import racing
 from jaxrace.core.compilation import compile_ahead
-from jaxrace.envs.options import NormalOptions
+from papers.preference_racing.options import NormalOptions
 
 # Numbers that a sample is made of, and races: enough of them for lanes to be filled again.
 _WORK = ((1, 10_000), (16, 10_000), (128, 5_000), (1024, 2_500))

@@ -1,6 +1,6 @@
 """Makes dominance_race.png, dominance_race.csv and dominance_single.png.
 
-Run it with `python docs/figures/dominance_race.py` (some minutes on two cores). The synthetic tasks
+Run it with `python -m docs.figures.dominance_race` (some minutes on two cores). The synthetic tasks
 of Busa-Fekete et al. 2014, section 6.1: top 5 of 10 options, at most 300 samples per option,
 delta 0.05.
 """
@@ -16,8 +16,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from jaxrace import racing
-from jaxrace.envs import options
 from jaxrace.kernels import total_order
+from papers.preference_racing import options
 
 OPTIONS, TOP, ROUNDS, DELTA, RACES = 10, 5, 300, 0.05, 4000
 TASKS = {"normal": options.Normal(), "Bernoulli": options.BernoulliDrift()}

@@ -1,6 +1,6 @@
 """Makes samples_saved.png, samples_saved.csv and bounds.csv: what a race costs, how accurately.
 
-Run it with `python docs/figures/samples_saved.py` (some minutes on two cores). Normal options of
+Run it with `python -m docs.figures.samples_saved` (some minutes on two cores). Normal options of
 Busa-Fekete et al. 2014, section 6.1: top 5 of 10, at most 300 samples per option, delta 0.05.
 """
 
@@ -13,8 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from jaxrace import racing
-from jaxrace.envs import options
 from jaxrace.kernels import BOUNDS, total_order
+from papers.preference_racing import options
 
 OPTIONS, TOP, ROUNDS, DELTA, RACES = 10, 5, 300, 0.05, 2000
 TASK = options.Normal()

@@ -12,9 +12,13 @@ import jax.numpy as jnp
 
 from jaxrace.envs.holdem.abstraction import CALL, FOLD, NUM_ACTIONS
 from jaxrace.envs.holdem.table import Observation
-from jaxrace.envs.holdem.utility import pot_odds
 
 Policy = Callable[[jax.Array, Observation], jax.Array]
+
+
+def pot_odds(total: jax.Array, other: jax.Array) -> jax.Array:
+    """What the one who has put in `other` pays to call `total`, as a share of the pot then."""
+    return (total - other).astype(jnp.float32) / (2 * total).astype(jnp.float32)
 
 
 def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:

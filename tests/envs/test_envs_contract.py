@@ -8,8 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs import GymnaxAdapter, check, gridworld, marketing, medical, mountain_car, options
-from jaxrace.envs.open_bandit import load, one_step
+from jaxrace.envs import GymnaxAdapter, check, gridworld, medical, mountain_car
+from papers.improvements import marketing
+from papers.improvements.open_bandit import load, one_step
+from papers.preference_racing import options
 
 ENVIRONMENTS = [
     (gridworld.Gridworld(), np.int32(1)),

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from ashe_cases import numbered_deals
+from holdem_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much
 
 from jaxrace.envs.holdem import abstraction, betting, dealing, match, policies, table

@@ -9,9 +9,11 @@ import numpy as np
 
 from jaxrace.agents import bases, outcomes, policies
 from jaxrace.agents.rollout import PolicyInTask, history
-from jaxrace.envs import Transition, gridworld, gymnax, marketing, medical, mountain_car, options
+from jaxrace.envs import Transition, gridworld, gymnax, medical, mountain_car
 from jaxrace.envs.held import strongly_typed
-from jaxrace.envs.open_bandit import load_click_model
+from papers.improvements import marketing
+from papers.improvements.open_bandit import load_click_model
+from papers.preference_racing import options
 
 KEY = jax.random.key(0)
 PATIENTS = medical.Medical()

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import Rules
-from jaxrace.envs.holdem.player import Ending
+from jaxrace.envs.holdem.lanes import Ending
 from jaxrace.envs.holdem.table import Deals, Move, Observation
 
 

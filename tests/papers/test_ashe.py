@@ -13,8 +13,9 @@ from reference.holdem_hands import deal_of, play_hand
 from reference.holdem_player import Player as Reference
 
 from jaxrace.envs import holdem
-from jaxrace.envs.holdem import ashe, networks, pattern_tree
+from jaxrace.envs.holdem.policies import pot_odds
 from jaxrace.envs.holdem.table import SEATINGS
+from papers.holdem import ashe, networks, pattern_tree
 
 HANDS = 60
 LARGE = 40  # nodes of a tree that a hand may reach again
@@ -37,7 +38,7 @@ def network_numbers(weights, step, seat):
     """What the networks of the player to act see and say at one step."""
     parts = networks.split(jnp.stack(weights)[seat])
     view = jax.tree.map(lambda a, b: jnp.where(seat == 0, a, b), *step.views)
-    odds = holdem.utility.pot_odds(
+    odds = pot_odds(
         step.observation.totals[np.array(pattern_tree.ACTIONS_IN_PLACE)], step.observation.other
     )
     street, reading = step.observation.street, view.reading

@@ -7,11 +7,12 @@ import pytest
 from ashe_cases import PLAYER, SHAPE, draw_deals, draw_weights
 
 from jaxrace.envs import holdem
-from jaxrace.envs.holdem import pattern_tree, policies
-from jaxrace.envs.holdem.ashe import Ashe
+from jaxrace.envs.holdem import policies
 from jaxrace.envs.holdem.betting import Rules
-from jaxrace.envs.holdem.player import Memoryless
+from jaxrace.envs.holdem.lanes import Memoryless
 from jaxrace.envs.holdem.table import SEATINGS, Seating
+from papers.holdem import pattern_tree
+from papers.holdem.ashe import Ashe
 
 HANDS = 100
 

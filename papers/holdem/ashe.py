@@ -17,13 +17,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.envs.holdem import abstraction, networks, pattern_tree, utility
+from jaxrace.envs.holdem import abstraction
 from jaxrace.envs.holdem.abstraction import ALL_IN, CALL, FOLD
 from jaxrace.envs.holdem.betting import STREETS, Rules
-from jaxrace.envs.holdem.networks import Network, State
-from jaxrace.envs.holdem.pattern_tree import ACTIONS_IN_PLACE, FREQUENCY, ROOT, Path
-from jaxrace.envs.holdem.player import Ending
+from jaxrace.envs.holdem.lanes import Ending
+from jaxrace.envs.holdem.policies import pot_odds
 from jaxrace.envs.holdem.table import Move, Observation
+from papers.holdem import networks, pattern_tree, utility
+from papers.holdem.networks import Network, State
+from papers.holdem.pattern_tree import ACTIONS_IN_PLACE, FREQUENCY, ROOT, Path
 
 _ORDER = np.array(ACTIONS_IN_PLACE, np.int32)
 
@@ -64,9 +66,9 @@ class View(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Ashe:
-    """The evolved player. Its weights are float32 [1449], see `jaxrace.envs.holdem.networks`.
+    """The evolved player. Its weights are float32 [1449], see `papers.holdem.networks`.
 
-    It is a `jaxrace.envs.holdem.player.Player`, and needs decks with strengths. The rules are those
+    It is a `jaxrace.envs.holdem.lanes.Player`, and needs decks with strengths. The rules are those
     of the games it plays; they give its trees their shape.
 
     >>> from jaxrace.envs import holdem
@@ -119,7 +121,7 @@ class Ashe:
         parts = networks.split(weights)
         totals, other = observation.totals[_ORDER], observation.other
         is_all_in = jnp.asarray(_ORDER == ALL_IN)
-        odds = utility.pot_odds(totals, other)
+        odds = pot_odds(totals, other)
         raised = utility.raised_strength(observation.strength, odds, is_all_in)
         strength = jnp.where(_ORDER == CALL, observation.strength, raised)
         wins = utility.win_rate(strength, showdown_exponents(parts.showdown, view))

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.envs.held import Float32Params, as_float32, require_count, require_held
-from jaxrace.envs.open_bandit.data import ClickModel, load_click_model
+from papers.improvements.open_bandit.data import ClickModel, load_click_model
 
 NUM_CLUSTERS = 2
 RETURN_RANGE = (0.0, 20.0)  # least and most clicks in the default 20 visits
