@@ -8,6 +8,7 @@ within the time, but for evolved players, whose decks are prepared beforehand. T
 import concurrent.futures
 import os
 
+import here  # noqa: F401
 import jax
 import jax.numpy as jnp
 import measuring

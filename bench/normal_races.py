@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import here  # noqa: F401
 import jax
 import jax.numpy as jnp
 import numpy as np

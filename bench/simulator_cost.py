@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import bench_dominance
+import here  # noqa: F401
 import jax
 import jax.numpy as jnp
 import normal_races as task

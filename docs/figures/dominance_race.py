@@ -1,11 +1,12 @@
 """Makes dominance_race.png, dominance_race.csv and dominance_single.png.
 
-Run it with `python -m docs.figures.dominance_race` (some minutes on two cores). The synthetic tasks
+Run it with `python docs/figures/dominance_race.py` (some minutes on two cores). The synthetic tasks
 of Busa-Fekete et al. 2014, section 6.1: top 5 of 10 options, at most 300 samples per option,
 delta 0.05.
 """
 
 import csv
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+
+sys.path.append(str(Path(__file__).parents[2]))  # where papers lie
 
 from jaxrace import racing
 from jaxrace.kernels import total_order

@@ -1,16 +1,19 @@
 """Makes samples_saved.png, samples_saved.csv and bounds.csv: what a race costs, how accurately.
 
-Run it with `python -m docs.figures.samples_saved` (some minutes on two cores). Normal options of
+Run it with `python docs/figures/samples_saved.py` (some minutes on two cores). Normal options of
 Busa-Fekete et al. 2014, section 6.1: top 5 of 10, at most 300 samples per option, delta 0.05.
 """
 
 import csv
+import sys
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
+
+sys.path.append(str(Path(__file__).parents[2]))  # where papers lie
 
 from jaxrace import racing
 from jaxrace.kernels import BOUNDS, total_order
