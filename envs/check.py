@@ -1,15 +1,16 @@
 """Does an environment keep the contract? For the tests of those who write environments."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.core.narrowing import strongly_typed
+from jaxrace.core.validation import BadArgument, require_integer
 from jaxrace.envs.absorbing import absorb
 from jaxrace.envs.environment import Environment
-from jaxrace.envs.held import strongly_typed
 
 MAX_STEPS = 1000  # of a longer horizon only the beginning is simulated
 BATCH = 3  # copies that are simulated at once to compare `vmap` with single calls
@@ -77,31 +78,26 @@ class _Step(NamedTuple):
 _METHODS = _Step("reset", "observe", "step", "observe", "step", "step")
 
 
-def _fail(name: str, expected: str, got: str) -> NoReturn:
-    raise ValueError(f"{name}: expected {expected}, got {got}")
-
-
 def _call(name: str, how: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function that is not ours: whatever it raises, the contract is broken."""
     try:
         return function(*arguments)
     except Exception as error:
         first_line = next(iter(str(error).splitlines()), "")
-        message = f"{name}: expected to work {how}, got {type(error).__name__}: {first_line}"
-        raise ValueError(message) from error
+        got = f"{type(error).__name__}: {first_line}"
+        raise BadArgument(name, f"to work {how}", got) from error
 
 
 def _check_attributes(env: Environment) -> None:
     for name in ("reset", "step", "observe"):
         if not callable(getattr(env, name, None)):
-            _fail(name, "a method", f"none in {type(env).__name__}")
+            raise BadArgument(name, "a method", f"none in {type(env).__name__}")
     for name in ("horizon", "continues_after_terminal", "default_params"):
         if not hasattr(env, name):
-            _fail(name, "an attribute", f"none in {type(env).__name__}")
-    if type(env.horizon) is not int or env.horizon < 1:
-        _fail("horizon", "a positive integer", repr(env.horizon))
+            raise BadArgument(name, "an attribute", f"none in {type(env).__name__}")
+    require_integer("horizon", env.horizon, 1)
     if type(env.continues_after_terminal) is not bool:
-        _fail("continues_after_terminal", "a bool", repr(env.continues_after_terminal))
+        raise BadArgument("continues_after_terminal", "a bool", repr(env.continues_after_terminal))
     _call("environment", "as a key of a dictionary (a frozen dataclass does)", hash, env)
 
 
@@ -120,9 +116,9 @@ def _take_step(
     result = call("step", keys[1], start, action, params)
     if type(result) is not tuple or len(result) != 3:
         got = f"{type(result).__name__} of another form"
-        _fail("step", "a tuple (state, reward, terminal)", got)
+        raise BadArgument("step", "a tuple (state, reward, terminal)", got)
     if not _agree(_to_numpy(start), start_copy, exact=True):
-        _fail("step", "to leave the state that it is given as it is", "a change of it")
+        raise BadArgument("step", "to leave the state that it is given as it is", "a change of it")
     observation = call("observe", result[0], params)
     state, *rest = _to_numpy((result[0], observation, *result[1:]))
     return _Step(start_copy, start_observation, state, *rest)
@@ -149,22 +145,22 @@ def _check_types(step: _Step) -> None:
     ):
         structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
         if structure != after_structure:
-            _fail(
+            raise BadArgument(
                 method, f"a {what} with the structure {structure} as before", f"{after_structure}"
             )
         old = jax.tree_util.tree_leaves_with_path(before)
         for (path, leaf), new in zip(old, jax.tree.leaves(after), strict=True):
             if _describe(leaf) != _describe(new):
                 name = f"{what}{jax.tree_util.keystr(path)}"
-                _fail(method, f"{name} to stay {_describe(leaf)}", _describe(new))
+                raise BadArgument(method, f"{name} to stay {_describe(leaf)}", _describe(new))
     for what, kind, value in (
         ("a floating scalar as reward", jnp.floating, step.reward),
         ("a boolean scalar as terminal", jnp.bool_, step.terminal),
     ):
         if not isinstance(value, np.ndarray):
-            _fail("step", what, type(value).__name__)
+            raise BadArgument("step", what, type(value).__name__)
         if value.shape != () or not jnp.issubdtype(value.dtype, kind):
-            _fail("step", what, _describe(value))
+            raise BadArgument("step", what, _describe(value))
 
 
 def _agree(a: Any, b: Any, exact: bool) -> bool:
@@ -186,7 +182,7 @@ def _agree(a: Any, b: Any, exact: bool) -> bool:
 def _check_equal(a: _Step, b: _Step, expected: str, exact: bool = False) -> None:
     for field, method, x, y in zip(_Step._fields, _METHODS, a, b, strict=True):
         if not _agree(x, y, exact):
-            _fail(method, expected, f"another {field.removeprefix('initial_')}")
+            raise BadArgument(method, expected, f"another {field.removeprefix('initial_')}")
 
 
 def _is_finite(tree: Any) -> jax.Array:
@@ -214,10 +210,12 @@ def _check_rollout(env: Environment, keys: jax.Array, action: Any, params: Any) 
 
     rewards, observations, start = _call("step", "in a scan over the horizon", jax.jit(simulate))
     if not start:
-        _fail("observe", "finite numbers", "others in the initial state")
+        raise BadArgument("observe", "finite numbers", "others in the initial state")
     for name, what, finite in (
         ("step", "a finite reward", rewards),
         ("observe", "finite numbers", observations),
     ):
         if not finite.all():
-            _fail(name, what, f"another in step {int(jnp.argmin(finite)) + 1} of {length}")
+            raise BadArgument(
+                name, what, f"another in step {int(jnp.argmin(finite)) + 1} of {length}"
+            )

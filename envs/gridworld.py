@@ -14,7 +14,8 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import as_float32, require_count, require_held
+from jaxrace.core.narrowing import as_float32, require_held
+from jaxrace.core.validation import MOST_INT32, require_integer
 
 _MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # (row, column) of up, down, left, right
 _MOST_SIZE = math.isqrt(2**31 - 1)  # an int32 holds the number of every cell
@@ -50,8 +51,8 @@ class Gridworld:
     continues_after_terminal = False  # who has arrived stays
 
     def __post_init__(self) -> None:
-        require_count("size", self.size, 2, _MOST_SIZE)
-        require_count("horizon", self.horizon)
+        require_integer("size", self.size, 2, _MOST_SIZE)
+        require_integer("horizon", self.horizon, 1, MOST_INT32)
 
     @property
     def default_params(self) -> dict[str, jax.Array]:
@@ -91,7 +92,7 @@ def initial_probabilities(size: int = 4) -> jax.Array:
     >>> print(f"{(expected_return(initial_probabilities(), 10) - low) / (high - low):.4f}")
     0.2380
     """
-    require_count("size", size, 2, _MOST_SIZE)
+    require_integer("size", size, 2, _MOST_SIZE)
     return jnp.tile(jnp.asarray(_INITIAL, jnp.float32), (size * size, 1))
 
 
@@ -110,7 +111,7 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
     size = math.isqrt(shape[0]) if len(shape) == 2 else 0
     if size < 2 or shape != (size * size, len(_MOVES)):
         raise ValueError(f"probabilities: expected shape [size * size, 4], got {list(shape)}")
-    require_count("horizon", horizon)
+    require_integer("horizon", horizon, 1, MOST_INT32)
     probabilities = as_float32("probabilities", probabilities)
     cells = jnp.arange(size * size, dtype=jnp.int32)
     places = jnp.stack([cells // size, cells % size], axis=1)

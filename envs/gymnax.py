@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import as_float32, require_count, strongly_typed
+from jaxrace.core.narrowing import as_float32, strongly_typed
+from jaxrace.core.validation import MOST_INT32, require_integer
 
 
 class GymnaxState(NamedTuple):
@@ -55,7 +56,7 @@ class GymnaxAdapter:
                 raise ValueError(
                     f"env: expected a gymnax environment with {name}, got {type(self.env).__name__}"
                 )
-        require_count("horizon", self.horizon)
+        require_integer("horizon", self.horizon, 1, MOST_INT32)
 
     @property
     def default_params(self) -> Any:

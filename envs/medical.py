@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.core.narrowing import Float32Params, as_float32
+from jaxrace.core.validation import MOST_INT32, require_integer
 from jaxrace.envs.environment import Transition
-from jaxrace.envs.held import Float32Params, as_float32, require_count
 
 Coefficients = Literal["seed000", "furnkranz2012"]
 Hazard = Literal["A", "B"]
@@ -178,7 +179,7 @@ class Medical:
     def __post_init__(self) -> None:
         if self.reward not in get_args(RewardKind):
             raise ValueError(f"reward: expected 'zhao' or 'printed', got {self.reward!r}")
-        require_count("horizon", self.horizon)
+        require_integer("horizon", self.horizon, 1, MOST_INT32)
 
     @staticmethod
     def make_params(coefficients: Coefficients = "seed000", hazard: Hazard = "A") -> MedicalParams:

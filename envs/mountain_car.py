@@ -12,7 +12,8 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import Float32Params, require_count, require_held
+from jaxrace.core.narrowing import Float32Params, require_held
+from jaxrace.core.validation import MOST_INT32, require_integer
 
 POSITION_LIMITS = (-1.2, 0.6)
 SPEED_LIMIT = 0.07
@@ -67,7 +68,7 @@ class MountainCar:
 
     def __post_init__(self) -> None:
         for name in ("horizon", "hold"):
-            require_count(name, getattr(self, name))
+            require_integer(name, getattr(self, name), 1, MOST_INT32)
 
     @property
     def default_params(self) -> MountainCarParams:

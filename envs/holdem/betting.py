@@ -20,7 +20,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.envs.held import require_count
+from jaxrace.core.validation import require_integer
 
 BUTTON, BIG_BLIND = 0, 1
 STREETS = ("preflop", "flop", "turn", "river")
@@ -35,11 +35,11 @@ _LARGEST_STACK = 400_000_000
 class Rules:
     """The amounts that are played for, in chips; both stacks are equal.
 
-    ValueError unless 1 <= `small_blind` < `big_blind` <= `stack`.
+    BadArgument unless 1 <= `small_blind` < `big_blind` <= `stack`.
 
     >>> Rules(stack=99)
     Traceback (most recent call last):
-    ValueError: stack: expected an integer from big_blind = 100 to 400000000, got 99
+    jaxrace.core.validation.BadArgument: stack: expected an integer of at least 100, got 99
     """
 
     small_blind: int = 50
@@ -47,17 +47,9 @@ class Rules:
     stack: int = 20_000
 
     def __post_init__(self) -> None:
-        require_count("small_blind", self.small_blind)
-        if type(self.big_blind) is not int or self.big_blind <= self.small_blind:
-            raise ValueError(
-                f"big_blind: expected an integer above small_blind = {self.small_blind}, "
-                f"got {self.big_blind!r}"
-            )
-        if type(self.stack) is not int or not self.big_blind <= self.stack <= _LARGEST_STACK:
-            raise ValueError(
-                f"stack: expected an integer from big_blind = {self.big_blind} to "
-                f"{_LARGEST_STACK}, got {self.stack!r}"
-            )
+        require_integer("small_blind", self.small_blind, 1)
+        require_integer("big_blind", self.big_blind, self.small_blind + 1)
+        require_integer("stack", self.stack, self.big_blind, _LARGEST_STACK)
 
 
 @jax.tree_util.register_dataclass

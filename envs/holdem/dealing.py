@@ -9,7 +9,7 @@ import functools
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import require_count
+from jaxrace.core.validation import MOST_INT32, require_integer
 from jaxrace.envs.holdem.cards import DECK_SIZE
 
 CARDS_DEALT = 9
@@ -25,7 +25,7 @@ def deal(key: jax.Array, num_decks: int) -> jax.Array:
     >>> spell(deal(jax.random.key(0), 1)[:, 0])
     'Kd 2s 5d 2h Jh Ks 5c 4h 2d'
     """
-    require_count("num_decks", num_decks)
+    require_integer("num_decks", num_decks, 1, MOST_INT32)
     return _deal(key, num_decks)
 
 

@@ -16,7 +16,7 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.envs.held import require_count
+from jaxrace.core.validation import MOST_INT32, require_integer
 from jaxrace.envs.holdem import dealing, evaluation
 from jaxrace.envs.holdem.cards import DECK_SIZE, require_cards
 from jaxrace.envs.holdem.dealing import BOARD, CARDS_DEALT, FIRST_HOLE, SECOND_HOLE
@@ -39,7 +39,7 @@ def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.A
     >>> strengths(jax.random.key(0), deck)[:, :, 0].round(2).tolist()
     [[0.8..., 0.3...], [1.0, 0.9...], [1.0, 0.9...], [1.0, 0.9...]]
     """
-    require_count("samples", samples)
+    require_integer("samples", samples, 1, MOST_INT32)
     if jnp.ndim(decks) != 2 or jnp.shape(decks)[0] != CARDS_DEALT:
         raise ValueError(f"decks: expected shape ({CARDS_DEALT}, N), got {jnp.shape(decks)}")
     if not isinstance(decks, Tracer):

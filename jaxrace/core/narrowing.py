@@ -1,20 +1,23 @@
 """Numbers on their way to a device, where they have 32 bits: none silently becomes another one.
 
 The last digits of a float may go. A number out of range is refused, and so are different numbers
-that come out equal. With ``jax_enable_x64`` a device holds 64 bits.
+that come out equal. With ``jax_enable_x64`` a device holds 64 bits. Arrays of JAX pass unseen.
 """
 
+import dataclasses
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.typing import DTypeLike
 
 from jaxrace.core.keys import without_keys
+from jaxrace.core.validation import BadArgument
 
-# The share of pairs of different numbers that rounding may make equal, as it does with a few of
-# many thousands of random numbers. Averaged comparisons do not notice.
+# The share of pairs of different numbers that rounding may make equal: so it does with a few of
+# many thousands of random numbers, which averaged comparisons do not notice.
 _MOST_TIED = 1e-3
 
 
@@ -31,6 +34,42 @@ def as_arrays(name: str, tree: Any) -> Any:
     return jax.tree.map(convert, tree)
 
 
+def as_float32(name: str, values: Any) -> jax.Array:
+    """A float32 array; BadArgument where a finite number of the host would become infinite."""
+    require_held(name, values, jnp.float32)
+    return jnp.asarray(values, jnp.float32)
+
+
+# A weak type is part of an array's type: a loop whose carry starts weak and goes on strong fails or
+# compiles twice, and a weak float becomes a float64 wherever x64 is on.
+def strongly_typed(tree: Any, name: str = "leaves") -> Any:
+    """The pytree with arrays for leaves, none of them weakly typed.
+
+    Python's floats become float32 and its integers int32; arrays keep their shape and dtype.
+    BadArgument for a number out of the range of what it becomes.
+    """
+    kinds = {float: jnp.float32, int: jnp.int32}
+
+    def strong(leaf: Any) -> jax.Array:
+        dtype = kinds.get(type(leaf))
+        require_held(name, leaf, dtype)
+        array = jnp.asarray(leaf, dtype)
+        if not jax.typeof(array).weak_type:  # also random keys, which cannot be converted
+            return array
+        return jax.lax.convert_element_type(array, array.dtype)
+
+    return jax.tree.map(strong, tree)
+
+
+@dataclasses.dataclass(frozen=True)
+class Float32Params:
+    """Base of parameters; BadArgument where a float32 does not hold one."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            require_held(field.name, getattr(self, field.name), jnp.float32)
+
+
 def as_host_array(name: str, leaf: Any) -> Any:
     """An array of NumPy that JAX can take over; arrays of JAX stay what they are.
 
@@ -39,27 +78,33 @@ def as_host_array(name: str, leaf: Any) -> Any:
     if isinstance(leaf, jax.Array | Tracer):
         return leaf
     if isinstance(leaf, np.ma.MaskedArray):
-        raise ValueError(f"{name}: expected arrays or numbers, got a masked array")
+        raise BadArgument(name, "arrays or numbers", "a masked array")
     try:
         array = np.asarray(leaf)
         jax.dtypes.canonicalize_dtype(array.dtype)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: expected arrays or numbers, got {leaf!r}") from error
+        raise BadArgument(name, "arrays or numbers", repr(leaf)) from error
     is_known = array.dtype.kind in "biufcV"  # V: of few bits, such as bfloat16; or records
     most_bytes = 16 if array.dtype.kind == "c" else 8  # JAX has no longer ones
     is_known &= array.dtype.names is None and array.dtype.itemsize <= most_bytes
     if not is_known:
         got = f"an array of {array.dtype}" if isinstance(leaf, np.ndarray | list) else repr(leaf)
-        raise ValueError(f"{name}: expected arrays or numbers, got {got}")
+        raise BadArgument(name, "arrays or numbers", got)
     return array
 
 
-def require_held(name: str, tree: Any) -> None:
-    """Raise unless JAX holds the numbers of Python and arrays of NumPy among the leaves."""
+def require_held(name: str, tree: Any, dtype: DTypeLike | None = None) -> None:
+    """Raise unless a dtype holds the numbers of Python and of NumPy among the leaves.
+
+    By default it is the dtype that JAX gives them.
+    """
     for leaf in jax.tree.leaves(tree):
         if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
-            array = as_host_array(name, leaf)
-            require_range(name, array, dtype_of(array))
+            # An integer of Python may have more bits than any dtype.
+            array = np.asarray(leaf) if isinstance(leaf, int) else as_host_array(name, leaf)
+            usual = np.dtype(int) if array.dtype == object else array.dtype
+            kept = jax.dtypes.canonicalize_dtype(usual) if dtype is None else dtype
+            require_range(name, array, kept)
 
 
 def dtype_of(array: Any) -> Any:
@@ -79,22 +124,31 @@ def are_kept(values: np.ndarray, dtype: Any) -> bool:
     return not ((values != 0) & (np.abs(values) < tiny)).any()
 
 
-def require_range(name: str, values: np.ndarray, dtype: Any) -> None:
-    """Raise unless all numbers are in the range of a dtype, or infinite, or NaN."""
+def require_range(name: str, values: np.ndarray, dtype: DTypeLike) -> None:
+    """Raise unless a dtype holds all numbers but for the last digits of floats.
+
+    Infinities and NaN pass where a dtype has them.
+    """
     dtype = jnp.dtype(dtype)
     if np.can_cast(values.dtype, dtype, "safe"):
+        return
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        for part in (np.real(values), np.imag(values)):
+            require_range(name, part, jnp.finfo(dtype).dtype)
         return
     if jnp.issubdtype(dtype, jnp.integer):
         limits = jnp.iinfo(dtype)
         # Compared with Python's integers, which have no range.
-        is_out = (values < int(limits.min)) | (values > int(limits.max))
+        is_out = ~((values >= int(limits.min)) & (values <= int(limits.max)))
+        if values.dtype.kind == "f":
+            is_out |= values != np.floor(values)
     else:
-        is_out = np.isfinite(values) & ~np.isfinite(_rounded(values, dtype))
-    if is_out.any():
-        article = "an" if jnp.issubdtype(dtype, jnp.integer) else "a"
-        raise ValueError(
-            f"{name}: expected numbers that {article} {dtype} holds, got {values[is_out].flat[0]}"
-        )
+        size = np.abs(values)
+        is_out = (size > float(jnp.finfo(dtype).max)) & (size < np.inf)
+    if np.any(is_out):
+        article = "an" if dtype.name.startswith("int") else "a"
+        got = str(values[is_out].flat[0])
+        raise BadArgument(name, f"numbers that {article} {dtype} holds", got)
 
 
 def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
@@ -120,11 +174,11 @@ def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
     different = len(ordered) * (len(ordered) - 1) / 2 - _equal_pairs(new)
     if (tied > _MOST_TIED * different).any():
         row, column = np.argwhere(new & ~new_kept)[0]
-        pair = (ordered[row, column], ordered[row + 1, column])
-        raise ValueError(
-            f"{name}: expected numbers that a {dtype} tells apart, got {pair[0]} and {pair[1]}; "
-            "subtract what they have in common, or hand over their ranks if only the order counts"
+        got = f"{ordered[row, column]} and {ordered[row + 1, column]}"
+        hint = (
+            "; subtract what they have in common, or hand over their ranks if only the order counts"
         )
+        raise BadArgument(name, f"numbers that a {dtype} tells apart", got, hint)
 
 
 def _rounded(values: np.ndarray, dtype: Any) -> np.ndarray:
@@ -158,10 +212,8 @@ def require_rows_apart(name: str, given: Any, kept: Any) -> None:
     for row, code in enumerate(after):
         other = first.setdefault(code, row)
         if before[other] != before[row]:
-            raise ValueError(
-                f"{name}: expected rows that {narrowed[0]} tells apart, got {other} and {row}, "
-                "which it does not"
-            )
+            expected, got = f"rows that {narrowed[0]} tells apart", f"{other} and {row}"
+            raise BadArgument(name, expected, got, ", which it does not")
 
 
 def _row_codes(leaves: list[Any]) -> list[tuple[bytes, ...]]:

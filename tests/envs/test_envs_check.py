@@ -156,8 +156,8 @@ def _(axis_size, in_batched, x):
 SIZES, COUNTS = itertools.cycle([1, 2]), itertools.count()
 
 BROKEN = [
-    (Walk(horizon=0), "horizon: expected a positive integer, got 0"),
-    (Walk(horizon=cast(Any, 5.0)), "horizon: expected a positive integer, got 5.0"),
+    (Walk(horizon=0), "horizon: expected an integer of at least 1, got 0"),
+    (Walk(horizon=cast(Any, 5.0)), "horizon: expected an integer of at least 1, got 5.0"),
     (
         Walk(continues_after_terminal=cast(Any, None)),
         "continues_after_terminal: expected a bool, got None",

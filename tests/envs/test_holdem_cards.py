@@ -84,5 +84,5 @@ def test_draws_are_uniform_and_independent():
 
 @pytest.mark.parametrize("count", [0, -1, 2.0, True, "2"])
 def test_wrong_number_of_decks(count):
-    with pytest.raises(ValueError, match="num_decks: expected a positive integer, got"):
+    with pytest.raises(ValueError, match="num_decks: expected an integer of at least 1, got"):
         dealing.deal(jax.random.key(0), count)
