@@ -1,4 +1,4 @@
-"""What has ended stays where it is: a history, or a search among others that go on."""
+"""What has ended stays as it is: a history, or a search among others that go on."""
 
 from typing import Any
 
@@ -7,18 +7,18 @@ import jax.numpy as jnp
 
 
 def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
-    """The state that follows: the next one, or, once all has ended (bool []), the one before.
+    """The next state, or, once ``ended`` (bool []), the one before.
 
     States are pytrees; random keys may be among their leaves.
     """
 
     def choose(old: jax.Array, new: jax.Array) -> jax.Array:
-        if new is old:  # to choose between a key and itself would count as using it twice
+        if new is old:  # choosing between a key and itself would count as using it twice
             return new
         if not jnp.issubdtype(old.dtype, jax.dtypes.prng_key):
             return jnp.where(ended, old, new)
-        # The step has used the old key; nothing counts that comes of using it again. For JAX, which
-        # may be looking for keys that are used twice, what it chose is a key like any other.
+        # JAX may look for keys that are used twice. The step used the old one, but whatever is made
+        # of it again does not count: clones are allowed.
         return jax.random.clone(jnp.where(ended, jax.random.clone(old), new))
 
     return jax.tree.map(choose, state, next_state)

@@ -1,4 +1,4 @@
-"""Does an environment keep the contract? For the tests of those who write environments."""
+"""Does an environment keep the contract? A check for the tests of environments."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -12,10 +12,10 @@ from jaxrace.core.validation import BadArgument, require_integer
 from jaxrace.envs.absorbing import absorb
 from jaxrace.envs.environment import Environment
 
-MAX_STEPS = 1000  # of a longer horizon only the beginning is simulated
-BATCH = 3  # copies that are simulated at once to compare `vmap` with single calls
+MAX_STEPS = 1000  # of one history
+BATCH = 3  # copies, to compare `vmap` with single calls
 
-# Compilers round differently for different batch widths: floats must agree only this closely.
+# Compilers round differently for different batch widths.
 RELATIVE_TOLERANCE = 1e-4
 ABSOLUTE_TOLERANCE = 1e-5
 
@@ -23,17 +23,16 @@ Transform = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def check(env: Environment, action: Any, params: Any = None, key: jax.Array | None = None) -> None:
-    """Raise unless `env` keeps the contract of `jaxrace.envs.Environment` as far as can be seen.
+    """Raise BadArgument if `env` is seen to break the contract of `jaxrace.envs.Environment`.
 
-    Looks at the attributes; at the structures, shapes and dtypes of states, observations, rewards
-    and terminal flags; whether two calls with the same key agree; whether everything works under
-    `jit` and under `vmap` over keys, states, actions and parameters, with the results of single
-    calls; and whether rewards and observations are finite in one history of `env.horizon` steps (at
-    most 1000), up to its first terminal step or, if `env.continues_after_terminal`, to its end.
-    States need not absorb after a terminal step, nor later rewards be 0: the rollouts see to both.
+    Checked are the attributes; structures, shapes and dtypes of states, observations, rewards and
+    terminal flags; that two calls with one key agree; that `jit` and `vmap` (over keys, states,
+    actions and parameters) change no result; and that rewards and observations are finite in one
+    history of `env.horizon` steps (at most 1000), up to its first terminal step or, if
+    `env.continues_after_terminal`, to its end. States after a terminal step and later rewards are
+    free: the rollouts see to both.
 
-    The action is taken in every step and must be allowed in every state. The ValueError names the
-    method, what was expected and what came.
+    The action is taken in every step and must be allowed in every state.
 
     >>> from jaxrace.envs import medical
     >>> check(medical.Medical(), action=0.4)
@@ -48,7 +47,7 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     batched = jax.tree.map(lambda leaf: jnp.stack([leaf] * BATCH), (action, params))
 
     def take(transform: Transform, how: str, row: int | slice = 0, given: Any = (action, params)):
-        # Keys are used again, on purpose: JAX may be looking for such.
+        # Keys are used again on purpose, which JAX may look for.
         return _take_step(env, transform, how, jax.random.clone(keys)[:, row], *given)
 
     plain, again = (take(lambda method: method, "in a plain call") for _ in range(2))
@@ -79,7 +78,7 @@ _METHODS = _Step("reset", "observe", "step", "observe", "step", "step")
 
 
 def _call(name: str, how: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that is not ours: whatever it raises, the contract is broken."""
+    """Call a function of the environment: any error breaks the contract."""
     try:
         return function(*arguments)
     except Exception as error:
@@ -104,7 +103,7 @@ def _check_attributes(env: Environment) -> None:
 def _take_step(
     env: Environment, transform: Transform, how: str, keys: jax.Array, action: Any, params: Any
 ) -> _Step:
-    """Reset and take one step with transformed methods; the result is in NumPy arrays."""
+    """Reset and take one step with transformed methods; NumPy arrays."""
 
     def call(name: str, *arguments: Any) -> Any:
         method = transform(lambda *given: strongly_typed(getattr(env, name)(*given)))
@@ -125,7 +124,7 @@ def _take_step(
 
 
 def _to_numpy(tree: Any) -> Any:
-    """Copies of the leaves; of random keys, the numbers in them."""
+    """Copies of the leaves, with the numbers of random keys."""
 
     def copy(leaf: jax.Array) -> np.ndarray:
         is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
@@ -164,7 +163,7 @@ def _check_types(step: _Step) -> None:
 
 
 def _agree(a: Any, b: Any, exact: bool) -> bool:
-    """Whether two pytrees of NumPy arrays are equal; floats only nearly, unless `exact`."""
+    """Are two pytrees of NumPy arrays equal? Floats nearly, unless `exact`."""
 
     def agree(x: np.ndarray, y: np.ndarray) -> bool:
         if _describe(x) != _describe(y):
@@ -191,7 +190,7 @@ def _is_finite(tree: Any) -> jax.Array:
 
 
 def _check_rollout(env: Environment, keys: jax.Array, action: Any, params: Any) -> None:
-    """One history: rewards and observations must be finite for as long as it counts."""
+    """Rewards and observations of one history are finite for as long as they count."""
     length = min(env.horizon, MAX_STEPS)
 
     def advance(carry: Any, key: jax.Array) -> Any:
@@ -216,6 +215,5 @@ def _check_rollout(env: Environment, keys: jax.Array, action: Any, params: Any) 
         ("observe", "finite numbers", observations),
     ):
         if not finite.all():
-            raise BadArgument(
-                name, what, f"another in step {int(jnp.argmin(finite)) + 1} of {length}"
-            )
+            step = int(jnp.argmin(finite)) + 1
+            raise BadArgument(name, what, f"another in step {step} of {length}")

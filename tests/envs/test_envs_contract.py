@@ -81,7 +81,7 @@ BAD = [
     (lambda: gridworld.expected_return(EVEN[:15], 1), r"expected shape .* got \[15, 4\]"),
     (lambda: gridworld.expected_return(EVEN[:, :3], 1), r"expected shape .* got \[16, 3\]"),
     (lambda: gridworld.expected_return(EVEN[0], 1), r"expected shape .* got \[4\]"),
-    (lambda: MEDICAL("zaho"), "reward: expected 'zhao' or 'printed', got 'zaho'"),
+    (lambda: MEDICAL("zaho"), "reward: expected one of zhao, printed, got 'zaho'"),
     (lambda: MEDICAL.make_params("zhao"), "coefficients: expected one of .* got 'zhao'"),
     (lambda: MEDICAL.make_params("seed000", "C"), "hazard: expected one of .* got 'C'"),
     (lambda: CAR(hold=True), "hold: expected an integer of at least 1, got True"),
