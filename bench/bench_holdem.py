@@ -21,12 +21,12 @@ from jaxrace.envs.holdem import (
     dealing,
     evaluation,
     match,
-    play_lane,
     policies,
     prepare,
     strengths,
 )
 from papers.holdem.ashe import Ashe
+from papers.holdem.lanes import play_lane
 from papers.holdem.networks import NUM_WEIGHTS
 
 MILLION = 1_000_000

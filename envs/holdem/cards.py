@@ -9,15 +9,15 @@ from collections.abc import Sequence
 import numpy as np
 from jax.typing import ArrayLike
 
+from jaxrace.core.validation import BadArgument
+
 RANKS = "23456789TJQKA"
 SUITS = "cdhs"
 DECK_SIZE = len(RANKS) * len(SUITS)
 
 
 def parse(text: str) -> np.ndarray:
-    """The cards that a text names, int32 [M]; spaces do not count.
-
-    ValueError if something in it is no card, or a card is in it twice.
+    """The cards that a text names, int32 [M], all different; spaces do not count.
 
     >>> parse("2c As")
     array([ 0, 51], dtype=int32)
@@ -30,7 +30,7 @@ def parse(text: str) -> np.ndarray:
 
 
 def spell(cards: ArrayLike | Sequence[int]) -> str:
-    """The text of cards [M]; ValueError if they are no list of different cards.
+    """The text of different cards [M].
 
     >>> spell([51, 0])
     'As 2c'
@@ -41,31 +41,30 @@ def spell(cards: ArrayLike | Sequence[int]) -> str:
 
 
 def require_cards(name: str, cards: ArrayLike | Sequence[int]) -> None:
-    """Raise unless the numbers [M, ...], not traced, are different cards along the first axis.
+    """Raise unless numbers [M, ...] are different cards along the first axis.
 
     >>> require_cards("deck", [51, 0, 51])
     Traceback (most recent call last):
-    ValueError: deck: expected different cards, got As twice
+    jaxrace.core.validation.BadArgument: deck: expected different cards, got As twice
     """
     numbers = np.asarray(cards)
     if numbers.size == 0:
         return
     if numbers.dtype.kind not in "iu":
-        raise ValueError(f"{name}: expected cards as integers, got {numbers.dtype}")
+        raise BadArgument(name, "cards as integers", str(numbers.dtype))
     if numbers.min() < 0 or numbers.max() >= DECK_SIZE:
         wrong = numbers[(numbers < 0) | (numbers >= DECK_SIZE)][0]
-        raise ValueError(f"{name}: expected cards in 0..{DECK_SIZE - 1}, got {wrong}")
+        raise BadArgument(name, f"cards in 0..{DECK_SIZE - 1}", str(wrong))
     ordered = np.sort(numbers, axis=0)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
     if repeated.size:
-        raise ValueError(f"{name}: expected different cards, got {_name(repeated[0])} twice")
+        raise BadArgument(name, "different cards", f"{_name(repeated[0])} twice")
 
 
 def _number(name: str) -> int:
     if len(name) != 2 or name[0] not in RANKS or name[1] not in SUITS:
-        raise ValueError(
-            f"text: expected cards, each of {RANKS} followed by one of {SUITS}, got {name!r}"
-        )
+        expected = f"cards, each of {RANKS} followed by one of {SUITS}"
+        raise BadArgument("text", expected, repr(name))
     return len(SUITS) * RANKS.index(name[0]) + SUITS.index(name[1])
 
 

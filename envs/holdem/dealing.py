@@ -1,7 +1,7 @@
-"""Dealing: the nine cards of a hand of two players.
+"""Dealing the nine cards of a hand of two players.
 
-A deck is the cards that a hand may show, in this order: two of hand 0, two of hand 1, the flop's
-three, the turn and the river. Axes: N decks.
+A deck is the cards of a hand in this order: two of hand 0, two of hand 1, the flop's three, the
+turn and the river. Axes: N decks.
 """
 
 import functools
@@ -19,7 +19,7 @@ FIRST_HOLE, SECOND_HOLE, BOARD = slice(0, 2), slice(2, 4), slice(4, 9)
 def deal(key: jax.Array, num_decks: int) -> jax.Array:
     """Decks of different cards, each order of nine cards equally likely: int32 [9, N].
 
-    Card i is drawn among the 52 - i that are left, by its place among them; no sorting.
+    Card i is drawn among the 52 - i that are left, by its place among them.
 
     >>> from jaxrace.envs.holdem.cards import spell
     >>> spell(deal(jax.random.key(0), 1)[:, 0])
@@ -39,13 +39,13 @@ def _deal(key: jax.Array, num_decks: int) -> jax.Array:
 def cards_at(places: jax.Array) -> jax.Array:
     """The cards drawn one after the other from a sorted deck, int32 [M, ...].
 
-    Of each card `places` tell that among those left when it is drawn, the i-th in 0..51 - i.
+    `places` tell of each card its place among those left when it is drawn: the i-th in 0..51 - i.
     """
     cards = []
     for drawn in range(places.shape[0]):
         card = places[drawn]
-        # Put the cards drawn before back into the deck, the last one first: each moves those at
-        # and above its place up by one.
+        # Put back the cards drawn before, the last one first: each moves those at and above its
+        # place up by one.
         for earlier in reversed(range(drawn)):
             card = card + (card >= places[earlier]).astype(jnp.int32)
         cards.append(card)

@@ -17,9 +17,9 @@ import numpy as np
 from jaxrace import kernels, sweep
 from jaxrace.envs import holdem
 from jaxrace.envs.holdem import policies
-from jaxrace.envs.holdem.lanes import Memoryless, Player
 from papers.holdem.ashe import Ashe
 from papers.holdem.config import HoldemConfig
+from papers.holdem.lanes import Memoryless, Player, play_lane
 from papers.workbench import Columns, Workbench, mean_and_error
 
 # Random boards and hands of the opponent, from which strengths before the turn are estimated.
@@ -53,9 +53,7 @@ def score_decks(
     num_decks = deals.winner.shape[-1]
     twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
     button = jnp.arange(2 * num_decks, dtype=jnp.int32) % 2
-    played = holdem.play_lane(
-        players, weights, key, twice, holdem.Seating(button, button ^ side), rules
-    )
+    played = play_lane(players, weights, key, twice, holdem.Seating(button, button ^ side), rules)
     chips = played.winnings.reshape(num_decks, 2).sum(1, dtype=jnp.int32)
     score = chips.astype(jnp.float32) / np.float32(rules.big_blind)
     return jnp.where(played.illegal.any(), jnp.nan, score)
@@ -71,7 +69,7 @@ class OneOf:
     >>> players = OneOf((always_call, always_fold)), Memoryless(always_call)
     >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 1))
     >>> rest = jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
-    >>> [holdem.play_lane(players, (number, None), *rest).winnings.tolist() for number in range(2)]
+    >>> [play_lane(players, (number, None), *rest).winnings.tolist() for number in range(2)]
     [[100], [-50]]
     """
 

@@ -40,7 +40,7 @@ SLOW_MODULES = """
     racing.driver racing.judge dueling.arm_bandits dueling.elimination dueling.decisions
     dueling.double_thompson dueling.driver dueling.duel_decisions dueling.matrices
     dueling.regret dueling.savage_rounds envs.gridworld envs.holdem.abstraction
-    envs.holdem.betting envs.holdem.lanes envs.holdem.match envs.holdem.policies
+    envs.holdem.betting envs.holdem.match envs.holdem.policies
     envs.holdem.strength
     improvement.bounds improvement.daedalus improvement.policy_improvement improvement.splits
     improvement.trials improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
@@ -55,8 +55,8 @@ SLOW_PAGES = """
     dominance_race dueling holdem improvement racing shared_tasks sweeps top_k_selection
 """
 SLOW_PAPERS = """
-    holdem.ashe holdem.matches holdem.networks holdem.pattern_tree improvements.marketing
-    preference_racing.options preference_racing.learners.label_ranking
+    holdem.ashe holdem.lanes holdem.matches holdem.networks holdem.pattern_tree
+    improvements.marketing preference_racing.options preference_racing.learners.label_ranking
     preference_racing.learners.policy_iteration preference_racing.learners.split_race
     top_k.variants
 """

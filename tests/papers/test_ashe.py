@@ -12,10 +12,10 @@ from ashe_cases import PLAYER, SHAPE, draw_deals, draw_weights
 from reference.holdem_hands import deal_of, play_hand
 from reference.holdem_player import Player as Reference
 
-from jaxrace.envs import holdem
 from jaxrace.envs.holdem.policies import pot_odds
 from jaxrace.envs.holdem.table import SEATINGS
 from papers.holdem import ashe, networks, pattern_tree
+from papers.holdem.lanes import play_lane
 
 HANDS = 60
 LARGE = 40  # nodes of a tree that a hand may reach again
@@ -231,9 +231,7 @@ def test_utilities_and_decisions_of_played_hands(deals):
     played = play(deals, None, pair)
     compare_utilities(played, pair)
     # The driver plays the same hands, and leaves the same trees.
-    lane = holdem.play_lane(
-        (PLAYER, PLAYER), pair, jax.random.key(2), deals, SEATINGS[0], PLAYER.rules
-    )
+    lane = play_lane((PLAYER, PLAYER), pair, jax.random.key(2), deals, SEATINGS[0], PLAYER.rules)
     assert (lane.winnings == np.asarray(played[1][0].winnings)).all()
     for memory, found in zip(lane.memories, played[3][-1], strict=True):
         np.testing.assert_allclose(memory.table, found, atol=1e-6)
