@@ -41,7 +41,6 @@ def value(cards: ArrayLike) -> jax.Array:
     different ones, which compiled code does not check.
 
     >>> from jaxrace.envs.holdem.cards import parse
-    from jaxrace.envs.holdem.cards import parse
     >>> aces, wheel = value(parse("As Ah Kd Kc 2s 3s 4h")), value(parse("As 2h 3d 4c 5s Kh Kd"))
     >>> bool(wheel > aces), CATEGORIES[category(aces)], CATEGORIES[category(wheel)]
     (True, 'two pair', 'straight')
@@ -64,7 +63,6 @@ def showdown(decks: ArrayLike) -> jax.Array:
     `decks` are int32 [9, ...], of different cards.
 
     >>> from jaxrace.envs.holdem.cards import parse
-    from jaxrace.envs.holdem.cards import parse
     >>> int(showdown(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")))
     1
     """
