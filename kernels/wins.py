@@ -6,10 +6,10 @@ pair 1, a loss 0) the win count is ``W_ij = n^2 + C_ij``, and the estimate of s_
 to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)`` (Busa-Fekete et al. 2014, eq. 2 with the half
 points of section 4.2).
 
-``compare(a, b)`` takes two single outcomes, pytrees, and returns an int8 sign; what it says of (b,
-a) is the reverse. Loops go over pieces of *old* samples, which are the minor-most axis: one fused
-kernel compares and adds them up. Axes: K options, n rounds (samples per option), m new rounds, P
-pairs of options, S samples of a pair.
+``compare(a, b)`` takes two single outcomes, pytrees, and returns an antisymmetric int8 sign. Loops
+go over pieces of *old* samples, the minor-most axis: one fused kernel compares and adds them up.
+Axes: B races, K options, n rounds (samples per option), N samples kept, m new rounds, P pairs of
+options, S samples of a pair.
 """
 
 import math
@@ -33,39 +33,22 @@ MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 # Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
 _MOST_SUMMED = 32
 _CHUNK = 16  # new samples per pass over the prefixes
+_TILE = 32  # samples of either option that ragged counts compare at once
 
 # From how many options and pairs (of a batch) on it pays to list the open pairs.
 _LISTED_OPTIONS = 8
 _LISTED_PAIRS = 256
 
 
-def round_gains(
-    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int
-) -> jax.Array:
-    """What each new round adds to the net counts, int32 [m, K, K], antisymmetric.
-
-    Entry t is the net count after round num_old + t + 1 minus that after the round before. Of
-    ``old`` samples, leaves [K, N, ...], only the first ``num_old`` rounds are read, which may be
-    traced; ``new`` are the next m samples of each option, leaves [K, m, ...].
-
-    >>> from jaxrace.kernels import total_order
-    >>> old, new = jnp.array([[3.0], [1.0]]), jnp.array([[2.0], [0.0]])
-    >>> round_gains(total_order, old, new, 1)[0].tolist()  # (3, 2) against (1, 0) after (3) : (1)
-    [[0, 3], [-3, 0]]
-    """
-    num_options, num_new = _leading_axes(new)
-    _require_rounds(num_new)
-    old, new = jax.tree.map(lambda x: jnp.asarray(x)[None], (old, new))
-    every_pair = jnp.ones((1, num_options, num_options), bool)
-    return open_round_gains(compare, old, new, num_old, every_pair)[:, 0]
-
-
 def open_round_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, open_pairs: jax.Array
 ) -> jax.Array:
-    """``round_gains`` of B races, int32 [m, B, K, K]; 0 where a pair is not open, bool [B, K, K].
+    """What each new round adds to the net counts of open pairs, int32 [m, B, K, K], antisymmetric.
 
-    The samples have leaves [B, K, N, ...] and [B, K, m, ...].
+    Entry t is the net count after round num_old + t + 1 minus that of the round before, and 0 where
+    a pair is not open, bool [B, K, K]. Of ``old`` samples, leaves [B, K, N, ...], only the first
+    ``num_old`` rounds, which may be traced, are read; ``new`` are the next m, leaves [B, K, m,
+    ...].
 
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
@@ -92,7 +75,7 @@ def open_round_gains(
 
 
 def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
-    """Places of the reverse orders of pairs in [B, K, K]; ``size``, nowhere, stays as it is.
+    """Places of the reverse orders of pairs in [B, K, K]; ``size``, nowhere, stays.
 
     >>> print(mirrored(jnp.array([1, 5, 8]), 8, 2))
     [2 6 8]
@@ -105,10 +88,10 @@ def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
 def listed_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, place: jax.Array
 ) -> jax.Array:
-    """``round_gains`` of P pairs of B races, int32 [P, m].
+    """``open_round_gains`` of P pairs of B races, int32 [P, m].
 
-    ``place`` int32 [P] tells the pairs (i, j), as numbers in [B, K, K]; what lies behind its end is
-    the last.
+    ``place`` int32 [P] are the pairs (i, j) as numbers in [B, K, K]; beyond the end stands for the
+    last.
     """
     num_races, num_options = jax.tree.leaves(new)[0].shape[:2]
     pair = jnp.minimum(place, num_races * num_options**2 - 1)
@@ -130,8 +113,7 @@ def listed_gains(
 def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
     """Consecutive samples of P rows, the pairs last: leaves [size, P, ...].
 
-    Of leaves [rows, N, ...]; ``row`` and the first sample ``start``, at most N - ``size``, are
-    int32 [P].
+    Of leaves [rows, N, ...]; ``row`` and the first sample ``start`` <= N - ``size`` are int32 [P].
 
     >>> samples = jnp.arange(8).reshape(2, 4)
     >>> sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2).tolist()
@@ -158,10 +140,10 @@ def pair_gains(
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
-    """``round_gains`` of P pairs of options, int32 [P, m].
+    """``open_round_gains`` of P pairs of options, int32 [P, m].
 
-    ``old(start, size)`` are so many of the N = ``capacity`` old rounds of both options, leaves [P,
-    size, ...], of which ``num_old`` count; ``new`` has leaves [P, m, ...].
+    ``old(start, size)`` returns so many of the N = ``capacity`` old rounds of both options, leaves
+    [P, size, ...], of which ``num_old`` count; ``new`` has leaves [P, m, ...].
     """
     new_i, new_j = new
     num_new = jax.tree.leaves(new_i)[0].shape[1]
@@ -170,7 +152,7 @@ def pair_gains(
     against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
 
     def add(samples: Both, counts: Callable[[jax.Array], jax.Array], sums: jax.Array) -> jax.Array:
-        """Add all the samples that count: of those numbered [S] bool [S], or [m, S]."""
+        """Add the samples that count: of those numbered [S], bool [S] or [m, S]."""
         size = jax.tree.leaves(samples[0])[0].shape[1]
         piece = min(_MOST_SUMMED, size)
 
@@ -211,7 +193,7 @@ def pair_gains(
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
     """Net counts after each of m rounds, int32 [m, K, K], from those before and their gains.
 
-    ``net + jnp.cumsum(gains, axis=0)`` would on a CPU be a window over all m rounds for each.
+    A cumulative sum would on a CPU be a window over all m rounds for each.
     """
 
     def add_round(net: jax.Array, gained: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -230,21 +212,25 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     >>> prefix_wins(total_order, x)[:, 0, 1].tolist()  # 1 of 1 won, then 2 of 4
     [2, 4]
     """
-    num_options, num_rounds = _leading_axes(outcomes)
-    if num_rounds > MAX_ROUNDS:
+    num_options, num_rounds = jax.tree.leaves(outcomes)[0].shape[:2]
+    if not 1 <= num_rounds <= MAX_ROUNDS:
         raise ValueError(
-            f"outcomes: expected at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in "
-            f"an int32, got {num_rounds}"
+            f"outcomes: expected at least 1 and at most {MAX_ROUNDS} rounds, so that 2 n^2 half "
+            f"units fit in an int32, got {num_rounds}"
         )
-    _require_rounds(num_rounds)
     chunk = min(_CHUNK, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     missing = num_chunks * chunk - num_rounds
-    padded = jax.tree.map(jax.vmap(lambda x: _padded(x, missing)), outcomes)
+
+    def padded(x: jax.Array) -> jax.Array:
+        return jnp.pad(x, [(0, 0), (0, missing)] + [(0, 0)] * (x.ndim - 2))[None]
+
+    old = jax.tree.map(padded, outcomes)
+    every_pair = jnp.ones((1, num_options, num_options), bool)
 
     def add_chunk(net: jax.Array, num_old: jax.Array) -> tuple[jax.Array, jax.Array]:
-        gains = round_gains(compare, padded, _rounds_slice(padded, num_old, chunk), num_old)
-        nets = net_counts(net, gains)
+        new = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, num_old, chunk, axis=2), old)
+        nets = net_counts(net, open_round_gains(compare, old, new, num_old, every_pair)[:, 0])
         return nets[-1], nets
 
     nothing = jnp.zeros((num_options, num_options), jnp.int32)
@@ -253,20 +239,76 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     return jnp.arange(1, num_rounds + 1, dtype=jnp.int32)[:, None, None] ** 2 + nets
 
 
-def _require_rounds(num_rounds: int) -> None:
-    if not num_rounds:
-        raise ValueError("outcomes: expected at least one round, got none")
+def ragged_net(
+    compare: Compare, outcomes: Outcome, counts: jax.Array, wanted: jax.Array
+) -> jax.Array:
+    """Net counts of every pair over the samples that both have: the first min(n_i, n_j) of each.
+
+    int32 [B, K, K], of outcomes with leaves [B, K, N, ...] and ``counts`` n_i, int32 [B, K]; 0 for
+    races that are not ``wanted``, bool [B]. The time grows with the comparisons of the wanted
+    races.
+
+    >>> from jaxrace.kernels import total_order
+    >>> x, counts = jnp.array([[[3.0, 1.0], [2.0, 0.0]]]), jnp.array([[2, 1]])
+    >>> ragged_net(total_order, x, counts, jnp.array([True]))[0].tolist()  # 3 against 2
+    [[0, 1], [-1, 0]]
+    """
+    num_lanes, num_options, capacity = jax.tree.leaves(outcomes)[0].shape[:3]
+    tile = min(_TILE, capacity)
+    rows = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
+    first, second = jnp.asarray(np.triu_indices(num_options, 1), jnp.int32)  # [P]
+    shared = jnp.minimum(counts[:, first], counts[:, second]).astype(jnp.int32)
+    shared = jnp.where(wanted[:, None], shared, 0).reshape(-1)
+    block = listing_block(shared.size)
+    # Pairs with as many samples are compared together, those with most of them first.
+    order = jnp.argsort(-shared).astype(jnp.int32)
+    order = jnp.pad(order, (0, -shared.size % block), constant_values=shared.size)
+
+    def count_block(index: jax.Array, net: jax.Array) -> jax.Array:
+        places = lax.dynamic_slice_in_dim(order, index * block, block)
+        place = jnp.minimum(places, shared.size - 1)
+        start, pair = place // first.size * num_options, place % first.size
+        both = start + first[pair], start + second[pair]
+        found = _net_of_pairs(compare, tile, rows, both, shared[place])
+        at = both[0] * num_options + second[pair], both[1] * num_options + first[pair]
+        at = jnp.where(places < shared.size, jnp.stack(at), net.size)
+        return net.at[at].set(jnp.stack([found, -found]), mode="drop")
+
+    num_blocks = -(-(shared > 0).sum(dtype=jnp.int32) // block)
+    net = jnp.zeros(num_lanes * num_options**2, jnp.int32)
+    net = lax.fori_loop(0, num_blocks, count_block, net)
+    return net.reshape(num_lanes, num_options, num_options)
 
 
-def _leading_axes(outcomes: Outcome) -> tuple[int, int]:
-    first = jax.tree.leaves(outcomes)[0]
-    return first.shape[0], first.shape[1]
+def _net_of_pairs(
+    compare: Compare,
+    tile: int,
+    samples: Outcome,
+    both: tuple[jax.Array, jax.Array],
+    shared: jax.Array,
+) -> jax.Array:
+    """Net counts [P] of the options in two rows [P] of samples [rows, N, ...]."""
+    capacity = jax.tree.leaves(samples)[0].shape[1]
+    against = jax.vmap(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))  # [P, tile, tile]
 
+    def cut(row: jax.Array, index: jax.Array) -> tuple[Outcome, jax.Array]:
+        """Samples of one tile, and which of them count: [P, tile]."""
+        # The last slice that fits may start earlier.
+        start = jnp.minimum(index * tile, capacity - tile)
+        number = start + jnp.arange(tile, dtype=jnp.int32)
+        counts = (number >= index * tile) & (number < shared[:, None])
+        return row_slices(samples, row, jnp.full_like(row, start), tile), counts
 
-def _rounds_slice(outcomes: Outcome, start: jax.Array | int, size: int) -> Outcome:
-    return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), outcomes)
+    def add_row(index: jax.Array, net: jax.Array) -> jax.Array:
+        x, in_x = cut(both[0], index)
 
+        def add_tile(index: jax.Array, net: jax.Array) -> jax.Array:
+            y, in_y = cut(both[1], index)
+            counts = in_x[:, :, None] & in_y[:, None, :]
+            signs = jnp.where(counts, against(x, y), jnp.int8(0))
+            return net + signs.sum((1, 2), dtype=jnp.int32)
 
-def _padded(x: jax.Array, missing: int) -> jax.Array:
-    """So many zeros behind the first axis."""
-    return jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1))
+        return lax.fori_loop(0, num_tiles, add_tile, net)
+
+    num_tiles = -(-shared.max() // tile)
+    return lax.fori_loop(0, num_tiles, add_row, jnp.zeros_like(shared))
