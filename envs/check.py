@@ -7,10 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.core.keys import without_keys
 from jaxrace.core.narrowing import strongly_typed
-from jaxrace.core.validation import BadArgument, require_integer
-from jaxrace.envs.absorbing import absorb
-from jaxrace.envs.environment import Environment
+from jaxrace.core.validation import BadArgument, require_hashable, require_integer, require_truth
+from jaxrace.envs.environment import Environment, absorb
 
 MAX_STEPS = 1000  # of one history
 BATCH = 3  # copies, to compare `vmap` with single calls
@@ -95,9 +95,8 @@ def _check_attributes(env: Environment) -> None:
         if not hasattr(env, name):
             raise BadArgument(name, "an attribute", f"none in {type(env).__name__}")
     require_integer("horizon", env.horizon, 1)
-    if type(env.continues_after_terminal) is not bool:
-        raise BadArgument("continues_after_terminal", "a bool", repr(env.continues_after_terminal))
-    _call("environment", "as a key of a dictionary (a frozen dataclass does)", hash, env)
+    require_truth("continues_after_terminal", env.continues_after_terminal)
+    require_hashable("environment", env)
 
 
 def _take_step(
@@ -125,12 +124,7 @@ def _take_step(
 
 def _to_numpy(tree: Any) -> Any:
     """Copies of the leaves, with the numbers of random keys."""
-
-    def copy(leaf: jax.Array) -> np.ndarray:
-        is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-        return np.array(jax.random.key_data(leaf) if is_key else leaf)
-
-    return jax.tree.map(copy, tree)
+    return jax.tree.map(np.array, without_keys(tree))
 
 
 def _describe(array: np.ndarray) -> str:
@@ -142,16 +136,14 @@ def _check_types(step: _Step) -> None:
         ("step", "state", step.initial_state, step.state),
         ("observe", "observation", step.initial_observation, step.observation),
     ):
-        structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
-        if structure != after_structure:
-            raise BadArgument(
-                method, f"a {what} with the structure {structure} as before", f"{after_structure}"
-            )
-        old = jax.tree_util.tree_leaves_with_path(before)
-        for (path, leaf), new in zip(old, jax.tree.leaves(after), strict=True):
-            if _describe(leaf) != _describe(new):
+        old, new = jax.tree.structure(before), jax.tree.structure(after)
+        if old != new:
+            raise BadArgument(method, f"a {what} with the structure {old} as before", str(new))
+        leaves = jax.tree_util.tree_leaves_with_path(before)
+        for (path, leaf), found in zip(leaves, jax.tree.leaves(after), strict=True):
+            if _describe(leaf) != _describe(found):
                 name = f"{what}{jax.tree_util.keystr(path)}"
-                raise BadArgument(method, f"{name} to stay {_describe(leaf)}", _describe(new))
+                raise BadArgument(method, f"{name} to stay {_describe(leaf)}", _describe(found))
     for what, kind, value in (
         ("a floating scalar as reward", jnp.floating, step.reward),
         ("a boolean scalar as terminal", jnp.bool_, step.terminal),
@@ -166,16 +158,12 @@ def _agree(a: Any, b: Any, exact: bool) -> bool:
     """Are two pytrees of NumPy arrays equal? Floats nearly, unless `exact`."""
 
     def agree(x: np.ndarray, y: np.ndarray) -> bool:
-        if _describe(x) != _describe(y):
-            return False
-        if not jnp.issubdtype(x.dtype, jnp.inexact):
-            return np.array_equal(x, y)
-        rtol, atol = (0.0, 0.0) if exact else (RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE)
-        return np.allclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
+        near = not exact and jnp.issubdtype(x.dtype, jnp.inexact)
+        rtol, atol = (RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE) if near else (0, 0)
+        return _describe(x) == _describe(y) and np.allclose(x, y, rtol, atol, equal_nan=True)
 
-    if jax.tree.structure(a) != jax.tree.structure(b):
-        return False
-    return all(map(agree, jax.tree.leaves(a), jax.tree.leaves(b)))
+    same = jax.tree.structure(a) == jax.tree.structure(b)
+    return same and all(map(agree, jax.tree.leaves(a), jax.tree.leaves(b)))
 
 
 def _check_equal(a: _Step, b: _Step, expected: str, exact: bool = False) -> None:
