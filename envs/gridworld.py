@@ -17,7 +17,7 @@ from jaxrace.core.narrowing import as_float32, require_held
 from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer
 
 _MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # (row, column) of up, down, left, right
-_MOST_SIZE = math.isqrt(2**31 - 1)  # an int32 holds the number of every cell
+_MOST_SIZE = math.isqrt(MOST_INT32)  # an int32 holds the number of every cell
 
 # Worst and best return of the default grid: ten steps, and the six of a shortest path.
 RETURN_RANGE = (-10.0, -6.0)

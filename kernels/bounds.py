@@ -85,7 +85,7 @@ def levels(
     >>> print(f"{level[0]:.2f}", size[14:18])
     10.86 [ 0. 16. 16. 18.]
     """
-    # K (K-1) / 2 unordered pairs, each with one or two sides to be wrong on.
+    # K (K-1) / 2 unordered pairs, each with one or two sides.
     events = bound.sides * num_options * (num_options - 1) / 2
     rounds = np.arange(1, max_rounds + 1, dtype=np.float64)
     if bound.union == "published":
@@ -189,8 +189,8 @@ def _smallest_deciding(
     """Smallest C with S = 1/2 + C / (2 n^2) decided in favour of the first option."""
     squares = rounds.astype(np.int64) ** 2
     lowest = -np.floor(2 * epsilon * squares).astype(np.int64)
-    # Bisection over the integers, on the predicate itself: the verdict is monotone in C.
-    low, high = lowest - 1, squares + 1  # not decided at low; high stands for never
+    # Bisection over the integers: the verdict is monotone in C.
+    low, high = lowest - 1, squares + 1  # undecided at low; high stands for never
     while (high - low > 1).any():
         middle = (low + high) // 2
         estimate = 0.5 + middle / (2.0 * squares)

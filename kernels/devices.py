@@ -19,15 +19,15 @@ class Sizes:
 
     places: int  # marked places of a mask, as pairs of options: see `for_listed`
     light_places: int  # the same where there is little to do for each
-    takes_all: bool  # all places that fit into one call, marked or not, without a list or loop
+    takes_all: bool  # take all places that fit into one call, marked or not, without a list
     rounds: int  # earlier rounds of a pair that are gathered at once
-    races: int  # of a batch, which wait for each other
+    races: int  # of a batch that advance together
     rows: int  # options that are sampled together
     row_blocks: int  # the least number of such blocks in a batch
-    keeps_operands: bool  # a conditional keeps operands that many loops read in memory
+    keeps_operands: bool  # put operands that many loops read behind a conditional
 
 
-# 512 pairs of 32 rounds stay in the second-level cache, and 1,024 races in the third.
+# 512 pairs of 32 rounds fit into the second-level cache, 1,024 races into the third.
 _CPU = Sizes(
     places=512,
     light_places=512,

@@ -11,10 +11,10 @@ from jax.scipy.stats import norm
 from numpy.typing import NDArray
 
 _MOST_OF_PAIRS = 1024  # their square is 2.5e-4 of 2^32
-_MANY = 100  # duels from which on an expansion is used instead of a table
+_MANY = 100  # duels, from which on an expansion replaces the table
 _SQRT_2 = 1.4142135
 _FEW = 256  # up to so many numbers, rejected ones are drawn again one by one
-_LEAST = 2.0**-24  # in place of 0, which has no logarithm; 2^-23 is the least that can be drawn
+_LEAST = 2.0**-24  # in place of 0, which has no logarithm; the least number drawn is 2^-23
 
 
 def draw_uniforms(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
@@ -156,6 +156,6 @@ def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
 def _above_half_of_few() -> NDArray[np.float32]:
     """The table, for fewer than ``_MANY`` wins and as many losses, [wins, losses]."""
     counts = np.arange(_MANY)
-    from scipy.special import betainc  # a quarter of a second
+    from scipy.special import betainc  # its import takes a quarter of a second
 
     return betainc(counts + 1, counts[:, None] + 1, 0.5).astype(np.float32)

@@ -59,11 +59,11 @@ def kl_upper(mean: jax.Array, level: jax.Array) -> jax.Array:
     entropy = -p * jnp.log(p) - rest * jnp.log1p(-p)
     # Two bounds of the root from above: Pinsker's, and kl(p, q) >= -(1 - p) ln(1 - q) - H(p).
     gap = jnp.minimum(jnp.sqrt(level / 2), rest - jnp.exp(-(level + entropy) / rest))
-    # At q = 1 the formula is infinite; nearer to 1 float32 has hardly a number.
+    # At q = 1 the formula is infinite.
     most = rest * (1 - 6e-8)
     gap = jnp.clip(gap, 0, most)  # q - p
     for _ in range(_STEPS):
-        # In terms of the gap, which keeps its digits where q is close to p.
+        # The gap keeps its digits where q is close to p.
         excess = -p * jnp.log1p(gap / p) - rest * jnp.log1p(-gap / rest) - level
         slope = gap / ((p + gap) * (rest - gap))
         gap = jnp.clip(gap - excess / jnp.maximum(slope, 1e-12), 0, most)

@@ -14,7 +14,7 @@ from jaxrace.kernels.elimination import inverse
 
 # One of fifty steps starts anew anywhere, so that the chain is irreducible.
 _FOLLOWED, _RESTARTED = 0.98, 0.02
-_SORTED_BITS = 20  # of visits: equal options tie, whatever the rounding of the inverse
+_SORTED_BITS = 20  # of visits: equal options tie in spite of rounding
 
 
 class Walk(NamedTuple):
@@ -53,7 +53,7 @@ def long_run(transition: jax.Array) -> Walk:
     identity = jnp.eye(num_options, dtype=jnp.float32)
     inverted = inverse(identity - transition + jnp.float32(1 / num_options))
     visits = inverted.mean(-2)
-    # Not as a matrix product: accelerators round those to fewer digits.
+    # No matrix product, which accelerators round to fewer digits.
     return Walk(visits, inverted - (visits[:, None] * inverted).sum(-2)[None, :])
 
 

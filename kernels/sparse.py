@@ -18,7 +18,7 @@ Carry = TypeVar("Carry")
 Result = TypeVar("Result")
 
 _LEAST_BLOCK = 32  # places per call that fill the vector units
-_PER_STEP = 4  # places that are looked at in a step of a plain loop
+_PER_STEP = 4  # places per step of a plain loop
 
 
 def listing_block(most: int, light: bool = False) -> int:

@@ -30,12 +30,12 @@ Both = tuple[Outcome, Outcome]  # samples of both options of P pairs
 
 MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 
-# Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
+# Comparisons in a sum of one GPU kernel: XLA takes minutes to compile a sum of 128.
 _MOST_SUMMED = 32
 _CHUNK = 16  # new samples per pass over the prefixes
 _TILE = 32  # samples of either option that ragged counts compare at once
 
-# From how many options and pairs (of a batch) on it pays to list the open pairs.
+# Listing the open pairs pays from so many options, and pairs of a batch, on.
 _LISTED_OPTIONS = 8
 _LISTED_PAIRS = 256
 
@@ -63,7 +63,7 @@ def open_round_gains(
         gains = gains.at[:, place].set(gained.T, mode="drop")
         return gains.at[:, mirrored(place, size, num_options)].set(-gained.T, mode="drop")
 
-    # The rounds come first, as they are looked through.
+    # Rounds come first, as callers loop over them.
     gains = jnp.zeros((num_new, size), jnp.int32)
     above = np.triu(np.ones(open_pairs.shape[1:], bool), 1)
     if num_options < _LISTED_OPTIONS or size // 2 < _LISTED_PAIRS:
@@ -178,7 +178,7 @@ def pair_gains(
 
         return add(old(start, tile), is_next, sums)
 
-    # Among the new ones only later rounds count.
+    # A new sample counts against those of later rounds.
     rounds = jnp.arange(num_new, dtype=jnp.int32)[:, None]
     sums = jnp.zeros(jax.tree.leaves(new_i)[0].shape[:2], jnp.int32)
     sums = add(new, lambda number: number < rounds, sums)
@@ -186,7 +186,7 @@ def pair_gains(
         num_tiles = -(-jnp.asarray(num_old, jnp.int32) // tile)
         sums = lax.fori_loop(0, num_tiles, add_tile, sums)
     gains = sums + jax.vmap(jax.vmap(compare))(*new).astype(jnp.int32)
-    # Made once: what goes through the rounds would count anew for each of them.
+    # Computed once: a loop over the rounds would fuse the counting into each of them.
     return lax.optimization_barrier(gains)
 
 
@@ -260,7 +260,7 @@ def ragged_net(
     shared = jnp.minimum(counts[:, first], counts[:, second]).astype(jnp.int32)
     shared = jnp.where(wanted[:, None], shared, 0).reshape(-1)
     block = listing_block(shared.size)
-    # Pairs with as many samples are compared together, those with most of them first.
+    # Pairs with similar numbers of samples share a block, the largest first.
     order = jnp.argsort(-shared).astype(jnp.int32)
     order = jnp.pad(order, (0, -shared.size % block), constant_values=shared.size)
 
@@ -293,7 +293,7 @@ def _net_of_pairs(
 
     def cut(row: jax.Array, index: jax.Array) -> tuple[Outcome, jax.Array]:
         """Samples of one tile, and which of them count: [P, tile]."""
-        # The last slice that fits may start earlier.
+        # The last slice starts earlier if it would not fit.
         start = jnp.minimum(index * tile, capacity - tile)
         number = start + jnp.arange(tile, dtype=jnp.int32)
         counts = (number >= index * tile) & (number < shared[:, None])

@@ -167,13 +167,13 @@ def _play(state: BettingState, action: jax.Array) -> BettingState:
     total = jnp.where(folds, own, jnp.where(calls, highest, action))
     raises = total > highest
 
-    # All-in from the blinds on: the big blind has no option to play.
+    # If the blinds are all-in, the big blind has no option.
     closes = calls & (state.opened | (highest == rules.stack))
     last = (state.street == len(STREETS) - 1) | (highest == rules.stack)
     finishes = folds | (closes & last)
     goes_on = closes & ~last
 
-    # A raise by less than the last one is all-in, and does not lower what the next must be.
+    # A raise by less than the last one is all-in, and does not lower the next one.
     last_raise = jnp.where(raises, jnp.maximum(state.last_raise, total - highest), state.last_raise)
     button, big_blind = state.contributions
     acts = state.to_act == BUTTON
@@ -221,7 +221,7 @@ def as_integer(action: Any) -> jax.Array:
     if not jnp.issubdtype(array.dtype, jnp.integer):
         raise BadArgument("action", "an integer", repr(action))
     if array.dtype.itemsize > 4:
-        # Cutting off the upper bits could make another action of it.
+        # Without its upper bits it could be another action.
         module = jnp if isinstance(array, jax.Array) else np
         fits = (array >= 0) & (array < 2**31)
         array = module.where(fits, array.astype(np.int32), np.int32(-1))
@@ -234,7 +234,7 @@ def _refuse_illegal(after: BettingState, action: jax.Array) -> None:
     if not illegal.any():
         return
     place = np.unravel_index(np.argmax(illegal), illegal.shape)
-    # The state is the one before, but for the flag.
+    # An illegal action has changed nothing but the flag.
     before = jax.tree.map(lambda leaf: leaf[place], after)
     before = dataclasses.replace(before, illegal=jnp.asarray(False))
     where = f" in hand {list(map(int, place))}" if place else ""

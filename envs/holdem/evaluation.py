@@ -94,7 +94,7 @@ def _value(cards: jax.Array) -> jax.Array:
     # the flush does not count.
     straight = _highest(_straights(jnp.where(flush != 0, flush, once)))
 
-    # Three ranks may be paired, and two may be there thrice.
+    # There may be three pairs, or two triples.
     pairs = lax.population_count(twice)
     two_pairs = jnp.where(pairs == 3, _without_lowest(twice), twice)
     triple = _highest(thrice)

@@ -74,7 +74,7 @@ def _play(
 
     def act(state: BettingState, keys: jax.Array) -> tuple[BettingState, Move | None]:
         observation = table.observe(state, deals, seating)
-        # Before they are merged: a truth value beside an integer would become one.
+        # Each by itself: merged with an integer, a truth value would pass.
         first, second = (
             betting.as_integer(policy(keys[i], observation)) for i, policy in enumerate(policies)
         )

@@ -125,12 +125,12 @@ def _not_beaten(hole: Cards, board: Cards, places: Cards) -> jax.Array:
     """
     known = jnp.concatenate([hole, board])
     unseen = jnp.asarray(places, jnp.int32)
-    # Places of a sorted deck from which the known cards have been taken, as cards.
+    # From places in the sorted deck without the known cards to cards.
     for card in jnp.sort(known):
         unseen = unseen + (unseen >= card).astype(jnp.int32)
     rest, others = unseen[:-2], unseen[-2:]
     other = evaluation.value(_stack([*others, *board, *rest], rest.shape[1:]))
-    # The own hand is one for each board.
+    # The own hand has one value for each board.
     own = evaluation.value(_stack([*hole, *board, *rest[:, :, :1]], (rest.shape[1], 1)))
     beaten = jnp.sum(other > own, dtype=jnp.int32).astype(jnp.float32)
     return 1 - beaten / np.float32(other.size)

@@ -119,7 +119,7 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
     stepped = abstraction.advance(state, action)
     after = jax.tree.map(lambda new, old: jnp.where(is_on, new, old), stepped, state)
     own, other = betting.amounts(state)
-    # After the action, its seat is known from the state before.
+    # The state before tells whose action it was.
     button, big_blind = after.contributions
     total = jnp.where(state.to_act == betting.BUTTON, button, big_blind)
     made = is_on & ~after.illegal
@@ -166,7 +166,7 @@ def _strength(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
     """That of the hand of the player to act, on the present street."""
     hand = player_to_act(state, seating) ^ seating.first
     strengths = jnp.where(hand == 0, deals.strengths[:, 0], deals.strengths[:, 1])
-    # Street by street, because gathering one by one is slow on a CPU.
+    # Street by street, as a gather is slow on a CPU.
     found = strengths[0]
     for street in range(1, len(betting.STREETS)):
         found = jnp.where(state.street == street, strengths[street], found)

@@ -1,7 +1,7 @@
 """Numbers on their way to a device, where they have 32 bits: none silently becomes another one.
 
 The last digits of a float may go. A number out of range is refused, and so are different numbers
-that come out equal. With ``jax_enable_x64`` a device holds 64 bits. Arrays of JAX pass unseen.
+that come out equal. With ``jax_enable_x64`` a device holds 64 bits. Arrays of JAX pass unchecked.
 """
 
 import dataclasses
@@ -40,8 +40,8 @@ def as_float32(name: str, values: Any) -> jax.Array:
     return jnp.asarray(values, jnp.float32)
 
 
-# A weak type is part of an array's type: a loop whose carry starts weak and goes on strong fails or
-# compiles twice, and a weak float becomes a float64 wherever x64 is on.
+# A loop whose carry starts with a weak type and goes on with a strong one fails or compiles twice;
+# with x64 a weak float becomes a float64.
 def strongly_typed(tree: Any, name: str = "leaves") -> Any:
     """The pytree with arrays for leaves, none of them weakly typed.
 
@@ -71,9 +71,10 @@ class Float32Params:
 
 
 def as_host_array(name: str, leaf: Any) -> Any:
-    """An array of NumPy that JAX can take over; arrays of JAX stay what they are.
+    """An array of NumPy that JAX can take over; arrays of JAX stay.
 
-    Texts, dates and rows of many lengths are refused, and what is masked, which would count.
+    Refused are texts, dates, rows of unequal lengths and masked arrays, whose masked numbers would
+    count.
     """
     if isinstance(leaf, jax.Array | Tracer):
         return leaf
@@ -85,7 +86,7 @@ def as_host_array(name: str, leaf: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise BadArgument(name, "arrays or numbers", repr(leaf)) from error
     is_known = array.dtype.kind in "biufcV"  # V: of few bits, such as bfloat16; or records
-    most_bytes = 16 if array.dtype.kind == "c" else 8  # JAX has no longer ones
+    most_bytes = 16 if array.dtype.kind == "c" else 8  # of JAX's dtypes
     is_known &= array.dtype.names is None and array.dtype.itemsize <= most_bytes
     if not is_known:
         got = f"an array of {array.dtype}" if isinstance(leaf, np.ndarray | list) else repr(leaf)
@@ -100,7 +101,7 @@ def require_held(name: str, tree: Any, dtype: DTypeLike | None = None) -> None:
     """
     for leaf in jax.tree.leaves(tree):
         if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
-            # An integer of Python may have more bits than any dtype.
+            # A Python integer may have more bits than any dtype.
             array = np.asarray(leaf) if isinstance(leaf, int) else as_host_array(name, leaf)
             usual = np.dtype(int) if array.dtype == object else array.dtype
             kept = jax.dtypes.canonicalize_dtype(usual) if dtype is None else dtype
@@ -108,14 +109,14 @@ def require_held(name: str, tree: Any, dtype: DTypeLike | None = None) -> None:
 
 
 def dtype_of(array: Any) -> Any:
-    """The dtype that an array has as one of JAX; keys have one of their own."""
+    """The dtype of an array once it is JAX's."""
     if isinstance(array, jax.Array | Tracer):
         return array.dtype
     return jax.dtypes.canonicalize_dtype(array.dtype)
 
 
 def are_kept(values: np.ndarray, dtype: Any) -> bool:
-    """Does a dtype hold all of these numbers exactly? Devices take tiny ones for 0."""
+    """Does a dtype hold all of these numbers exactly? Devices take subnormal ones for 0."""
     if not np.can_cast(values.dtype, dtype, "safe"):
         return False
     if values.dtype != dtype or values.dtype.kind != "f" or not values.size:
@@ -154,7 +155,7 @@ def require_range(name: str, values: np.ndarray, dtype: DTypeLike) -> None:
 def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
     """Raise unless a dtype keeps different numbers different.
 
-    The n numbers of ``values`` [n, ...] at each place of the other axes are compared. One of a
+    Compared are the n numbers of ``values`` [n, ...] at each index of the other axes. One of a
     thousand pairs of different ones may tie.
     """
     dtype = jnp.dtype(dtype)
@@ -190,7 +191,7 @@ def _rounded(values: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def _equal_pairs(is_new: np.ndarray) -> np.ndarray:
-    """Pairs of equal ones in each column of sorted numbers, given where others begin: [d]."""
+    """Equal pairs in each column of sorted numbers, given where new numbers begin: [d]."""
     length, count = is_new.shape[0] + 1, is_new.shape[1]
     starts = np.concatenate([np.ones((1, count), bool), is_new]).T.reshape(-1)
     sizes = np.diff(np.append(np.flatnonzero(starts), starts.size))
@@ -201,7 +202,7 @@ def _equal_pairs(is_new: np.ndarray) -> np.ndarray:
 def require_rows_apart(name: str, given: Any, kept: Any) -> None:
     """Raise unless rows that differ in what was given differ in what is kept.
 
-    ``given`` has leaves [K, ...], NumPy's or JAX's; ``kept`` has the same as arrays of JAX.
+    ``given`` has leaves [K, ...], NumPy's or JAX's; ``kept`` has JAX's.
     """
     olds, news = jax.tree.leaves(given), jax.tree.leaves(kept)
     narrowed = [new.dtype for old, new in zip(olds, news, strict=True) if old.dtype != new.dtype]

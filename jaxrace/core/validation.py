@@ -31,7 +31,7 @@ class BadArgument(ValueError):  # noqa: N818 (it says what is wrong by itself)
 
 
 MOST_INT32 = 2**31 - 1
-# Of the positive float32 numbers with all their digits.
+# Of the positive normal float32 numbers.
 _LEAST, _MOST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 
@@ -102,7 +102,7 @@ def require_address(name: str, value: str) -> None:
         raise BadArgument(name, "auto, local, HOST:PORT or ray://HOST:PORT", repr(value))
 
 
-# Rounding that p_ij + p_ji = 1 may have, as of probabilities printed with a few digits.
+# How far rounding may take p_ij + p_ji from 1.
 _PREFERENCE_TOLERANCE = 1e-6
 
 
@@ -214,7 +214,7 @@ def require_keys(name: str, value: Any, ndim: int) -> None:
 
     Keys are those of ``jax.random.key``. A list of old-style ones looks like one key in a batch.
     """
-    import jax  # late: the command's help has no time for it
+    import jax  # late, as the command's help is fast without it
 
     what = "a list of keys, as jax.random.split makes them" if ndim else "a key from jax.random.key"
     if not isinstance(value, jax.Array):
