@@ -7,7 +7,7 @@ batches.
 
 from jaxrace.envs.holdem.betting import BettingState as BettingState
 from jaxrace.envs.holdem.betting import Rules as Rules
-from jaxrace.envs.holdem.dealing import deal as deal
+from jaxrace.envs.holdem.cards import deal as deal
 from jaxrace.envs.holdem.match import play as play
 from jaxrace.envs.holdem.strength import strengths as strengths
 from jaxrace.envs.holdem.table import SEATINGS as SEATINGS

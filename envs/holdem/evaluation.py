@@ -15,8 +15,7 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.envs.holdem.cards import require_cards
-from jaxrace.envs.holdem.dealing import BOARD, FIRST_HOLE, SECOND_HOLE
+from jaxrace.envs.holdem.cards import BOARD, FIRST_HOLE, SECOND_HOLE, require_cards
 
 CATEGORIES = (
     "high card",

@@ -43,8 +43,8 @@ def play(
     [N]. BadArgument if they do not fit or, where nothing is traced, a policy took an illegal
     action. `with_moves` also returns what was done.
 
-    >>> from jaxrace.envs.holdem import dealing, policies
-    >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
+    >>> from jaxrace.envs.holdem import deal, policies
+    >>> deals = table.prepare(deal(jax.random.key(0), 3))
     >>> pair = policies.always_call, policies.always_fold
     >>> play(pair, jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
     Array([50, 50, 50], dtype=int32)

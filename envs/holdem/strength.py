@@ -17,9 +17,8 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer
-from jaxrace.envs.holdem import dealing, evaluation
-from jaxrace.envs.holdem.cards import DECK_SIZE, require_cards
-from jaxrace.envs.holdem.dealing import BOARD, CARDS_DEALT, FIRST_HOLE, SECOND_HOLE
+from jaxrace.envs.holdem import cards, evaluation
+from jaxrace.envs.holdem.cards import BOARD, DECK_SIZE, require_cards
 
 SAMPLES = 4096
 Cards = jax.Array | np.ndarray
@@ -40,8 +39,8 @@ def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.A
     [[0.8..., 0.3...], [1.0, 0.9...], [1.0, 0.9...], [1.0, 0.9...]]
     """
     require_integer("samples", samples, 1, MOST_INT32)
-    if jnp.ndim(decks) != 2 or jnp.shape(decks)[0] != CARDS_DEALT:
-        raise BadArgument("decks", f"shape ({CARDS_DEALT}, N)", str(jnp.shape(decks)))
+    if jnp.ndim(decks) != 2 or jnp.shape(decks)[0] != cards.CARDS_DEALT:
+        raise BadArgument("decks", f"shape ({cards.CARDS_DEALT}, N)", str(jnp.shape(decks)))
     if not isinstance(decks, Tracer):
         require_cards("decks", decks)
     return _strengths(key, jnp.asarray(decks, jnp.int32), samples)
@@ -60,7 +59,7 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     def of_deck(number_and_deck: tuple[jax.Array, jax.Array]) -> jax.Array:
         number, deck = number_and_deck
         keys = jax.random.split(jax.random.fold_in(key, number))
-        holes = jnp.stack([deck[FIRST_HOLE], deck[SECOND_HOLE]])
+        holes = jnp.stack([deck[cards.FIRST_HOLE], deck[cards.SECOND_HOLE]])
         return jax.vmap(of_hand, in_axes=(0, 0, None), out_axes=1)(keys, holes, deck[BOARD])
 
     numbers = jnp.arange(decks.shape[1], dtype=jnp.int32)
@@ -113,7 +112,7 @@ def _sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) ->
     unseen = DECK_SIZE - hole.shape[0] - board.shape[0]
     left = unseen - jnp.arange(to_come + 2, dtype=jnp.int32)
     places = jax.random.randint(key, (to_come + 2, samples), 0, left[:, None], jnp.int32)
-    return _not_beaten(hole, board, dealing.cards_at(places)[:, :, None])
+    return _not_beaten(hole, board, cards.cards_at(places)[:, :, None])
 
 
 @jax.jit
@@ -136,8 +135,8 @@ def _not_beaten(hole: Cards, board: Cards, places: Cards) -> jax.Array:
     return 1 - beaten / np.float32(other.size)
 
 
-def _stack(cards: list[jax.Array], shape: tuple[int, ...]) -> jax.Array:
-    return jnp.stack([jnp.broadcast_to(card, shape) for card in cards])
+def _stack(parts: list[jax.Array], shape: tuple[int, ...]) -> jax.Array:
+    return jnp.stack([jnp.broadcast_to(card, shape) for card in parts])
 
 
 @functools.cache

@@ -117,8 +117,8 @@ def play_lane(
     leaves [] or [H]. ValueError if deals or seating do not fit, a player is made for other rules or
     has weights that are not finite, or, where nothing is traced, took an illegal action.
 
-    >>> from jaxrace.envs.holdem import dealing, policies
-    >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
+    >>> from jaxrace.envs.holdem import deal, policies
+    >>> deals = table.prepare(deal(jax.random.key(0), 3))
     >>> pair = Memoryless(policies.always_fold), Memoryless(policies.always_call)
     >>> seating = Seating(button=jnp.array([0, 1, 0]), first=0)
     >>> play_lane(pair, (None, None), jax.random.key(1), deals, seating, Rules()).winnings
