@@ -44,6 +44,7 @@ from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
 from jaxrace.kernels.merging import in_blocks as in_blocks
 from jaxrace.kernels.merging import map_blocks as map_blocks
 from jaxrace.kernels.merging import merge_vmaps as merge_vmaps
+from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
 from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk
 from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
@@ -69,5 +70,4 @@ from jaxrace.kernels.wins import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.wins import net_counts as net_counts
 from jaxrace.kernels.wins import open_round_gains as open_round_gains
 from jaxrace.kernels.wins import prefix_wins as prefix_wins
-from jaxrace.kernels.wins import ragged_net as ragged_net
 from jaxrace.kernels.wins import sample_slices as sample_slices

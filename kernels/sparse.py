@@ -1,7 +1,7 @@
 """Work on the few marked places of a large mask, block by block.
 
-Compiled shapes are fixed: a mask saves nothing by itself. A list of the marked places is as long as
-the mask, but only its blocks with places in them are worked through.
+Shapes are fixed in compiled code, and a mask saves nothing by itself. A list of the marked places
+does: it is as long as the mask, but only its blocks with places in them are worked through.
 """
 
 import functools

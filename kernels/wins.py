@@ -8,8 +8,8 @@ points of section 4.2).
 
 ``compare(a, b)`` takes two single outcomes, pytrees, and returns an antisymmetric int8 sign. Loops
 go over pieces of *old* samples, the minor-most axis: one fused kernel compares and adds them up.
-Axes: B races, K options, n rounds (samples per option), N samples kept, m new rounds, P pairs of
-options, S samples of a pair.
+Axes: B races, K options, n rounds (samples per option), N samples kept, m new rounds, P pairs,
+S samples of a pair.
 """
 
 import math
@@ -30,10 +30,9 @@ Both = tuple[Outcome, Outcome]  # samples of both options of P pairs
 
 MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 
-# Comparisons in a sum of one GPU kernel: XLA takes minutes to compile a sum of 128.
+# Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
 _MOST_SUMMED = 32
 _CHUNK = 16  # new samples per pass over the prefixes
-_TILE = 32  # samples of either option that ragged counts compare at once
 
 # Listing the open pairs pays from so many options, and pairs of a batch, on.
 _LISTED_OPTIONS = 8
@@ -113,7 +112,8 @@ def listed_gains(
 def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
     """Consecutive samples of P rows, the pairs last: leaves [size, P, ...].
 
-    Of leaves [rows, N, ...]; ``row`` and the first sample ``start`` <= N - ``size`` are int32 [P].
+    Of leaves [rows, N, ...]; ``row`` and the first sample ``start``, at most N - ``size``, are
+    int32 [P].
 
     >>> samples = jnp.arange(8).reshape(2, 4)
     >>> sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2).tolist()
@@ -237,78 +237,3 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     starts = chunk * jnp.arange(num_chunks, dtype=jnp.int32)
     nets = lax.scan(add_chunk, nothing, starts)[1].reshape(-1, *nothing.shape)[:num_rounds]
     return jnp.arange(1, num_rounds + 1, dtype=jnp.int32)[:, None, None] ** 2 + nets
-
-
-def ragged_net(
-    compare: Compare, outcomes: Outcome, counts: jax.Array, wanted: jax.Array
-) -> jax.Array:
-    """Net counts of every pair over the samples that both have: the first min(n_i, n_j) of each.
-
-    int32 [B, K, K], of outcomes with leaves [B, K, N, ...] and ``counts`` n_i, int32 [B, K]; 0 for
-    races that are not ``wanted``, bool [B]. The time grows with the comparisons of the wanted
-    races.
-
-    >>> from jaxrace.kernels import total_order
-    >>> x, counts = jnp.array([[[3.0, 1.0], [2.0, 0.0]]]), jnp.array([[2, 1]])
-    >>> ragged_net(total_order, x, counts, jnp.array([True]))[0].tolist()  # 3 against 2
-    [[0, 1], [-1, 0]]
-    """
-    num_lanes, num_options, capacity = jax.tree.leaves(outcomes)[0].shape[:3]
-    tile = min(_TILE, capacity)
-    rows = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
-    first, second = jnp.asarray(np.triu_indices(num_options, 1), jnp.int32)  # [P]
-    shared = jnp.minimum(counts[:, first], counts[:, second]).astype(jnp.int32)
-    shared = jnp.where(wanted[:, None], shared, 0).reshape(-1)
-    block = listing_block(shared.size)
-    # Pairs with similar numbers of samples share a block, the largest first.
-    order = jnp.argsort(-shared).astype(jnp.int32)
-    order = jnp.pad(order, (0, -shared.size % block), constant_values=shared.size)
-
-    def count_block(index: jax.Array, net: jax.Array) -> jax.Array:
-        places = lax.dynamic_slice_in_dim(order, index * block, block)
-        place = jnp.minimum(places, shared.size - 1)
-        start, pair = place // first.size * num_options, place % first.size
-        both = start + first[pair], start + second[pair]
-        found = _net_of_pairs(compare, tile, rows, both, shared[place])
-        at = both[0] * num_options + second[pair], both[1] * num_options + first[pair]
-        at = jnp.where(places < shared.size, jnp.stack(at), net.size)
-        return net.at[at].set(jnp.stack([found, -found]), mode="drop")
-
-    num_blocks = -(-(shared > 0).sum(dtype=jnp.int32) // block)
-    net = jnp.zeros(num_lanes * num_options**2, jnp.int32)
-    net = lax.fori_loop(0, num_blocks, count_block, net)
-    return net.reshape(num_lanes, num_options, num_options)
-
-
-def _net_of_pairs(
-    compare: Compare,
-    tile: int,
-    samples: Outcome,
-    both: tuple[jax.Array, jax.Array],
-    shared: jax.Array,
-) -> jax.Array:
-    """Net counts [P] of the options in two rows [P] of samples [rows, N, ...]."""
-    capacity = jax.tree.leaves(samples)[0].shape[1]
-    against = jax.vmap(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))  # [P, tile, tile]
-
-    def cut(row: jax.Array, index: jax.Array) -> tuple[Outcome, jax.Array]:
-        """Samples of one tile, and which of them count: [P, tile]."""
-        # The last slice starts earlier if it would not fit.
-        start = jnp.minimum(index * tile, capacity - tile)
-        number = start + jnp.arange(tile, dtype=jnp.int32)
-        counts = (number >= index * tile) & (number < shared[:, None])
-        return row_slices(samples, row, jnp.full_like(row, start), tile), counts
-
-    def add_row(index: jax.Array, net: jax.Array) -> jax.Array:
-        x, in_x = cut(both[0], index)
-
-        def add_tile(index: jax.Array, net: jax.Array) -> jax.Array:
-            y, in_y = cut(both[1], index)
-            counts = in_x[:, :, None] & in_y[:, None, :]
-            signs = jnp.where(counts, against(x, y), jnp.int8(0))
-            return net + signs.sum((1, 2), dtype=jnp.int32)
-
-        return lax.fori_loop(0, num_tiles, add_tile, net)
-
-    num_tiles = -(-shared.max() // tile)
-    return lax.fori_loop(0, num_tiles, add_row, jnp.zeros_like(shared))
