@@ -213,10 +213,12 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     [2, 4]
     """
     num_options, num_rounds = jax.tree.leaves(outcomes)[0].shape[:2]
-    if not 1 <= num_rounds <= MAX_ROUNDS:
+    if not num_rounds:
+        raise ValueError("outcomes: expected at least one round, got none")
+    if num_rounds > MAX_ROUNDS:
         raise ValueError(
-            f"outcomes: expected at least 1 and at most {MAX_ROUNDS} rounds, so that 2 n^2 half "
-            f"units fit in an int32, got {num_rounds}"
+            f"outcomes: expected at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in "
+            f"an int32, got {num_rounds}"
         )
     chunk = min(_CHUNK, num_rounds)
     num_chunks = -(-num_rounds // chunk)
