@@ -21,7 +21,7 @@ from jaxrace.core.validation import (
     require_keys,
 )
 from jaxrace.envs import Environment, OutcomeFold, Transition
-from jaxrace.envs.absorbing import absorb
+from jaxrace.envs.environment import absorb
 
 # Of one search: they are counted in int32, with those of the race in which they are used up.
 MOST_EPISODES = 2**30

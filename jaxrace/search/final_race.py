@@ -14,7 +14,7 @@ from jaxrace import racing
 from jaxrace.agents.policies import Policy
 from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.core.validation import require_integer
-from jaxrace.envs.absorbing import absorb
+from jaxrace.envs.environment import absorb
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 
 # Generations have keys of their own, from 0 on.

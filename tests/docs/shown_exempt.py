@@ -88,7 +88,7 @@ LONG = [
     Long(
         "docs/improvement.md",
         "campaigns",
-        "pytest -m slow tests/improvement/test_improvement_logged.py",
+        "pytest -m slow tests/papers/test_logged.py",
         _ITSELF,
     ),
     Long("docs/performance.md", "first calls", "python bench/first_calls.py", _QUIET),
