@@ -12,15 +12,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.core.validation import require_choice, require_integer, require_kind
-from jaxrace.improvement.bounds import LowerBound, Rows
+from jaxrace.improvement.bounds import LowerBound, Rows, random_order
 from jaxrace.improvement.policies import Mixed
-from jaxrace.improvement.splits import stratified_order
 from jaxrace.improvement.weights import Evidence, log_weights, weighted_estimate, weighted_returns
+from jaxrace.judging.policies.candidates import KINDS, MOST_FOLDS, NUM_ALPHAS
 from jaxrace.search.strategies import Strategy
-
-KINDS = ("none", "k-fold")
-_MOST_FOLDS = 20
-_ALPHAS = 10  # without alpha = 0, the initial policy itself, which needs no search
 
 
 class StrategyParams(NamedTuple):
@@ -95,7 +91,7 @@ def objective(task: Task, drawn: Any, policies: Mixed) -> jax.Array:
         weights = jnp.exp(log_weights(policy, task.known))
         values = weighted_returns(weights, task.known)
         mine = task.known._replace(present=task.rows.present)
-        lower = task.bound.predict(drawn, values, task.rows, task.delta, task.tested_on)
+        lower = task.bound.predict(drawn, values, task.rows, task.delta, task.tested_on).lower
         worth = jnp.where(lower >= task.floor, weighted_estimate(weights, mine), lower)
         # Neither can be told where weights or their squares leave the range of float32.
         return jnp.where(jnp.isfinite(worth), worth, -jnp.inf)
@@ -142,7 +138,7 @@ def find_candidate(
     alpha = jnp.ones((), jnp.float32)
     if search.kind == "k-fold":
         scores = _cross_validate(search, params, alpha_key, task)
-        best = jnp.argmax(scores).astype(jnp.float32) / _ALPHAS
+        best = jnp.argmax(scores).astype(jnp.float32) / NUM_ALPHAS
         alpha = jnp.where(task.is_cold, best, alpha)
     drawn = task.bound.draw(draw_key, task.rows, task.tested_on)
 
@@ -162,11 +158,11 @@ def _cross_validate(
     search: CandidateSearch, params: StrategyParams, key: jax.Array, task: Task
 ) -> jax.Array:
     """The mean f on folds left out, for alpha = 0, 0.1, ..., 1: float32 [11]."""
-    order = stratified_order(jax.random.fold_in(key, 0), task.rows.behaviour, task.rows.present)
-    num_folds = jnp.clip(task.rows.total // 2, 1, _MOST_FOLDS)
+    order = random_order(jax.random.fold_in(key, 0), task.rows)
+    num_folds = jnp.clip(task.rows.total // 2, 1, MOST_FOLDS)
     size = order.shape[0]
     fold = jnp.zeros(size, jnp.int32).at[order].set(jnp.arange(size, dtype=jnp.int32) % num_folds)
-    alphas = jnp.arange(1, _ALPHAS + 1, dtype=jnp.float32) / _ALPHAS
+    alphas = jnp.arange(1, NUM_ALPHAS + 1, dtype=jnp.float32) / NUM_ALPHAS
 
     def add_fold(number: jax.Array, scores: jax.Array) -> jax.Array:
         fit_key, score_key, own_key = jax.random.split(jax.random.fold_in(key, number + 1), 3)
@@ -188,14 +184,14 @@ def _cross_validate(
 
             return maximise(*strategy, own, worth, task.initial)[0]
 
-        numbers = jnp.arange(_ALPHAS, dtype=jnp.uint32)
+        numbers = jnp.arange(NUM_ALPHAS, dtype=jnp.uint32)
         thetas = jax.vmap(search_with)(numbers, alphas)
         # With alpha = 0 any theta will do.
         alpha = jnp.concatenate([jnp.zeros(1, jnp.float32), alphas])
         tried = Mixed(jnp.concatenate([task.initial[None], thetas]), alpha)
         return scores + objective(out, of_out, tried)
 
-    scores = jnp.zeros(_ALPHAS + 1, jnp.float32)
+    scores = jnp.zeros(NUM_ALPHAS + 1, jnp.float32)
     # The number of folds may be 0 in some lanes of a batch: those only wait.
     used = jnp.where(task.is_cold, num_folds, 0)
     return lax.fori_loop(0, used, add_fold, scores) / num_folds.astype(jnp.float32)

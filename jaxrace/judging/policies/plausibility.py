@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.policies.trajectories import Trajectories
 
 _ROUNDING = 0.01  # probabilities are printed with two digits, or more
@@ -23,7 +24,7 @@ ACTION_LEVEL = 0.01  # the same of saying that an action is taken too often
 def require_possible(
     data: Trajectories, observations: Any = None, place: Callable[[int, int], str] | None = None
 ) -> None:
-    """Raise ValueError unless policies can have the probabilities, going by what was observed.
+    """Raise unless policies can have the logged probabilities, going by what was observed.
 
     Wherever the same was observed, the smallest probabilities with which a policy took different
     actions are together 1 at most, but for 0.01 each. Some must be below 1, as certain policies say
@@ -34,10 +35,12 @@ def require_possible(
     chances, actions = np.asarray(data.probabilities)[taken], np.asarray(data.actions)[taken]
     different = len(np.unique(actions))
     if different > 1 and (chances == 1).all():
-        raise ValueError(
-            f"probabilities: expected some below 1, as {different} different actions were taken, "
-            "got 1 in every step: log how likely each action was; what policies that leave nothing "
-            "to chance have done says nothing of other policies"
+        raise BadArgument(
+            "probabilities",
+            f"some below 1, as {different} different actions were taken",
+            "1 in every step",
+            ": log how likely each action was; what policies that leave nothing to chance have "
+            "done says nothing of other policies",
         )
     places = np.argwhere(taken)
     policies = np.asarray(data.behaviour)[places[:, 0]]
@@ -57,11 +60,12 @@ def require_possible(
     pair = np.sort(mine[np.argsort(-chances[mine], kind="stable")[:2]])
     name = place or "probabilities[{}, {}]".format
     got = [f"{chances[i]:g} of action {actions[i]} in {name(*places[i].tolist())}" for i in pair]
-    raise ValueError(
-        f"{name(*places[pair[1]].tolist())}: expected probabilities that are together 1 at most, "
-        f"of different actions of one policy where the same was observed, got {' and '.join(got)}, "
-        f"of all {counts[worst]} actions {sums[worst]:.4g}: say which policy each trajectory is by "
-        "(behaviour), and observe what it goes by"
+    raise BadArgument(
+        name(*places[pair[1]].tolist()),
+        "probabilities that are together 1 at most, of different actions of one policy where the "
+        "same was observed",
+        f"{' and '.join(got)}, of all {counts[worst]} actions {sums[worst]:.4g}",
+        ": say which policy each trajectory is by (behaviour), and observe what it goes by",
     )
 
 
@@ -79,11 +83,10 @@ def _leaves(tree: Any) -> Iterator[Any]:
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:
     """Rows by numbers, equal ones by the same: int64 [m]."""
     number = np.zeros(len(columns[0]), np.int64)
-    for columns_of_one in columns:
-        for column in columns_of_one.T:
-            values = np.unique(column, return_inverse=True)[1]
-            # Numbered anew, so that products do not overflow.
-            number = np.unique(number * (int(values.max()) + 1) + values, return_inverse=True)[1]
+    for column in np.concatenate([part.T for part in columns]):
+        values = np.unique(column, return_inverse=True)[1]
+        # Numbered anew, so that products do not overflow.
+        number = np.unique(number * (int(values.max()) + 1) + values, return_inverse=True)[1]
     return number
 
 
@@ -107,14 +110,21 @@ class WeightCheck(NamedTuple):
         """Is the mean three standard errors below 1? About .001 of right ones are."""
         return self.mean + 3 * self.stderr < 1
 
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON knows of it."""
+        numbers = {"mean": self.mean, "stderr": self.stderr}
+        found = {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+        said = {"is_refuted": self.is_refuted, "is_low": self.is_low}
+        return found | {"level": WEIGHT_LEVEL} | said
+
 
 def check_weights(weights: np.ndarray) -> WeightCheck:
     """Test the mean of importance weights of independent trajectories, [n], against 1.
 
     Whatever their distribution, the fortune prod (1 + stake (w - 1)) of a gambler who bets that the
     mean is above 1 has a mean of 1 at most if it is not, and so is 1,000 or more with probability
-    .001 at most (Markov); the mean of several fortunes, too. No test has a guarantee that it is
-    below 1, as weights may be as large as they like.
+    .001 at most (Markov); the mean of several fortunes, too. That it is below 1 cannot be tested
+    with a guarantee, as weights may be as large as they like.
     """
     weights = np.asarray(weights, np.float64)
     fortunes = np.log1p(_STAKES[:, None] * (weights - 1)).sum(1)
@@ -139,7 +149,8 @@ def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
         + part.actions[part.taken]
         for part in (known, data)
     )
-    chances, kinds = data.probabilities[data.taken], np.unique(before)
+    chances = data.probabilities[data.taken].astype(np.float64)
+    kinds = np.unique(before)
     exact = (d for d in range(2, 7) if np.abs(chances - chances.round(d)).max() < 1e-7)
     weights = 1 / (chances + 0.5 * 10.0 ** -next(exact, 7))
     ends = [np.searchsorted(np.sort(done // size), kinds // size + end) for end in (0, 1)]

@@ -1,16 +1,45 @@
-"""Importance sampling of many policies at once.
+"""Softmax policies, and what they would earn: importance sampling of many at once.
 
-Axes: L policies, A actions, p features, n trajectories with s steps in all, in u contexts.
+Axes: L policies, A actions, p features, d inputs, n trajectories of s steps in all, in u contexts.
 """
 
 import dataclasses
+import itertools
 from typing import NamedTuple, Self
 
 import numpy as np
-
-from jaxrace.judging.policies.softmax import softmax
+from numpy.typing import ArrayLike, NDArray
 
 _AT_ONCE = 2**20  # probabilities of policies that are in memory at the same time
+_RIDGE = 1.0  # in units of one decision
+
+
+def num_features(order: int, inputs: int) -> int:
+    """How many features a basis of an order has."""
+    return (order + 1) ** inputs if order else 1 + inputs
+
+
+def features_of(order: int, inputs: np.ndarray) -> np.ndarray:
+    """Features of inputs in [0, 1], [..., d]: 1 and the inputs, or a Fourier basis: [..., p].
+
+    That is cos(pi c . x) for all c in {0, ..., order}^d (Konidaris et al. 2011). The first feature
+    is the constant 1.
+
+    >>> features_of(0, np.array([0.25, 0.5]))
+    array([1.  , 0.25, 0.5 ])
+    """
+    if order:
+        listed = list(itertools.product(range(order + 1), repeat=inputs.shape[-1]))
+        return np.cos(np.pi * (inputs @ np.array(listed, np.float64).T))
+    return np.concatenate([np.ones((*inputs.shape[:-1], 1)), inputs], -1)
+
+
+def softmax(logits: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Probabilities proportional to the exponentials of numbers, which are overwritten."""
+    logits -= logits.max(axis, keepdims=True)
+    np.exp(logits, out=logits)
+    logits /= logits.sum(axis, keepdims=True)
+    return logits
 
 
 class Mixed(NamedTuple):
@@ -66,41 +95,36 @@ class Evidence:
 
     def weights(self, policies: Mixed) -> np.ndarray:
         """w(tau) of every trajectory, [L, n]; of an action that policies lack, what pi_0 does."""
-        return np.concatenate([self._weigh(part)[0] for part in self._parts(policies)])
+        return self.weigh(policies)[0]
 
-    def weigh(self, policies: Mixed) -> tuple[np.ndarray, list]:
+    def weigh(self, policies: Mixed) -> tuple[np.ndarray, list[tuple[np.ndarray, np.ndarray]]]:
         """The same, and what ``pull`` needs."""
-        found = [self._weigh(part) for part in self._parts(policies)]
-        return np.concatenate([weights for weights, _ in found]), [kept for _, kept in found]
-
-    def pull(self, slopes: np.ndarray, kept: list) -> np.ndarray:
-        """Slopes by weights, [L, n], as slopes by theta, [L, A, p]."""
-        found, start = [], 0
-        for chances, shares in kept:
-            end = start + len(shares)
-            found.append(self._pull(slopes[start:end], chances, shares))
-            start = end
-        return np.concatenate(found)
-
-    def _parts(self, policies: Mixed) -> list[Mixed]:
         size = max(_AT_ONCE // (self.num_actions * len(self.contexts)), 1)
         starts = range(0, len(policies.theta), size)
-        return [Mixed(*(x[start : start + size] for x in policies)) for start in starts]
+        parts = [self._weigh(*(x[start : start + size] for x in policies)) for start in starts]
+        return np.concatenate([weights for weights, _ in parts]), [kept for _, kept in parts]
 
-    def _weigh(self, policies: Mixed) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        alpha = policies.alpha[:, None]
+    def pull(self, slopes: np.ndarray, kept: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+        """Slopes by weights, [L, n], as slopes by theta, [L, A, p]."""
+        ends = np.cumsum([len(shares) for _, shares in kept])[:-1]
+        parts = zip(np.split(slopes, ends), kept, strict=True)
+        return np.concatenate([self._pull(part, *one) for part, one in parts])
+
+    def _weigh(
+        self, theta: np.ndarray, alpha: np.ndarray
+    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+        alpha = alpha[:, None]
         size = len(alpha), self.num_actions, len(self.contexts)
         # One product of two matrices, not one for each policy.
-        logits = policies.theta.reshape(-1, self.contexts.shape[1]) @ self.contexts.T
+        logits = theta.reshape(-1, self.contexts.shape[1]) @ self.contexts.T
         chances = softmax(logits.reshape(size), 1)
         own = chances.reshape(len(alpha), -1)[:, self.chosen]
         own *= alpha * (self.is_known / self.logged)
         ratios = own + (1 - alpha)
         # The part of each ratio that theta moves.
         shares = np.divide(own, ratios, out=np.zeros_like(own), where=ratios > 0)
-        if len(self.starts) == len(self.chosen):
-            weights = ratios
-        else:
+        weights = ratios
+        if len(self.starts) < len(self.chosen):
             with np.errstate(divide="ignore", over="ignore"):
                 weights = np.exp(np.add.reduceat(np.log(ratios), self.starts, 1))
         return weights, (chances, shares * self._by_step(weights))
@@ -120,3 +144,54 @@ class Evidence:
         by_logit -= chances * by_logit.sum(1, keepdims=True)
         found = by_logit.reshape(-1, len(self.contexts)) @ self.contexts
         return found.reshape(*by_logit.shape[:2], -1)
+
+
+def fit_rewards(
+    features: ArrayLike, actions: ArrayLike, rewards: ArrayLike, num_actions: int
+) -> NDArray[np.float64]:
+    """A linear model of the reward of each action, [A, p], by least squares with a small ridge.
+
+    Of ``features`` [n, p], the first of which is 1 and has no penalty, ``actions`` [n] below
+    ``num_actions`` and ``rewards`` [n]. An action that was never taken is worth the mean reward.
+    """
+    features, rewards = np.asarray(features, np.float64), np.asarray(rewards, np.float64)
+    actions, width = np.asarray(actions), features.shape[1]
+    model = np.zeros((num_actions, width))
+    model[:, 0] = rewards.mean()
+    penalty = _RIDGE * np.eye(width)
+    penalty[0, 0] = 0
+    for action in np.unique(actions):
+        mine = actions == action
+        seen = features[mine]
+        model[action] = np.linalg.solve(seen.T @ seen + penalty, seen.T @ rewards[mine])
+    return model
+
+
+def doubly_robust(
+    chances: ArrayLike,
+    expected: ArrayLike,
+    actions: ArrayLike,
+    logged: ArrayLike,
+    rewards: ArrayLike,
+) -> NDArray[np.float64]:
+    """The doubly robust value of each single decision, [n] (Dudik, Langford and Li 2011).
+
+    V = sum_a pi(a | x) q(x, a) + pi(a_t | x) / p_t (r_t - q(x, a_t)). Its mean is an unbiased
+    estimate of what pi earns if the logged probabilities are right and the model q does not depend
+    on these decisions, however wrong it is; the better q, the less it varies. Values may be
+    negative and large: only approximate bounds hold for them (t, bca, percentile).
+
+    Args:
+        chances: pi(a | x), [n, A].
+        expected: q(x, a), [n, A].
+        actions: a_t, [n]; one of A or more has probability 0 under pi.
+        logged: p_t, the probability it was taken with, [n].
+        rewards: r_t, [n].
+    """
+    chances, expected = np.asarray(chances, np.float64), np.asarray(expected, np.float64)
+    actions, rows = np.asarray(actions), np.arange(len(chances))
+    is_known = actions < chances.shape[1]
+    own = np.where(is_known, actions, 0)
+    weights = np.where(is_known, chances[rows, own], 0) / np.asarray(logged, np.float64)
+    left = np.asarray(rewards, np.float64) - expected[rows, own]
+    return (chances * expected).sum(1) + weights * left
