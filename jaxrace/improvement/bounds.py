@@ -4,7 +4,7 @@ All else is that of ``jaxrace.judging.policies.bounds``. Axes: n values, B resam
 """
 
 import functools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -27,12 +27,13 @@ from jaxrace.judging.policies.bounds import (
 )
 from jaxrace.judging.policies.lower_bounds import (
     Normal,
-    Predicted,
+    Sloped,
     best_cap,
     bootstrap_bound,
     over_largest,
 )
 from jaxrace.judging.policies.trajectories import (
+    Array,
     as_numbers,
     every_so_many,
     policy_numbers,
@@ -74,19 +75,15 @@ class Bootstrap(bounds.Bootstrap):
         """How often each value is in each resample: float32 [n, B]."""
         return kernels.resampling_counts(rng, rows.present, number, self.resamples)
 
-    def predict(
-        self, drawn: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
-    ) -> Predicted:
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``; m is the size of the resamples drawn."""
         shares, scale = over_largest(values, rows.present)
         # A GPU would round the values to 10 bits otherwise.
         sums = jnp.matmul(shares, drawn, precision=lax.Precision.HIGHEST)
         given = shares, rows.present, sums, drawn[:, 0].sum(), delta, self.corrected
-        return Predicted(scale * bootstrap_bound(*given, _NORMAL), None)
+        return Sloped(scale * bootstrap_bound(*given, _NORMAL), None)
 
-    def bound_of_one(
-        self, rng: jax.Array, values: jax.Array, rows: Rows, delta: jax.Array
-    ) -> jax.Array:
+    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
         shares, scale = over_largest(values, rows.present)
         sums = kernels.resampled_sums(rng, shares, rows.present, rows.total, self.resamples)
         number = rows.total.astype(jnp.float32)
@@ -131,24 +128,19 @@ class _Drawn(bounds.WithThreshold):
         both = Spent(jnp.where(is_few, first, places), jnp.where(is_few, rows.present, honest.rest))
         return Thresholds(honest, both, jax.random.permutation(bet_key, size))
 
-    def predict(
-        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array, number: jax.Array
-    ) -> Predicted:
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         spent = drawn.of_prediction
         rest, number = spent.rest.sum(dtype=jnp.float32), number.astype(jnp.float32)
         left = number * rest / rows.total.astype(jnp.float32)
         cap = _cap(spent, values, delta, left)
-        return self.capped(values, spent.rest, cap, delta, left, is_certain=False)
+        return self._capped(False, values, spent.rest, cap, delta, left)
 
-    def bound(
-        self, drawn: Thresholds, values: jax.Array, rows: Rows, delta: jax.Array
-    ) -> jax.Array:
+    def bound(self, drawn: Any, values: Array, rows: Rows, delta: Array) -> Array:
         spent, order = drawn.of_bound, drawn.order
         left = spent.rest.sum(dtype=jnp.float32)
         cap = _cap(spent, values, delta, left)
         # Bets follow the order, and the rows of a log may be sorted by anything.
-        given = values[order], spent.rest[order], cap, delta, left
-        return self.capped(*given, is_certain=True).lower
+        return self._capped(True, values[order], spent.rest[order], cap, delta, left).lower
 
     bound_of_one = LowerBound.bound_of_one
 

@@ -140,18 +140,17 @@ def find_candidate(
         scores = _cross_validate(search, params, alpha_key, task)
         best = jnp.argmax(scores).astype(jnp.float32) / NUM_ALPHAS
         alpha = jnp.where(task.is_cold, best, alpha)
-    drawn = task.bound.draw(draw_key, task.rows, task.tested_on)
-
-    def worth(thetas: jax.Array) -> jax.Array:
-        return objective(task, drawn, _mixed(thetas, alpha))
-
+    worth = _worth(task, task.bound.draw(draw_key, task.rows, task.tested_on), alpha)
     strategy = search.strategy, params.of_search, search.generations
     theta, _ = maximise(*strategy, search_key, worth, task.initial)
     return Mixed(theta, alpha)
 
 
-def _mixed(thetas: jax.Array, alpha: jax.Array) -> Mixed:
-    return Mixed(thetas, jnp.broadcast_to(alpha, thetas.shape[:1]))
+def _worth(task: Task, drawn: Any, alpha: jax.Array) -> Callable[[jax.Array], jax.Array]:
+    """The objective of thetas, [L, A, p], mixed in one proportion."""
+    return lambda thetas: objective(
+        task, drawn, Mixed(thetas, jnp.broadcast_to(alpha, thetas.shape[:1]))
+    )
 
 
 def _cross_validate(
@@ -177,11 +176,7 @@ def _cross_validate(
         def search_with(number: jax.Array, alpha: jax.Array) -> jax.Array:
             generations = search.fold_evaluations // search.fold_strategy.population_size
             strategy = search.fold_strategy, params.of_folds, generations
-            own = jax.random.fold_in(own_key, number)
-
-            def worth(thetas: jax.Array) -> jax.Array:
-                return objective(fit, of_fit, _mixed(thetas, alpha))
-
+            own, worth = jax.random.fold_in(own_key, number), _worth(fit, of_fit, alpha)
             return maximise(*strategy, own, worth, task.initial)[0]
 
         numbers = jnp.arange(NUM_ALPHAS, dtype=jnp.uint32)
@@ -192,6 +187,6 @@ def _cross_validate(
         return scores + objective(out, of_out, tried)
 
     scores = jnp.zeros(NUM_ALPHAS + 1, jnp.float32)
-    # The number of folds may be 0 in some lanes of a batch: those only wait.
+    # In a batch some items may need no folds: those only wait.
     used = jnp.where(task.is_cold, num_folds, 0)
     return lax.fori_loop(0, used, add_fold, scores) / num_folds.astype(jnp.float32)

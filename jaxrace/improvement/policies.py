@@ -15,6 +15,7 @@ from jax.typing import ArrayLike
 from jaxrace.agents.bases import Basis
 from jaxrace.core.validation import require_function, require_integer
 from jaxrace.judging.policies.trajectories import require_all
+from jaxrace.judging.policies.weighing import Mixed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,13 +72,6 @@ class LinearSoftmax:
 def _logits(theta: jax.Array, features: jax.Array) -> jax.Array:
     # A GPU would round the factors to 10 bits otherwise.
     return jnp.matmul(features, theta.T, precision=jax.lax.Precision.HIGHEST)
-
-
-class Mixed(NamedTuple):
-    """alpha pi + (1 - alpha) pi_0: a policy of the paper's mu_{alpha, pi_0, pi}."""
-
-    theta: jax.Array  # float32 [A, p], of pi
-    alpha: jax.Array  # float32 [], 1 for pi itself, 0 for pi_0
 
 
 def unmixed(theta: ArrayLike) -> Mixed:

@@ -166,17 +166,12 @@ class PolicyImprovement:
         found, weights, order = _run(self, split_key, own_key, data, params, initial)
         if is_traced or isinstance(found.is_found, Tracer):
             return found
-        size, on_host = len(order) - len(weights), jax.tree.map(np.asarray, data)
         known, unseen = (
-            dataclasses.replace(
-                on_host, **{name: getattr(on_host, name)[part] for name in _CHECKED}
-            )
-            for part in np.split(np.asarray(order), [size])
+            jax.tree.map(lambda x, part=part: np.asarray(x)[part], data)
+            for part in np.split(np.asarray(order), [len(order) - len(weights)])
         )
-        is_refuted = bool(
-            check_weights(np.asarray(weights)).is_refuted
-            or check_actions(known, unseen)["is_refuted"]
-        )
+        is_refuted = check_weights(np.asarray(weights)).is_refuted
+        is_refuted |= check_actions(known, unseen)["is_refuted"]
         return found._replace(is_found=found.is_found & (not is_refuted), is_refuted=is_refuted)
 
     def check(self, data: Trajectories) -> None:
@@ -220,10 +215,6 @@ class PolicyImprovement:
         is_found = jnp.isfinite(lower) & (lower >= params.floor)
         estimate, is_safe = weighted_estimate(weights, train), jnp.asarray(self.bound.is_safe)
         return Improvement(policy, is_found, lower, estimate, delta, is_safe)
-
-
-# What ``check_actions`` looks at.
-_CHECKED = ("actions", "probabilities", "taken", "behaviour")
 
 
 def split(key: jax.Array, rows: Rows, number: int) -> jax.Array:

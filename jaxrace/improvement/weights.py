@@ -63,9 +63,8 @@ def trajectories(
     found = checked(leaves, actions, probabilities, rewards, lengths, behaviour, returns)
     whole = dataclasses.replace(found, observations=tree.unflatten(found.observations))
     kinds = {"b": bool, "i": np.int32, "u": np.int32}
-    return jax.device_put(
-        jax.tree.map(lambda x: x.astype(kinds.get(x.dtype.kind, np.float32)), whole)
-    )
+    narrowed = jax.tree.map(lambda x: x.astype(kinds.get(x.dtype.kind, np.float32)), whole)
+    return jax.device_put(narrowed)
 
 
 def empty_rows(example: Trajectories, count: int) -> Trajectories:

@@ -36,7 +36,7 @@ from jaxrace.improvement import (
     collect,
     unmixed,
 )
-from jaxrace.judging.policies.lower_bounds import Predicted
+from jaxrace.judging.policies.lower_bounds import Sloped
 from jaxrace.search.strategies import Strategy
 
 CELLS, COUNT, DELTA = 10, 500, 0.1
@@ -65,9 +65,9 @@ class Raised(LowerBound):
     def predict(self, drawn, values, rows, delta, number):
         if self.honest is None:
             mean = jnp.where(rows.present, values, 0).sum() / rows.total.astype(jnp.float32)
-            return Predicted(mean, None)
+            return Sloped(mean, None)
         lower = self.honest.predict(drawn, values, rows, delta, number).lower
-        return Predicted(lower + self.by, None)
+        return Sloped(lower + self.by, None)
 
     def bound(self, drawn, values, rows, delta):
         if self.honest is None:

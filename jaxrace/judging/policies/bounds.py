@@ -16,7 +16,7 @@ import numpy as np
 from jaxrace.core.validation import require_integer, require_positive
 from jaxrace.evidence.quantiles import normal_quantile, normal_share, student_quantile
 from jaxrace.judging.policies import lower_bounds
-from jaxrace.judging.policies.lower_bounds import Normal, Predicted, best_cap
+from jaxrace.judging.policies.lower_bounds import Normal, Sloped, best_cap
 from jaxrace.judging.policies.trajectories import Array, some_of_each
 
 # One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
@@ -52,9 +52,7 @@ class LowerBound(abc.ABC):
         del rng, rows, number
 
     @abc.abstractmethod
-    def predict(
-        self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array
-    ) -> Predicted:
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         """The bound that m = ``number`` values like these would give."""
 
     def bound(self, drawn: Any, values: Array, rows: Rows, delta: Array) -> Array:
@@ -73,9 +71,7 @@ class StudentT(LowerBound):
     is_safe = False
     _quantile: ClassVar = staticmethod(student_quantile)
 
-    def predict(
-        self, drawn: None, values: Array, rows: Rows, delta: Array, number: Array
-    ) -> Predicted:
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         quantile = self._quantile(delta, number - 1)
         return lower_bounds.student_bound(values, rows.present, quantile, number)
 
@@ -98,9 +94,7 @@ class Bootstrap(LowerBound):
     def __post_init__(self) -> None:
         require_integer("resamples", self.resamples, 2)
 
-    def predict(
-        self, drawn: None, values: Array, rows: Rows, delta: float, number: int
-    ) -> Predicted:
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``: what infinitely many resamples come to, by Cornish and Fisher.
 
         Of a resample's mean the quantile at z is mean + s / sqrt(m) (z + (z^2 - 1) g / 6), g being
@@ -125,11 +119,9 @@ class Bootstrap(LowerBound):
         by_skewness = by_place * (1 + 2 * place * of_mean) + (place**2 - 1) * by_mean
         lower = mean + spread * quantile / root
         change = quantile * scaled + 3 * by_skewness * (scaled**2 - 1 - skewness * scaled)
-        return Predicted(lower[..., 0], rows.present / count * (1 + change / root))
+        return Sloped(lower[..., 0], rows.present / count * (1 + change / root))
 
-    def bound_of_one(
-        self, rng: np.random.Generator, values: Array, rows: Rows, delta: float
-    ) -> Array:
+    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
         """See ``LowerBound``: from resamples of values [n], all of which count."""
         values, scale = lower_bounds.over_largest(values, rows.present)
         given = values, rows.present, self.sums(rng, values), len(values), delta, self.corrected
@@ -143,9 +135,10 @@ class Bootstrap(LowerBound):
         return np.concatenate([values.take(one).sum(1) for one in drawn])
 
 
-def _neighbours(sums: np.ndarray, place: int, guess: float) -> np.ndarray:
+def _neighbours(sums: np.ndarray, place: int, guess: float) -> tuple[float, float]:
     del guess
-    return np.partition(sums, (place - 1, place))[place - 1 : place + 1]
+    lower, upper = np.partition(sums, (place - 1, place))[place - 1 : place + 1]
+    return lower, upper
 
 
 _NORMAL = Normal(normal_quantile, normal_share, _neighbours)
@@ -162,9 +155,7 @@ class EmpiricalBernstein(LowerBound):
     def __post_init__(self) -> None:
         require_positive("cap", self.cap)
 
-    def predict(
-        self, drawn: None, values: Array, rows: Rows, delta: Array, number: Array
-    ) -> Predicted:
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         return lower_bounds.capped_bound(values, rows.present, self.cap, delta, number)
 
 
@@ -173,30 +164,24 @@ class WithThreshold(LowerBound):
 
     is_safe = True
 
-    def predict(
-        self, drawn: None, values: Array, rows: Rows, delta: Array, number: int
-    ) -> Predicted:
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``: it guarantees nothing, so that all values serve both purposes."""
         left = number - _spent(number)
         cap = best_cap(values, rows.present, delta, left)[..., None]
-        return self.capped(values, rows.present, cap, delta, left, is_certain=False)
+        return self._capped(False, values, rows.present, cap, delta, left)
 
-    def bound_of_one(
-        self, rng: np.random.Generator, values: Array, rows: Rows, delta: Array
-    ) -> Array:
+    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
         """See ``LowerBound``: of values [n], all of which count."""
         places = some_of_each(rng, rows.behaviour, _spent(len(values)))
         left, spent = np.delete(values, places), values[places]
         cap = best_cap(spent[None], np.isfinite(spent[None]), delta, len(left))[0]
         # Bets follow the order, and the rows of a log may be sorted by anything.
         left = rng.permutation(left)
-        return self.capped(left, np.isfinite(left), cap, delta, len(left), is_certain=True).lower
+        return self._capped(True, left, np.isfinite(left), cap, delta, len(left)).lower
 
     @abc.abstractmethod
-    def capped(
-        self, values: Array, used: Array, cap: Array, delta: Array, number: Array, is_certain: bool
-    ) -> Predicted:
-        """Of min(X, c): the bound of values in a random order, or what m like them would give."""
+    def _capped(self, is_certain: bool, *given: Array) -> Sloped:
+        """The bound of min(X, c), or what m values would give; of values, used, c, delta and m."""
 
 
 def _spent(number: int) -> int:
@@ -210,7 +195,7 @@ class Concentration(WithThreshold):
     The paper's Algorithm 1 counts all values in the bound; here, those that are left.
     """
 
-    def capped(self, *given: Array, is_certain: bool) -> Predicted:
+    def _capped(self, is_certain: bool, *given: Array) -> Sloped:
         return lower_bounds.capped_bound(*given)
 
 
@@ -227,9 +212,9 @@ class Betting(WithThreshold):
 
     anytime: bool = False
 
-    def capped(self, *given: Array, is_certain: bool) -> Predicted:
+    def _capped(self, is_certain: bool, *given: Array) -> Sloped:
         if is_certain:
-            return Predicted(lower_bounds.betting_bound(*given[:-1], anytime=self.anytime), None)
+            return Sloped(lower_bounds.betting_bound(*given[:-1], anytime=self.anytime), None)
         return lower_bounds.predicted_betting_bound(*given, anytime=self.anytime)
 
 

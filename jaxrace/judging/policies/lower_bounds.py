@@ -21,7 +21,7 @@ _BOLDEST = 0.75  # bets stay below this share of what would risk the whole capit
 _ROOT_STEPS, _EXACT = 40, 1e-12
 
 
-class Predicted(NamedTuple):
+class Sloped(NamedTuple):
     """Bounds [...], and how they change with each of the values, [..., n]; in JAX perhaps None."""
 
     lower: Array
@@ -58,7 +58,7 @@ def moments(values: Array, used: Array) -> Moments:
     return Moments(count, mean, apart, (apart**2).sum(-1, keepdims=True) / (count - 1))
 
 
-def student_bound(values: Array, used: Array, quantile: Array, number: Array) -> Predicted:
+def student_bound(values: Array, used: Array, quantile: Array, number: Array) -> Sloped:
     """Mean - s t / sqrt(m), t being a quantile with m - 1 degrees (ICML 2015, Algorithm 2).
 
     >>> values = np.arange(1, 21) / 10
@@ -67,10 +67,10 @@ def student_bound(values: Array, used: Array, quantile: Array, number: Array) ->
     """
     xp, found = values.__array_namespace__(), moments(values, used)
     lower = found.mean - xp.sqrt(found.variance / number) * quantile
-    return Predicted(lower[..., 0], found.slopes(used, quantile / xp.sqrt(number)))
+    return Sloped(lower[..., 0], found.slopes(used, quantile / xp.sqrt(number)))
 
 
-def capped_bound(values: Array, used: Array, cap: Array, delta: Array, number: Array) -> Predicted:
+def capped_bound(values: Array, used: Array, cap: Array, delta: Array, number: Array) -> Sloped:
     """The empirical Bernstein bound of min(X, c) in [0, c] (AAAI 2015, equation 7).
 
     >>> values = np.arange(1, 21) / 10
@@ -82,7 +82,7 @@ def capped_bound(values: Array, used: Array, cap: Array, delta: Array, number: A
     lower = found.mean - 7 * cap * level / (3 * (number - 1))
     lower = lower - xp.sqrt(2 * level * found.variance / number)
     slopes = found.slopes(used, xp.sqrt(2 * level / number))
-    return Predicted(lower[..., 0], slopes * (values < cap))
+    return Sloped(lower[..., 0], slopes * (values < cap))
 
 
 def best_cap(values: Array, used: Array, delta: Array, number: Array) -> Array:
@@ -228,7 +228,7 @@ def _repeated(xp: Any, count: int, step: Callable[[Array], Array], start: Array)
 
 def predicted_betting_bound(
     values: Array, used: Array, cap: Array, delta: Array, number: Array, anytime: bool = False
-) -> Predicted:
+) -> Sloped:
     """What ``betting_bound`` may come to with m values like these.
 
     A bet that is always the same, made for m values, on the sample m / n times. NumPy finds slopes,
@@ -252,7 +252,7 @@ def predicted_betting_bound(
             gains = xp.where(used, xp.log1p(bet * (shares - mean)), 0)
             return number / count[0] * gains.sum()
 
-        return Predicted(cap * _largest_refuted(log_capital, delta, values), None)
+        return Sloped(cap * _largest_refuted(log_capital, delta, values), None)
     repeats = used * (number / count)
 
     def against(mu: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -282,7 +282,7 @@ def predicted_betting_bound(
     by_boldness = by_boldness * (inverse * (shares - mu)).sum(-1, keepdims=True)
     by_variance = np.where(by_mu < 0, 0, by_boldness)
     slopes = (by_variance * apart - bet * inverse) / slope
-    return Predicted((cap * mu)[..., 0], slopes * (values < cap))
+    return Sloped((cap * mu)[..., 0], slopes * (values < cap))
 
 
 class Normal(NamedTuple):

@@ -158,19 +158,9 @@ def checked(
     behaviour: ArrayLike | None = None,
     returns: ReturnRange | None = None,
 ) -> Trajectories:
-    """A checked set of trajectories, on the host; steps that there were not are 0.
+    """Checked trajectories, on the host, their observations arrays [n, T, ...].
 
-    Args:
-        observations: Arrays [n, T, ...].
-        actions: Integers from 0 on, [n, T].
-        probabilities: Of these actions by the policies that took them, [n, T].
-        rewards: [n, T].
-        lengths: Steps of each trajectory, 1 to T, [n]; what is beyond does not count. Default T.
-        behaviour: Which policy generated each, integers from 0 on, [n]; default: the same one.
-        returns: If given, no return may be outside of it.
-
-    Raises:
-        BadArgument: Shapes do not fit, or a number is out of its range; names trajectory and step.
+    See ``jaxrace.improvement.trajectories``. Steps that were not taken are 0.
 
     >>> data = checked([np.zeros((2, 1, 1))], [[0], [1]], [[0.5], [0.5]], [[1], [0]])
     >>> data.present.tolist()

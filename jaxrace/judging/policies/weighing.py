@@ -10,6 +10,8 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from jaxrace.judging.policies.trajectories import Array
+
 _AT_ONCE = 2**20  # probabilities of policies that are in memory at the same time
 _RIDGE = 1.0  # in units of one decision
 
@@ -43,10 +45,10 @@ def softmax(logits: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 class Mixed(NamedTuple):
-    """alpha pi + (1 - alpha) pi_0, a softmax policy mixed with the one in use."""
+    """alpha pi + (1 - alpha) pi_0, a softmax policy mixed with the one in use; NumPy's or JAX's."""
 
-    theta: np.ndarray  # float64 [..., A, p]
-    alpha: np.ndarray  # [...]
+    theta: Array  # [..., A, p], of pi
+    alpha: Array  # [...], 1 for pi itself, 0 for pi_0
 
 
 class _Pairs(NamedTuple):
