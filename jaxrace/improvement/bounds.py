@@ -17,29 +17,10 @@ from numpy.typing import ArrayLike
 from jaxrace import kernels
 from jaxrace.core import validation
 from jaxrace.core.validation import BadArgument
-from jaxrace.judging.policies import bounds
-from jaxrace.judging.policies.bounds import (
-    LEAST_SPENT,
-    ONE_IN,
-    EmpiricalBernstein,
-    LowerBound,
-    Rows,
-)
-from jaxrace.judging.policies.lower_bounds import (
-    Normal,
-    Sloped,
-    best_cap,
-    bootstrap_bound,
-    over_largest,
-)
-from jaxrace.judging.policies.trajectories import (
-    Array,
-    as_numbers,
-    every_so_many,
-    policy_numbers,
-    require_all,
-    stratified_order,
-)
+from jaxrace.judging.policies import bounds, trajectories
+from jaxrace.judging.policies.bounds import EmpiricalBernstein, LowerBound, Rows
+from jaxrace.judging.policies.lower_bounds import Normal, Sloped, best_cap, bootstrap_bound
+from jaxrace.judging.policies.trajectories import Array, every_so_many, stratified_order
 
 _LEAST_VALUES = 4
 
@@ -77,18 +58,20 @@ class Bootstrap(bounds.Bootstrap):
 
     def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``; m is the size of the resamples drawn."""
-        shares, scale = over_largest(values, rows.present)
-        # A GPU would round the values to 10 bits otherwise.
-        sums = jnp.matmul(shares, drawn, precision=lax.Precision.HIGHEST)
-        given = shares, rows.present, sums, drawn[:, 0].sum(), delta, self.corrected
-        return Sloped(scale * bootstrap_bound(*given, _NORMAL), None)
+
+        def resampled(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+            # A GPU would round the values to 10 bits otherwise.
+            return jnp.matmul(x, drawn, precision=lax.Precision.HIGHEST), drawn[:, 0].sum()
+
+        given = values, rows.present, resampled, delta, self.corrected
+        return Sloped(bootstrap_bound(*given, _NORMAL), None)
 
     def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
-        shares, scale = over_largest(values, rows.present)
-        sums = kernels.resampled_sums(rng, shares, rows.present, rows.total, self.resamples)
-        number = rows.total.astype(jnp.float32)
-        given = shares, rows.present, sums, number, delta, self.corrected
-        return scale * bootstrap_bound(*given, _NORMAL)
+        def resampled(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+            found = kernels.resampled_sums(rng, x, rows.present, rows.total, self.resamples)
+            return found, rows.total.astype(jnp.float32)
+
+        return bootstrap_bound(values, rows.present, resampled, delta, self.corrected, _NORMAL)
 
 
 _NORMAL = Normal(ndtri, norm.cdf, kernels.neighbours)
@@ -117,13 +100,13 @@ class _Drawn(bounds.WithThreshold):
         order_key, start_key, bet_key = jax.random.split(rng, 3)
         size, total = rows.present.shape[0], rows.total
         order = random_order(order_key, rows)
-        share = jnp.maximum(total // ONE_IN, LEAST_SPENT)
-        room = max(size // ONE_IN, min(size, ONE_IN * LEAST_SPENT))
+        share = jnp.maximum(total // bounds.ONE_IN, bounds.LEAST_SPENT)
+        room = max(size // bounds.ONE_IN, min(size, bounds.ONE_IN * bounds.LEAST_SPENT))
         places = every_so_many(random_start(start_key, total), order, total, share, room)
         honest = Spent(places, rows.present.at[places].set(False, mode="drop"))
         # A prediction guarantees nothing. Where a twentieth of the values is less than two of them,
         # all serve both purposes.
-        is_few = total < ONE_IN * LEAST_SPENT
+        is_few = total < bounds.ONE_IN * bounds.LEAST_SPENT
         first = jnp.where(jnp.arange(room) < total, order[:room], size)
         both = Spent(jnp.where(is_few, first, places), jnp.where(is_few, rows.present, honest.rest))
         return Thresholds(honest, both, jax.random.permutation(bet_key, size))
@@ -197,12 +180,12 @@ def lower_bound(
     validation.require_kind("bound", bound, LowerBound)
     validation.require_keys("key", key, ndim=0)
     validation.require_float32_probability("delta", delta)
-    numbers = as_numbers("values", values)
+    numbers = trajectories.as_numbers("values", values)
     if numbers.ndim != 1 or len(numbers) < _LEAST_VALUES:
         raise BadArgument("values", f"at least {_LEAST_VALUES} of them", f"{[*numbers.shape]}")
     is_bad = ~np.isfinite(numbers) | (numbers < 0)
-    require_all("values", numbers, is_bad, "a finite number from 0 on")
-    strata = policy_numbers("behaviour", behaviour, len(numbers))
+    trajectories.require_all("values", numbers, is_bad, "a finite number from 0 on")
+    strata = trajectories.policy_numbers("behaviour", behaviour, len(numbers))
     if number is not None:
         validation.require_integer("number", number, _LEAST_VALUES)
     rows = Rows(jnp.ones(len(numbers), bool), jnp.asarray(strata, jnp.int32))

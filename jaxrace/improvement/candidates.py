@@ -37,9 +37,6 @@ class CandidateSearch:
         fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
         strategy: Looks for the best theta; ``jaxrace.search.strategies``.
         fold_strategy: The same in cross-validation, where to learn variances only is as good.
-
-    >>> CandidateSearch("k-fold").generations
-    125
     """
 
     kind: str = "none"
@@ -64,11 +61,6 @@ class CandidateSearch:
         """Of both strategies, for a theta like the example and an initial step size."""
         strategies = self.strategy, self.fold_strategy
         return StrategyParams(*(one.params(example, sigma0) for one in strategies))
-
-    @property
-    def generations(self) -> int:
-        """Of a search."""
-        return self.evaluations // self.strategy.population_size
 
 
 class Task(NamedTuple):
@@ -141,7 +133,8 @@ def find_candidate(
         best = jnp.argmax(scores).astype(jnp.float32) / NUM_ALPHAS
         alpha = jnp.where(task.is_cold, best, alpha)
     worth = _worth(task, task.bound.draw(draw_key, task.rows, task.tested_on), alpha)
-    strategy = search.strategy, params.of_search, search.generations
+    generations = search.evaluations // search.strategy.population_size
+    strategy = search.strategy, params.of_search, generations
     theta, _ = maximise(*strategy, search_key, worth, task.initial)
     return Mixed(theta, alpha)
 

@@ -148,9 +148,9 @@ class Daedalus:
     ) -> tuple[DaedalusState, DaedalusRow]:
         """Count a batch of trajectories of the policy asked for, and look for a better one.
 
-        The state is from ``tell``; None at first. The batch has ``batch_size`` trajectories in any
-        order, with as many steps T as those before; its ``behaviour`` does not matter.
-        BadArgument if it cannot be used or there is no room left, or for a key of another kind.
+        The state is None at first. The batch has ``batch_size`` trajectories in any order, with as
+        many steps T as those before; its ``behaviour`` does not matter. BadArgument if it cannot be
+        used, or there is no room left.
         """
         assert state is not None  # see ``checked_tell``
         order_key, key = jax.random.split(key)
@@ -220,7 +220,7 @@ class Daedalus:
         self.improvement.check(data)
         if state is None:
             state = self.init(data, params)
-        # Trajectories of other shapes would be mixed up with those before unseen.
+        # Unseen, trajectories of other shapes would be mixed up with those before.
         steps, horizon = data.actions.shape[1], state.train.actions.shape[1]
         if steps != horizon:
             hint = f": pad to T = {horizon}, and say with lengths where they end"

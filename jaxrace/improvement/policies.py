@@ -75,11 +75,7 @@ def _logits(theta: jax.Array, features: jax.Array) -> jax.Array:
 
 
 def unmixed(theta: ArrayLike) -> Mixed:
-    """The policy pi alone, given theta, float32 [A, p].
-
-    >>> print(unmixed(jnp.zeros((2, 1))).alpha)
-    1.0
-    """
+    """The policy pi alone, given theta, float32 [A, p]."""
     return Mixed(jnp.asarray(theta), jnp.ones((), jnp.float32))
 
 

@@ -26,17 +26,9 @@ from jaxrace.improvement.weights import (
     weighted_estimate,
     weighted_returns,
 )
+from jaxrace.judging.policies import trajectories
 from jaxrace.judging.policies.plausibility import check_actions, check_weights, require_possible
-from jaxrace.judging.policies.trajectories import (
-    TRAIN_ONE_IN,
-    ReturnRange,
-    Trajectories,
-    as_numbers,
-    every_so_many,
-    require_actions,
-    require_enough,
-    require_returns,
-)
+from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories
 
 _PER_STEP = 1e5  # comparisons that take as long as what is done with a step of a trajectory
 
@@ -128,7 +120,7 @@ class PolicyImprovement:
         validation.require_float32_probability("delta", delta)
         validation.require_number("floor", floor, least=0, below=np.nextafter(1, 2))
         example = self.softmax.example()
-        theta = example if initial is None else as_numbers("initial", initial)
+        theta = example if initial is None else trajectories.as_numbers("initial", initial)
         self.softmax.require_theta("initial", theta)
         return ImprovementParams(
             delta=jnp.asarray(delta, jnp.float32),
@@ -155,10 +147,10 @@ class PolicyImprovement:
         """
         validation.require_keys("key", key, ndim=0)
         self.check(data)
-        require_enough(data)
+        trajectories.require_enough(data)
         is_traced = isinstance(data.actions, Tracer)
         if not is_traced:
-            require_possible(data)
+            require_possible(data, jax.tree.leaves(data.observations))
             if not knows_initial:
                 self._require_one_policy(data)
         split_key, own_key = jax.random.split(key)
@@ -180,8 +172,8 @@ class PolicyImprovement:
             return
         if not np.asarray(data.present).all():
             raise BadArgument("data", "a trajectory in every row", "empty rows")
-        require_returns("data", data, self.returns)
-        require_actions("data", data, self.softmax.num_actions)
+        trajectories.require_returns("data", data, self.returns)
+        trajectories.require_actions("data", data, self.softmax.num_actions)
 
     def _require_one_policy(self, data: Trajectories) -> None:
         """Raise if mixtures would be with several policies: their returns are no policy's."""
@@ -222,7 +214,7 @@ def split(key: jax.Array, rows: Rows, number: int) -> jax.Array:
     order_key, start_key = jax.random.split(key)
     order, size = random_order(order_key, rows), rows.present.shape[0]
     start = random_start(start_key, rows.total)
-    chosen = every_so_many(start, order, rows.total, jnp.int32(number), size)
+    chosen = trajectories.every_so_many(start, order, rows.total, jnp.int32(number), size)
     is_chosen = jnp.zeros(size, bool).at[chosen].set(True, mode="drop")
     return jnp.argsort(~is_chosen, stable=True)
 
@@ -242,7 +234,7 @@ def _run(
 ) -> tuple[Improvement, jax.Array, jax.Array]:
     """What is found, its weights in the test set, and the rows, the training set first."""
     # The sizes of both parts are known, and what is computed of each is as large as it.
-    size = len(data.behaviour) // TRAIN_ONE_IN
+    size = len(data.behaviour) // trajectories.TRAIN_ONE_IN
     order = split(split_key, Rows(data.present, data.behaviour), size)
     known, unseen = (
         evidence(method.softmax, jax.tree.map(lambda x, i=i: x[i], data), method.returns, initial)

@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 class LowerBound(abc.ABC):
     """A lower confidence bound of the mean of X, which holds with probability 1 - delta.
 
-    ``draw`` is called once for any number of candidates; ``predict`` and ``bound`` for each.
+    One ``draw`` serves any number of candidates.
     """
 
     is_safe: ClassVar[bool]
@@ -123,9 +123,8 @@ class Bootstrap(LowerBound):
 
     def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
         """See ``LowerBound``: from resamples of values [n], all of which count."""
-        values, scale = lower_bounds.over_largest(values, rows.present)
-        given = values, rows.present, self.sums(rng, values), len(values), delta, self.corrected
-        return scale * lower_bounds.bootstrap_bound(*given, _NORMAL)
+        given = values, rows.present, lambda x: (self.sums(rng, x), len(x)), delta
+        return lower_bounds.bootstrap_bound(*given, self.corrected, _NORMAL)
 
     def sums(self, rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
         """Of resamples as large as the sample, [B]."""

@@ -8,28 +8,14 @@ import numpy as np
 from jaxrace.core import validation
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.quantiles import student_quantile
-from jaxrace.judging.policies import plausibility
+from jaxrace.judging.policies import plausibility, trajectories, weighing
 from jaxrace.judging.policies.bounds import BOUNDS, Rows
 from jaxrace.judging.policies.candidates import KINDS, Task, find_candidate
 from jaxrace.judging.policies.loading import Loaded, Parts, divide, load
 from jaxrace.judging.policies.result import ImprovementOfLog
 from jaxrace.judging.policies.saved import SavedPolicy, policy_in_words
-from jaxrace.judging.policies.trajectories import (
-    TRAIN_ONE_IN,
-    ReturnRange,
-    Trajectories,
-    require_enough,
-    some_of_each,
-)
-from jaxrace.judging.policies.weighing import (
-    Evidence,
-    Mixed,
-    doubly_robust,
-    features_of,
-    fit_rewards,
-    num_features,
-    softmax,
-)
+from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories
+from jaxrace.judging.policies.weighing import Evidence, Mixed, features_of
 
 _MOST_WEIGHTS = 10_000  # of a policy
 _MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 1.6 GB
@@ -121,13 +107,15 @@ def improve(
     except OSError as error:
         got = f"{str(data)!r}: {error.strerror}"
         raise BadArgument(argument, "a file that can be read", got) from error
-    _require_usable(found, candidates, num_features(order, len(found.names)))
+    _require_usable(found, candidates, weighing.num_features(order, len(found.names)))
     # All that is learnt from the log but the verdict is learnt from its training part, so that the
     # candidate is independent of what it is tested on.
     of_split, of_search, of_test = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     behaviour = found.data.behaviour
     in_training = np.zeros(len(behaviour), bool)
-    in_training[some_of_each(of_split, behaviour, len(behaviour) // TRAIN_ONE_IN)] = True
+    in_training[
+        trajectories.some_of_each(of_split, behaviour, len(behaviour) // trajectories.TRAIN_ONE_IN)
+    ] = True
     parts = divide(found, in_training)
     log = _Log(parts, returns, order, bound, delta)
     if floor is None:
@@ -186,7 +174,7 @@ def _require_floor(returns: ReturnRange, floor: float | None) -> None:
 def _require_usable(loaded: Loaded, candidates: str, features: int) -> None:
     """Raise unless policies of so many features of each action can be learnt from a log."""
     data = loaded.data
-    require_enough(data)
+    trajectories.require_enough(data)
     done = np.unique(data.actions[data.taken])
     if len(done) < 2:
         name = repr(loaded.action_names[0]) if loaded.action_names else str(done[0])
@@ -216,7 +204,7 @@ def _require_usable(loaded: Loaded, candidates: str, features: int) -> None:
             "order", expected, f"{features:,} of each of {count:,} x {horizon:,} steps"
         )
     place = functools.partial(loaded.place, column="probability", array="probabilities")
-    plausibility.require_possible(data, loaded.seen, place)
+    plausibility.require_possible(data, [loaded.seen], place)
 
 
 def _tested(
@@ -259,11 +247,11 @@ def _estimates_of(log: _Log, policy: Mixed, weights: np.ndarray) -> dict[str, An
         (features_of(log.order, x.observations[:, 0]), x.actions[:, 0], log.returns.returns(x))
         for x in (log.parts.train, log.parts.test)
     )
-    model = fit_rewards(train, done, earned, policy.theta.shape[1])
+    model = weighing.fit_rewards(train, done, earned, policy.theta.shape[1])
     expected = np.clip(test @ model.T, 0, 1)
-    chances = softmax(test @ policy.theta[0].T)
+    chances = weighing.softmax(test @ policy.theta[0].T)
     logged = log.parts.test.probabilities[:, 0]
-    own = doubly_robust(chances, expected, actions, logged, returns)
+    own = weighing.doubly_robust(chances, expected, actions, logged, returns)
     # The rest is the policy in use, of which the rewards themselves are values.
     alpha = float(policy.alpha[0])
     values = alpha * own + (1 - alpha) * returns
