@@ -13,7 +13,7 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.agents.bases import Basis
-from jaxrace.core.validation import require_function, require_integer
+from jaxrace.core.validation import BadArgument, require_function, require_integer
 from jaxrace.judging.policies.trajectories import require_all
 from jaxrace.judging.policies.weighing import Mixed
 
@@ -47,10 +47,10 @@ class LinearSoftmax:
         return np.zeros((self.num_actions, self.num_features), np.float32)
 
     def require_theta(self, name: str, theta: ArrayLike) -> None:
-        """Raise ValueError unless ``theta`` is [A, p], and finite where it is no tracer."""
+        """Raise BadArgument unless ``theta`` is [A, p], and finite unless it is traced."""
         shape = self.num_actions, self.num_features
         if jnp.shape(theta) != shape:
-            raise ValueError(f"{name}: expected numbers {[*shape]}, got {[*jnp.shape(theta)]}")
+            raise BadArgument(name, f"numbers {[*shape]}", f"{[*jnp.shape(theta)]}")
         if not isinstance(theta, Tracer):
             numbers = np.asarray(theta)
             require_all(name, numbers, ~np.isfinite(numbers), "a finite number")

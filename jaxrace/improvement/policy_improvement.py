@@ -206,7 +206,8 @@ class PolicyImprovement:
         # A bound that cannot be told, for want of data or of digits, certifies nothing.
         is_found = jnp.isfinite(lower) & (lower >= params.floor)
         estimate, is_safe = weighted_estimate(weights, train), jnp.asarray(self.bound.is_safe)
-        return Improvement(policy, is_found, lower, estimate, delta, is_safe)
+        is_refuted = jnp.zeros((), bool)  # only ``run`` looks
+        return Improvement(policy, is_found, lower, estimate, delta, is_safe, is_refuted)
 
 
 def split(key: jax.Array, rows: Rows, number: int) -> jax.Array:

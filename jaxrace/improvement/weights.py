@@ -100,7 +100,7 @@ class Evidence(NamedTuple):
 
     @property
     def rows(self) -> Rows:
-        """The trajectories that there are."""
+        """Which rows hold a trajectory, and whose."""
         return Rows(self.present, self.behaviour)
 
 
@@ -149,7 +149,7 @@ def joined(first: Evidence, second: Evidence) -> Evidence:
 
 
 def log_ratios(policy: Mixed, known: Evidence) -> jax.Array:
-    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step, 0 where there was none: [n, T]."""
+    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step taken, else 0: [n, T]."""
     # Actions first, steps last: the long axis is the one that a processor takes at once.
     logits = jnp.tensordot(policy.theta, known.features, 1, precision=_EXACT)  # [A, n, T]
     numbers = jnp.arange(logits.shape[0], dtype=jnp.int32)[:, None, None]

@@ -59,8 +59,8 @@ class Raised(LowerBound):
 
     is_safe = False
 
-    def draw(self, key, rows, number):
-        return None if self.honest is None else self.honest.draw(key, rows, number)
+    def draw(self, rng, rows, number):
+        return None if self.honest is None else self.honest.draw(rng, rows, number)
 
     def predict(self, drawn, values, rows, delta, number):
         if self.honest is None:

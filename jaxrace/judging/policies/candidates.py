@@ -161,7 +161,7 @@ def maximise(worth: Worth, start: np.ndarray, steps: int, exact: float) -> np.nd
     x, going = start.copy(), np.arange(len(start))
     value, slope = worth(x, going)
     moves, turns = (np.zeros((_PAIRS, *x.shape)) for _ in range(2))
-    inverse = np.zeros((_PAIRS, len(x)))  # 1 / (move . turn), 0 where there is none
+    inverse = np.zeros((_PAIRS, len(x)))  # 1 / (move . turn), or 0
     direction, length = _unit(slope), np.ones(len(x))
     failures, is_over = np.zeros(len(x), int), ~np.isfinite(value)
     for _ in range(steps):

@@ -190,7 +190,7 @@ def _require_usable(loaded: Loaded, candidates: str, features: int) -> None:
         expected = f"policies of at most {_MOST_WEIGHTS} weights"
         raise BadArgument("order", expected, f"{features} of each action")
     row, step = np.unravel_index(data.actions.argmax(), data.actions.shape)
-    if data.actions[row, step] >= most:  # perhaps a number that is no action's
+    if data.actions[row, step] >= most:  # perhaps the number of something else
         raise BadArgument(
             loaded.place(int(row), int(step)),
             f"at most {most - 1}, as policies have at most {_MOST_WEIGHTS} weights, {features} of "

@@ -47,7 +47,7 @@ class Parts(NamedTuple):
     test: Trajectories
     low: np.ndarray  # float64 [d], became 0
     high: np.ndarray  # float64 [d], became 1
-    num_actions: int  # that there are in ``train``
+    num_actions: int  # in ``train``
     names: tuple[str, ...]  # of the d numbers observed
     action_names: tuple[str, ...] | None  # what the numbers of actions stand for
 
@@ -128,7 +128,7 @@ def _checked(where: str, seen: np.ndarray, *given: Any) -> Trajectories:
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
     require_plain_file("log", path)
-    # That there is no such file is another error than that it is no archive of arrays.
+    # A missing file is another error than a file that is not an archive of arrays.
     with path.open("rb") as file:
         start = file.read(len(_ZIP))
         if start != _ZIP:

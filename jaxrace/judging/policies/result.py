@@ -20,7 +20,7 @@ class Estimate:
 
     name: str
     estimate: float | None  # None: not known
-    bound: float | None  # lower bound, of costs upper bound; None: none holds
+    bound: float | None  # lower bound, of costs upper bound; None: unknown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +89,7 @@ class ImprovementOfLog(Answer):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        """What the policy does, in a few rules; none if it is the one in use."""
+        """What the policy does, in a few rules; () for the one in use."""
         found = []
         for rule in self.summary.get("policy", {}).get("rules", ()):
             does = ", ".join(f"{name} {chance:.0%}" for name, chance in rule["actions"].items())

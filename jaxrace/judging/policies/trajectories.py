@@ -34,7 +34,7 @@ class Trajectories:
     actions: Array  # int [n, T]
     probabilities: Array  # float [n, T], of the action, by the policy that took it
     rewards: Array  # float [n, T]
-    taken: Array  # bool [n, T], the steps that there were
+    taken: Array  # bool [n, T], false beyond the end
     behaviour: Array  # int [n], number of the policy that generated it, or NOBODY
 
     @property
@@ -129,7 +129,7 @@ def every_so_many(start: Array, order: Array, count: Array, number: Array, most:
     ``count``. int [most]; n where a place is unused.
     """
     xp = order.__array_namespace__()
-    # floor((k count + start) / number) for k = 0, 1, ...: whole numbers, so that none comes twice.
+    # floor((k count + start) / number) for k = 0, 1, ...: whole numbers, all different.
     divisor = xp.maximum(number, 1)
     numbers = xp.arange(most, dtype=order.dtype)
     places = numbers * (count // divisor) + (numbers * (count % divisor) + start) // divisor
@@ -211,7 +211,7 @@ def _require_returns_kept(data: Trajectories, returns: ReturnRange) -> None:
 
 
 def _observations_kept(leaf: Any, taken: np.ndarray) -> np.ndarray:
-    """As they are, checked; steps that there were not are 0, whatever stood there."""
+    """As they are, checked; 0 beyond the end, whatever stood there."""
     numbers = as_numbers("observations", leaf)
     if numbers.shape[:2] != taken.shape:
         expected = ", ".join(map(str, taken.shape))
@@ -269,7 +269,7 @@ def _as_integers(name: str, given: ArrayLike, count: int | None = None) -> np.nd
 
 
 def policy_numbers(name: str, given: ArrayLike | None, count: int) -> np.ndarray:
-    """Which policy each of so many rows is by, from 0 on; one and the same if none are given."""
+    """Which policy each of so many rows is by, from 0 on; the same one unless given."""
     found = _as_integers(name, np.zeros(count, int) if given is None else given, count)
     require_all(name, found, (found < 0) | (found > _MOST), f"a number from 0 to {_MOST}")
     return found
@@ -286,8 +286,6 @@ def as_numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> n
 
 def _as_given(name: str, given: Any) -> np.ndarray:
     """Real numbers, in as many digits as they have; no texts, dates or complex numbers."""
-    if str(getattr(given, "dtype", "")).startswith("key<"):
-        raise BadArgument(name, "numbers", "random keys")
     if isinstance(given, np.ma.MaskedArray):
         raise BadArgument(name, "arrays or numbers", "a masked array")
     try:
