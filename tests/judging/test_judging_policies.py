@@ -11,7 +11,9 @@ import pytest
 from scipy import stats
 
 import jaxrace
+from jaxrace import kernels
 from jaxrace.evidence import quantiles
+from jaxrace.improvement import bounds as in_jax
 from jaxrace.judging.policies import bounds, lower_bounds
 from jaxrace.judging.policies.candidates import Task, find_candidate
 from jaxrace.judging.policies.weighing import Evidence, Mixed, features_of, softmax
@@ -54,6 +56,28 @@ def test_bounds_are_those_of_jax(anytime):
             ]
             for found, expected in pairs:
                 np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
+
+
+@pytest.mark.parametrize("corrected", [False, True])
+def test_bootstraps_are_those_of_jax(corrected):
+    """With the same resamples."""
+    with jax.enable_x64(True):
+        for values, rows, delta, number in samples():
+            key, used = jax.random.key(0), jnp.asarray(rows)
+            counts = kernels.resampling_counts(key, used, jnp.int32(number), 1_000)
+            found, expected = (
+                lower_bounds.bootstrap_bound(
+                    x, u, lambda x, c=c, m=m: (x @ c, m), d, corrected, normal
+                )
+                for x, u, c, m, d, normal in (
+                    (values, rows, np.asarray(counts), number, delta, bounds._NORMAL),
+                    (
+                        *(jnp.asarray(values), used, counts),
+                        *(jnp.float64(number), jnp.float64(delta), in_jax._NORMAL),
+                    ),
+                )
+            )
+            assert found == pytest.approx(float(expected), rel=1e-6)
 
 
 def test_what_a_bootstrap_predicts():
@@ -122,7 +146,7 @@ def several_steps(rng, count=30, actions=3):
     given = features_of(0, seen), rng.integers(actions + 1, size=steps), rng.uniform(0.2, 1, steps)
     starts = np.append(0, np.cumsum(lengths)[:-1])
     behaviour = np.zeros(count, int)
-    known = Evidence.of(*given, starts, rng.random(count), behaviour, actions)
+    known = Evidence(*given, starts, rng.random(count), behaviour, actions)
     return known, given, starts
 
 
@@ -155,7 +179,7 @@ def errors_of(bound, kind, payoffs, runs, delta=0.1, count=400):
         cell, done = rng.integers(CELLS, size=count), (rng.random(count) < IN_USE[1]).astype(int)
         paid = (rng.random(count) < payoffs[done]).astype(float)
         known, unseen = (
-            Evidence.of(
+            Evidence(
                 np.insert(np.eye(CELLS)[cell[part]], 0, 1, axis=1),
                 *(done[part], IN_USE[done[part]], np.arange(size), paid[part]),
                 *(np.zeros(size, int), 2),

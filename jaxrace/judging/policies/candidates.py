@@ -47,12 +47,6 @@ class Task(NamedTuple):
     tested_on: int  # m, trajectories of the safety test
 
 
-class _Judged(NamedTuple):
-    worth: np.ndarray  # f, [L]
-    merit: np.ndarray  # what is climbed, [L]
-    slopes: np.ndarray  # of the merit by weights, [L, n]
-
-
 def find_candidate(kind: str, rng: np.random.Generator, task: Task) -> tuple[Mixed, float]:
     """The policy to be tested, L = 1, and the estimate g of its performance."""
     alpha = 1.0
@@ -109,7 +103,7 @@ class _Searches:
 
     def worth(self, policies: Mixed) -> np.ndarray:
         """f of a policy for each search, [L]."""
-        return self._judge(self.task.known.weights(policies), slice(None)).worth
+        return self._judge(self.task.known.weights(policies), slice(None))[0]
 
     def run(self, start: np.ndarray, alphas: np.ndarray, steps: int) -> np.ndarray:
         """The best theta that each search looks at, ``start`` included: [L, A, p]."""
@@ -119,20 +113,21 @@ class _Searches:
             theta = x.reshape(-1, *start.shape[1:]) / self._spreads
             theta[..., 0] -= theta @ self._means
             weights, kept = self.task.known.weigh(Mixed(theta, alphas[which]))
-            found = self._judge(weights, which)
-            is_better = found.worth > value[which]
+            worth, found, slopes = self._judge(weights, which)
+            is_better = worth > value[which]
             best[which[is_better]] = theta[is_better]
-            value[which[is_better]] = found.worth[is_better]
-            slopes = self.task.known.pull(found.slopes, kept)
+            value[which[is_better]] = worth[is_better]
+            slopes = self.task.known.pull(slopes, kept)
             slopes = (slopes - slopes[..., :1] * self._means) / self._spreads
-            return found.merit, slopes.reshape(len(x), -1)
+            return found, slopes.reshape(len(x), -1)
 
         x = start * self._spreads
         x[..., 0] += start @ self._means
         maximise(merit, x.reshape(len(x), -1), steps, _EXACT * self._unit)
         return best
 
-    def _judge(self, weights: np.ndarray, which: np.ndarray | slice) -> _Judged:
+    def _judge(self, weights: np.ndarray, which: np.ndarray | slice) -> tuple[np.ndarray, ...]:
+        """f and what is climbed, [L] each, and the slopes of that by weights, [L, n]."""
         task, used, returns = self.task, self.rows[which], self.task.known.returns
         # Neither can be told where weights or their squares leave the range of float64.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -150,7 +145,7 @@ class _Searches:
             of_estimate = used * (returns - estimate[:, None]) / (_STRICT * total)[:, None]
             slopes = press[:, None] * slopes * returns + of_estimate
         worth, merit = (np.where(np.isfinite(x), x, -np.inf) for x in (worth, merit))
-        return _Judged(worth, merit, slopes)
+        return worth, merit, slopes
 
 
 def maximise(worth: Worth, start: np.ndarray, steps: int, exact: float) -> np.ndarray:

@@ -36,7 +36,7 @@ class _Log(NamedTuple):
         features = features_of(self.order, data.observations[taken])
         starts = np.append(0, np.cumsum(taken.sum(1))[:-1])
         by = starts, self.returns.returns(data), data.behaviour, num_actions
-        return Evidence.of(features, data.actions[taken], data.probabilities[taken], *by)
+        return Evidence(features, data.actions[taken], data.probabilities[taken], *by)
 
     def own(self, share: float | None) -> float | None:
         """What a number in [0, 1] is in the log's own units."""

@@ -178,16 +178,15 @@ def checked(
     chances = as_numbers("probabilities", probabilities, done.shape)
     is_chance = (chances >= _SMALLEST) & (chances <= 1)
     require_all("probabilities", chances, taken & ~is_chance, "a number in (0, 1]")
-    earned = as_numbers("rewards", rewards, done.shape)
-    require_all("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
-    _require_digits("rewards", _as_given("rewards", rewards), taken)
+    earned = _kept("rewards", rewards, taken, f"numbers {[*done.shape]}", is_table=True)
     if not observations:
         raise BadArgument("observations", "arrays [n, T, ...]", "none")
-    seen = [_observations_kept(leaf, taken) for leaf in observations]
+    expected = f"arrays [{', '.join(map(str, taken.shape))}, ...]"
+    seen = [_kept("observations", leaf, taken, expected) for leaf in observations]
+    chances = np.where(taken, _as_given("", probabilities).astype(np.float64), 1)
     made_by = policy_numbers("behaviour", behaviour, count)
-    given = (_as_given("", numbers).astype(np.float64) for numbers in (probabilities, rewards))
-    chances, earned = (np.where(taken, x, by) for x, by in zip(given, (1, 0), strict=True))
-    found = Trajectories(seen, np.where(taken, done, 0), chances, earned, taken, made_by)
+    done, earned = np.where(taken, done, 0), earned.astype(np.float64)
+    found = Trajectories(seen, done, chances, earned, taken, made_by)
     if returns is not None:
         require_returns("rewards", found, returns)
         _require_returns_kept(found, returns)
@@ -210,20 +209,35 @@ def _require_returns_kept(data: Trajectories, returns: ReturnRange) -> None:
         )
 
 
-def _observations_kept(leaf: Any, taken: np.ndarray) -> np.ndarray:
-    """As they are, checked; 0 beyond the end, whatever stood there."""
-    numbers = as_numbers("observations", leaf)
-    if numbers.shape[:2] != taken.shape:
-        expected = ", ".join(map(str, taken.shape))
-        raise BadArgument("observations", f"arrays [{expected}, ...]", f"{[*numbers.shape]}")
-    is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
-    require_all("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
-    given = _as_given("observations", leaf)
-    if given.dtype.kind in "iu":
-        is_large = is_seen & ((given < -_MOST) | (given > _MOST))
-        require_all("observations", given, is_large, "an integer of 32 bits, or floats")
-    _require_digits("observations", given, taken)
-    return np.where(is_seen, given, 0)
+def _kept(
+    name: str, given: Any, taken: np.ndarray, expected: str, is_table: bool = False
+) -> np.ndarray:
+    """Numbers [n, T, ...] in all their digits, finite, and told apart by float32; 0 if not taken.
+
+    At each place of the other axes the numbers of the steps taken are compared.
+    """
+    found, numbers = _as_given(name, given), as_numbers(name, given)
+    if numbers.shape[:2] != taken.shape or (is_table and numbers.ndim > 2):
+        raise BadArgument(name, expected, f"{[*numbers.shape]}")
+    is_taken = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
+    require_all(name, numbers, is_taken & ~np.isfinite(numbers), "a finite number")
+    if found.dtype.kind in "iu" and not is_table:
+        is_large = is_taken & ((found < -_MOST) | (found > _MOST))
+        require_all(name, found, is_large, "an integer of 32 bits, or floats")
+    if not np.can_cast(found.dtype, np.float32, "safe"):
+        listed = found[taken].reshape(taken.sum(), -1)
+        with np.errstate(under="ignore"):
+            rounded = np.abs(listed.astype(np.float32).astype(np.float64) - listed).max(0)
+        for low, high, most in zip(listed.min(0), listed.max(0), rounded, strict=True):
+            # Of integers the difference may need more bits than they have.
+            if most > _MOST_ROUNDED * float(high.item() - low.item()) > 0:
+                raise BadArgument(
+                    name,
+                    "numbers that float32 tells apart",
+                    f"{low} to {high}, which it rounds by up to {most:.2g}",
+                    ": subtract what they have in common",
+                )
+    return np.where(is_taken, found, 0)
 
 
 def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None:
@@ -299,28 +313,6 @@ def _as_given(name: str, given: Any) -> np.ndarray:
         got = f"an array of {found.dtype}" if isinstance(given, np.ndarray | list) else repr(given)
         raise BadArgument(name, "arrays or numbers", got)
     return found
-
-
-def _require_digits(name: str, given: np.ndarray, counted: np.ndarray) -> None:
-    """Raise unless float32, with its seven digits, keeps the differences of numbers [n, T, ...].
-
-    At each place of the other axes those that are ``counted``, bool [n, T], are compared.
-    """
-    if np.can_cast(given.dtype, np.float32, "safe"):
-        return
-    listed = given[counted].reshape(counted.sum(), -1)
-    with np.errstate(under="ignore"):
-        rounded = np.abs(listed.astype(np.float32).astype(np.float64) - listed).max(0)
-    for low, high, most in zip(listed.min(0), listed.max(0), rounded, strict=True):
-        # Of integers the difference may need more bits than they have.
-        spread = float(high.item() - low.item())
-        if most > _MOST_ROUNDED * spread > 0:
-            raise BadArgument(
-                name,
-                "numbers that float32 tells apart",
-                f"{low} to {high}, which it rounds by up to {most:.2g}",
-                ": subtract what they have in common",
-            )
 
 
 def require_all(name: str, values: np.ndarray, is_bad: np.ndarray, expected: str) -> None:
