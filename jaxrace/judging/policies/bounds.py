@@ -78,16 +78,10 @@ class StudentT(LowerBound):
 
 @dataclasses.dataclass(frozen=True)
 class Bootstrap(LowerBound):
-    """The bootstrap: as if the values seen were all that there are. Semi-safe.
+    """The bootstrap: as if the values seen were all that there are. Semi-safe."""
 
-    Attributes:
-        corrected: BCa, corrected for bias and acceleration (ICML 2015, Algorithm 3, whose last line
-            is misprinted); else the plain percentile.
-        resamples: B, at least 2.
-    """
-
-    corrected: bool = True
-    resamples: int = 2000
+    corrected: bool = True  # for bias and acceleration (BCa); else the plain percentile
+    resamples: int = 2000  # B, at least 2
 
     is_safe = False
 
@@ -202,11 +196,9 @@ class Concentration(WithThreshold):
 class Betting(WithThreshold):
     """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe.
 
-    Attributes:
-        anytime: Bets that do not depend on how many values there are. Every call draws threshold
-            and order anew, so that it, too, holds for one look only; the function ``betting_bound``
-            with ``anytime`` holds for all, of values in their order and a threshold fixed
-            beforehand.
+    With ``anytime`` bets do not depend on how many values there are. Every call draws threshold and
+    order anew, so that it holds for one look, too; the function ``betting_bound`` with ``anytime``
+    holds for all looks, at values in their order and with a threshold fixed beforehand.
     """
 
     anytime: bool = False

@@ -32,7 +32,7 @@ class _Log(NamedTuple):
 
     def evidence(self, data: Trajectories) -> Evidence:
         """Of one of the parts."""
-        taken, num_actions = data.taken, max(self.parts.num_actions, 2)
+        taken, num_actions = data.taken, max(int(self.parts.train.actions.max()) + 1, 2)
         features = features_of(self.order, data.observations[taken])
         starts = np.append(0, np.cumsum(taken.sum(1))[:-1])
         by = starts, self.returns.returns(data), data.behaviour, num_actions

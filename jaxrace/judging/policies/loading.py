@@ -47,7 +47,6 @@ class Parts(NamedTuple):
     test: Trajectories
     low: np.ndarray  # float64 [d], became 0
     high: np.ndarray  # float64 [d], became 1
-    num_actions: int  # in ``train``
     names: tuple[str, ...]  # of the d numbers observed
     action_names: tuple[str, ...] | None  # what the numbers of actions stand for
 
@@ -92,8 +91,7 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     # How long the longest trajectory of the other part is must not be seen either.
     longest = int(train.taken.sum(1).max())
     train = train.each(lambda x: x[:, :longest] if x.ndim > 1 else x)
-    num_actions = int(train.actions.max()) + 1
-    return Parts(train, test, low, high, num_actions, names, action_names)
+    return Parts(train, test, low, high, names, action_names)
 
 
 def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
