@@ -4,12 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from jaxrace.tables.cells import is_blank, kind_of, label_of
+from jaxrace.tables.cells import is_blank
 from jaxrace.tables.heads import names_group, names_place
+from jaxrace.tables.names import alike
 from jaxrace.tables.table import Table
 
 _PREFIX = re.compile(r"(.*[^\W\d_].*?)[ /:#_-]+\d+")  # of mmlu_anatomy 17, or gsm8k/12
 _FEWEST = 5  # tasks of a group, on average, if names alone say that there are groups
+_MOST_SAID = 12
 
 
 def are_groups(table: Table, head: str, is_one_of_several: bool = False) -> bool:
@@ -17,22 +19,22 @@ def are_groups(table: Table, head: str, is_one_of_several: bool = False) -> bool
     if not (names_group(head) or (is_one_of_several and names_place(head))):
         return False
     cells = table.column(head)
-    is_full = kind_of(cells) == "text" and not any(map(is_blank, cells))
+    is_full = table.kind(head) == "text" and not any(map(is_blank, cells))
     return is_full and 1 < len(set(cells)) < len(cells)
 
 
 def grouped(
     table: Table,
     heads: Sequence[str],
-    labels: Sequence[str] | None,
+    labels: list[str] | None,
     options: Sequence[str] | None = None,
     several: bool = False,
     asked: str | None = None,
 ) -> tuple[list[str] | None, list[str] | None, str]:
     """The task and the group of each row, and what says so.
 
-    Of some columns that of the fewest groups, each task in one of them. Tasks of two groups that
-    are called the same have its name before theirs, if they are told apart by it alone.
+    The column of the fewest groups is taken, each task in one of them. Where tasks of two groups
+    are called the same, and only the group tells them apart, its name stands before theirs.
 
     Args:
         table: The table.
@@ -42,45 +44,64 @@ def grouped(
         several: Do several columns name a task together? One of environments is one of groups then.
         asked: The column of groups, if it is known.
     """
-    rows = range(len(table.lines))
-    names = options or [""] * len(rows)
-    best: tuple[list[str] | None, list[str] | None, str] = (None, None, "")
+    height = len(table.lines)
+    names = options or [""] * height
+    best: tuple[list[str] | None, list[str] | None, str] = (labels, None, "")
+    fewest = height
     for head in [asked] if asked else [h for h in heads if are_groups(table, h, several)]:
-        groups = [label_of(cell) for cell in table.column(head)]
-        table.require(head, [not is_blank(group) for group in groups], "the group of a task")
-        tasks = labels if labels is None else list(labels)
+        groups, tasks = table.labels(head), labels
+        table.require_full(head, "the group of a task")
         if tasks and len({*zip(tasks, groups, strict=True)}) > len({*tasks}):
             joined = [f"{group} {task}" for group, task in zip(groups, tasks, strict=True)]
             told = [len({*zip(names, one, strict=True)}) for one in (tasks, joined)]
-            if not asked and not told[0] < told[1] == len(rows):
+            if not asked and not told[0] < told[1] == height:
                 continue  # such as a kind of answer, another one for each option
             tasks = joined
         number = len({*groups})
-        if number < len({*(tasks or rows)}) and (best[1] is None or number < len({*best[1]})):
-            best = tasks, groups, f"column {head!r}"
-    return best if best[1] else (None if labels is None else list(labels), None, "")
+        if number < min(fewest, len({*tasks}) if tasks else height):
+            best, fewest = (tasks, groups, f"column {head!r}"), number
+    return best
 
 
-def named_groups(tasks: Sequence[str]) -> list[str]:
+def groups_of(
+    names: Sequence[str],
+    task_names: Sequence[str],
+    tasks: Sequence[str],
+    groups: Sequence[str] | None,
+    source: str,
+) -> tuple[tuple[str, ...], list[str]]:
+    """The group of each different task, () if all are of one; and what to say of them and of names.
+
+    Args:
+        names: Those of the options.
+        task_names: The different tasks.
+        tasks: That of each run, or of each row.
+        groups: The group of each of ``tasks``, if it is known; else the names of tasks may say it.
+        source: What says so.
+
+    >>> groups_of("ab", "12", "121", ["mmlu", "arc", "mmlu"], "column 'dataset'")
+    (('mmlu', 'arc'), ["2 groups of tasks from column 'dataset': mmlu 1, arc 1"])
+    """
+    known = dict(zip(tasks, groups, strict=True)) if groups else {}
+    found = [known[task] for task in task_names] if known else _named_groups(task_names)
+    said = [*alike("options", names), *alike("tasks", task_names)]
+    sizes = Counter(found)
+    if len(sizes) < 2:
+        return (), said
+    shown = ", ".join(f"{group} {size:,}" for group, size in [*sizes.items()][:_MOST_SAID])
+    more = ", ..." if len(sizes) > _MOST_SAID else ""
+    source = source or "the names of tasks"
+    return tuple(found), [*said, f"{len(sizes)} groups of tasks from {source}: {shown}{more}"]
+
+
+def _named_groups(tasks: Sequence[str]) -> list[str]:
     """The groups that names of tasks begin with, [] if these are not clear.
 
-    >>> named_groups([f"{name}/{i}" for name in ("arc", "mmlu_law") for i in range(5)])[4:6]
+    >>> _named_groups([f"{name}/{i}" for name in ("arc", "mmlu_law") for i in range(5)])[4:6]
     ['arc', 'mmlu_law']
-    >>> named_groups([f"q-{i}" for i in range(9)])
+    >>> _named_groups([f"q-{i}" for i in range(9)])
     []
     """
-    matches = [_PREFIX.fullmatch(task) for task in tasks]
-    groups = [match[1] for match in matches if match]
+    groups = [match[1] for match in map(_PREFIX.fullmatch, tasks) if match]
     is_clear = len(groups) == len(tasks) and 2 <= len(set(groups)) <= len(tasks) / _FEWEST
     return groups if is_clear and min(Counter(groups).values()) > 1 else []
-
-
-def said_of_groups(groups: Sequence[str], source: str, most: int = 12) -> str:
-    """How many tasks each group has.
-
-    >>> said_of_groups(["mmlu", "arc", "mmlu"], "column 'dataset'")
-    "2 groups of tasks from column 'dataset': mmlu 2, arc 1"
-    """
-    sizes = Counter(groups)
-    shown = ", ".join(f"{group} {size:,}" for group, size in [*sizes.items()][:most])
-    return f"{len(sizes)} groups of tasks from {source}: {shown}" + ", ..." * (len(sizes) > most)

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.core.validation import as_reals, require_plain_file
-from jaxrace.tables.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
+from jaxrace.core.validation import BadArgument, as_reals, require_plain_file
+from jaxrace.tables.cells import Cell, is_blank, kind_of, label_of
+from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Cell, Table, listed, wrong
+from jaxrace.tables.table import Place, Table, listed
 
 # What stands where an option would meet itself.
 _MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))
@@ -42,15 +43,14 @@ def read_matrix(
     first row, and in the first column. The diagonal may be empty.
 
     Args:
-        source: A path to text with delimiters, JSON, Parquet, Excel or .npy, a data frame, columns,
-            or an array [K, K].
-        decimal: "auto", "comma" or "point".
-        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
+        source: As for all doors (``jaxrace.tables``), .npy, or an array [K, K].
+        decimal: As for all doors, and so are ``delimiter`` and ``argument``.
+        delimiter: What is between the columns of a text.
         argument: What messages begin with.
 
     Raises:
-        ValueError: It is not square, names of rows are not those of columns, or numbers are neither
-            probabilities nor counts.
+        BadArgument: It is not square, names of rows are not those of columns, or numbers are
+            neither probabilities nor counts.
 
     >>> from pathlib import Path
     >>> _ = Path("wins.csv").write_text(",ann,bob\nann,,3\nbob,1,\n")
@@ -65,11 +65,11 @@ def read_matrix(
     if isinstance(source, np.ndarray) or _is_npy(source):
         square, numbers, said = *_of_array(argument, source), []
     else:
-        table = read_table(argument, source, header=False, delimiter=delimiter)
+        table = read_table(argument, source, decimal=decimal, delimiter=delimiter, header=False)
         square = _square(table)
         if len(square.heads) < 2:
             raise table.wrong("at least 2 rows", str(len(square.heads)))
-        found, said = numbers_of(square, square.heads, decimal_called(decimal))
+        found, said = numbers_of(square, square.heads)
         numbers = np.stack([found[head] for head in square.heads], 1)
     beats, wins = _probabilities(square, numbers), None
     if beats is None:
@@ -91,22 +91,23 @@ def _is_npy(source: Any) -> bool:
 
 def _of_array(argument: str, source: Any) -> tuple[Table, np.ndarray]:
     """The numbers of an array or of a .npy file, and a table that calls its options 0, 1, ..."""
-    where, content = "an array", source
+    place, content = Place(argument, "an array"), source
     if not isinstance(source, np.ndarray):
-        where = repr(str(source))
+        place = Place(argument, repr(str(source)))
         try:
             require_plain_file(argument, source)
             # Mapped: a header that claims more than there is takes no memory.
             content = np.load(source, mmap_mode="r", allow_pickle=False)
         except Exception as error:  # of a header NumPy makes any kind of error
-            raise ValueError(f"{argument}: expected a .npy file, got {source} ({error})") from error
+            raise BadArgument(argument, "a .npy file", f"{source} ({error})") from error
     numbers = as_reals(argument, content, "[K, K]")
     if numbers.ndim != 2 or len(numbers) != numbers.shape[1]:
-        raise wrong(argument, "a square", where, f"shape {list(numbers.shape)}")
+        raise place.wrong("a square", f"shape {list(numbers.shape)}")
     if len(numbers) < 2:
-        raise wrong(argument, "at least 2 rows", where, str(len(numbers)))
+        raise place.wrong("at least 2 rows", str(len(numbers)))
     names = tuple(map(str, range(len(numbers))))
-    return Table(argument, where, names, tuple(numbers.T), range(1, len(names) + 1), "row"), numbers
+    lines = range(1, len(names) + 1)
+    return Table(argument, place.where, names, tuple(numbers.T), lines, "row"), numbers
 
 
 def _square(table: Table) -> Table:

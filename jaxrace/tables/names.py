@@ -4,8 +4,8 @@ import dataclasses
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from jaxrace.tables.cells import Cell
 from jaxrace.tables.table import Table, listed
 
 # Marks of order, direction and width, soft hyphens; joiners are letters of some scripts.
@@ -18,7 +18,7 @@ _SPACES = re.compile(r"\s+")
 
 
 def visible(name: str) -> str:
-    r"""A name without what cannot be seen, in one form of Unicode.
+    r"""A name without invisible characters, in one form of Unicode.
 
     >>> visible("GPT\u200b-4\u00a0o")
     'GPT-4 o'
@@ -29,13 +29,13 @@ def visible(name: str) -> str:
 
 
 def with_visible_names(table: Table) -> Table:
-    """The table with visible heads and texts, which says so; ValueError if two heads are one."""
+    """The table with visible heads and texts, and a note; BadArgument if two heads become one."""
     changed: dict[str, str] = {}
 
-    def seen(cell: Any) -> Any:
-        if not isinstance(cell, str) or cell.isascii() or (found := visible(cell)) == cell:
-            return cell
-        changed[cell] = found
+    def seen(cell: Cell) -> Cell:
+        found = visible(cell) if isinstance(cell, str) else cell
+        if found is not cell and found != cell:
+            changed[cell] = found
         return found
 
     columns = tuple(c if _are_plain(c) else [*map(seen, c)] for c in table.columns)
@@ -47,15 +47,15 @@ def with_visible_names(table: Table) -> Table:
     return dataclasses.replace(table, heads=heads, columns=columns, said=(*table.said, said))
 
 
-def _are_plain(cells: Sequence[Any]) -> bool:
+def _are_plain(cells: Sequence[Cell]) -> bool:
     try:
-        return "".join(cells).isascii()  # of texts, and quick
+        return "".join(cells).isascii()  # fast, for texts alone
     except TypeError:
         return all(not isinstance(cell, str) or cell.isascii() for cell in cells)
 
 
 def alike(what: str, names: Iterable[str]) -> list[str]:
-    """What to say of names that differ by case, spaces or forms of letters alone.
+    """A note on names that differ by case, spaces or forms of letters alone, if there are any.
 
     >>> alike("options", ["GPT-4", "gpt-4", "b"])
     ["options that differ by case, spaces or forms of letters: 'GPT-4', 'gpt-4'; are they one?"]
@@ -64,6 +64,6 @@ def alike(what: str, names: Iterable[str]) -> list[str]:
     for name in names:
         folded = unicodedata.normalize("NFKC", name).casefold()
         found.setdefault(_SPACES.sub(" ", folded), []).append(name)
-    same: Sequence[list[str]] = [names for names in found.values() if len(names) > 1]
-    said = f"{what} that differ by case, spaces or forms of letters: "
-    return [said + "; ".join(listed(names) for names in same[:3]) + "; are they one?"] * bool(same)
+    same = "; ".join(listed(names) for names in [x for x in found.values() if len(x) > 1][:3])
+    said = f"{what} that differ by case, spaces or forms of letters: {same}; are they one?"
+    return [said] if same else []

@@ -1,14 +1,21 @@
 """Which columns of numbers can be those of options, and which cannot."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from shlex import quote
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace.tables.cells import counts, label_of
+from jaxrace.core.validation import BadArgument
+from jaxrace.tables.cells import counts
 from jaxrace.tables.directions import names_smaller
-from jaxrace.tables.heads import are_numbered_runs, may_name_option, names_score, words
-from jaxrace.tables.identifiers import identifier
+from jaxrace.tables.heads import (
+    are_numbered_runs,
+    may_name_option,
+    names_quantity,
+    names_score,
+    words,
+)
 from jaxrace.tables.sides import sides_of
 from jaxrace.tables.table import Table, listed
 
@@ -20,25 +27,61 @@ _TRUTHS = (
     *("gold", "gold_label", "reference", "expected", "true_label", "actual"),
 )
 NAMED = "--options names the columns of options"
+_COLUMNS = "a column for each option"
 _MOST_NAMED = 8  # in a hint
 _LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
+
+_FEWEST = 6  # scores, below which numbers alone say nothing
+_FEWEST_IN_A_ROW = 10  # an example by hand has fewer
+_FEW = 3  # different ones are grades
+_CHANCE = 1e-4  # below it whole scores alone are not a coincidence
+_FAR, _FARTHEST = 10, 10_000  # times the largest of the others
+_EXACT = 2**53  # larger floats are all whole
 
 
 def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: bool = True) -> None:
     """Raise unless columns can only be options, whose scores were found, float64 [n_i]."""
-    _require_names_of_options(table, [*found], has_header)
+    options = [*found]
+    if len(options) < 2:
+        hint = "if there is a row for each run, --option-column says which column names the options"
+        raise table.wrong("two columns of scores or more", listed(options) or "none", hint=hint)
+    if are_numbered_runs(options) and has_header:
+        got = f"{listed(options)}, which seem to be runs of options without names"
+        hint = f"name the options in a first column, or in the columns; {NAMED}"
+        raise table.wrong(_COLUMNS, got, hint=hint)
+    scores = [head for head in options if names_score(head)]
+    if scores and has_header:
+        hint = "--option-column and --score-column say so if there is a row for each run; else "
+        raise table.wrong(_COLUMNS, repr(scores[0]), hint=hint + NAMED)
+    counted = [head for head in options if counts(table.column(head))]
+    if counted and len(table.lines) >= _LEAST_COUNTED:
+        said = f"--task-column {quote(counted[0])} says so"
+        hint = f"{said}; the scores of an option are in random order; {NAMED}"
+        raise table.wrong(_COLUMNS, f"{counted[0]!r}, which seems to number the rows", hint=hint)
     _require_no_summaries(table, found)
-    _require_one_measure(table, [*found])
+    _require_one_measure(table, options)
     truth = next((head for head in found if "_".join(words(head)) in _TRUTHS), None)
     if truth is not None:
         got = f"{truth!r}, which may be what the others are compared with"
-        hint = f"a score says how right an option was; {NAMED}"
-        raise table.wrong("a column for each option", got, hint=hint)
+        raise table.wrong(_COLUMNS, got, hint=f"a score says how right an option was; {NAMED}")
     if other := identifier(found):
         head, why = other
         kept = quote(",".join([one for one in found if one != head][:_MOST_NAMED]))
         hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as {kept}"
-        raise table.wrong("a column for each option", f"{head!r}, {why}", hint=hint)
+        raise table.wrong(_COLUMNS, f"{head!r}, {why}", hint=hint)
+
+
+def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None:
+    """Raise if a column called so is the mean, sum or median of all others."""
+    for head in [head for head in found if head.lower() in SUMMARIES and len(found) > 2]:
+        others = [found[other] for other in found if other != head]
+        if all(other.shape == found[head].shape for other in others):
+            every = np.stack([*others, found[head]])
+            *rest, last = every[:, ~np.isnan(every).any(0)]
+            made = [how(rest, axis=0) for how in (np.mean, np.sum, np.median)]
+            if last.size and any(np.allclose(last, one) for one in made):
+                hint = f"leave out what is made of the others; {NAMED}"
+                raise table.wrong(_COLUMNS, repr(head), hint=hint)
 
 
 def _require_one_measure(table: Table, options: list[str]) -> None:
@@ -58,7 +101,10 @@ def _require_one_measure(table: Table, options: list[str]) -> None:
 def require_tasks(
     table: Table, tasks: Mapping[str, np.ndarray], found: Mapping[str, np.ndarray]
 ) -> None:
-    """Raise if a column that is called like one of tasks has fractions, or is as the others are."""
+    """Raise if a column that is called like one of tasks has fractions, or looks like the others.
+
+    ``tasks`` are the numbers of such columns, and ``found`` those of the options.
+    """
     hint = f"--task-column says which column names the tasks; {NAMED}"
     pooled = np.concatenate([*found.values(), []])
     low, high = np.nanmin(pooled, initial=np.inf), np.nanmax(pooled, initial=-np.inf)
@@ -66,33 +112,20 @@ def require_tasks(
         table.require(head, np.isnan(x) | (x == np.floor(x)), "the name of a task", hint)
         is_within = bool(np.all((x >= low) & (x <= high)))
         if may_name_option(head) and is_within and len(np.unique(x)) < len(x):
-            got = f"{head!r}, which may name tasks or be one"
-            raise table.wrong("a column for each option", got, hint=hint)
+            raise table.wrong(_COLUMNS, f"{head!r}, which may name tasks or be one", hint=hint)
 
 
-def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None:
-    for head in [head for head in found if head.lower() in SUMMARIES and len(found) > 2]:
-        numbers, others = found[head], [found[other] for other in found if other != head]
-        if all(other.shape == numbers.shape for other in others):
-            every = np.stack([*others, numbers])
-            *rest, last = every[:, ~np.isnan(every).any(0)]
-            made = [how(rest, axis=0) for how in (np.mean, np.sum, np.median)]
-            if last.size and any(np.allclose(last, one) for one in made):
-                hint = f"leave out what is made of the others; {NAMED}"
-                raise table.wrong("a column for each option", repr(head), hint=hint)
-
-
-def require_no_names_below(table: Table, texts: list[str], options: list[str]) -> None:
-    """Raise if words that repeat may name options, and columns of numbers be none.
+def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence[str]) -> None:
+    """Raise if words that repeat may name options, and the columns of numbers be something else.
 
     So it may be with one or two columns of numbers, or where one of them counts the runs of each
     word: read as options, a column of seeds or sizes would win.
     """
     for head in texts:
-        names = [*map(label_of, table.column(head))]
+        names = table.labels(head)
         if 2 * len(set(names)) > len(names):
             continue
-        seen = ({*zip(names, map(label_of, table.column(one)), strict=True)} for one in options)
+        seen = ({*zip(names, table.labels(one), strict=True)} for one in options)
         counts = any(
             len(pairs) == len(names) == len(set(names)) * len({label for _, label in pairs})
             for pairs in seen
@@ -106,35 +139,88 @@ def require_no_names_below(table: Table, texts: list[str], options: list[str]) -
             raise table.wrong("scores below the names of options", got, hint=hint)
 
 
-def require_no_comparisons(table: Table, texts: list[str]) -> None:
+def require_no_comparisons(table: Table, texts: Sequence[str]) -> None:
     """Raise if two columns of words are those of comparisons."""
     try:
         sides = sides_of(table, None, None, None)
-    except ValueError:
+    except BadArgument:
         return
     if {sides.first, sides.second} <= {*texts}:
         got = f"comparisons of {sides.first!r} and {sides.second!r}"
-        hint = "`jaxrace select` ranks by these"
-        raise table.wrong("scores of options", got, hint=hint)
+        raise table.wrong("scores of options", got, hint="`jaxrace select` ranks by these")
 
 
-def _require_names_of_options(table: Table, options: list[str], has_header: bool) -> None:
-    """Raise unless columns can only be options."""
-    settled = "--option-column and --score-column say so if there is a row for each run; else "
-    if len(options) < 2:
-        hint = "if there is a row for each run, --option-column says which column names the options"
-        raise table.wrong("two columns of scores or more", listed(options) or "none", hint=hint)
-    if are_numbered_runs(options) and has_header:
-        got = f"{listed(options)}, which seem to be runs of options without names"
-        hint = f"name the options in a first column, or in the columns; {NAMED}"
-        raise table.wrong("a column for each option", got, hint=hint)
-    scores = [head for head in options if names_score(head)]
-    if scores and has_header:
-        hint = settled + NAMED
-        raise table.wrong("a column for each option", repr(scores[0]), hint=hint)
-    counted = [head for head in options if counts(table.column(head))]
-    if counted and len(table.lines) >= _LEAST_COUNTED:
-        said = f"--task-column {quote(counted[0])} says so"
-        hint = f"{said}; the scores of an option are in random order; {NAMED}"
-        got = f"{counted[0]!r}, which seems to number the rows"
-        raise table.wrong("a column for each option", got, hint=hint)
+def identifier(
+    columns: Mapping[str, np.ndarray], *, by_name: bool = False
+) -> tuple[str, str] | None:
+    """The first column of whole numbers that can hardly be scores, and why; None if all may be.
+
+    Its head names a count, a size or a time; or its numbers are in equal steps, each once, whole
+    beside fractions, or far beyond all others. Integers of one kind and range are scores, whatever
+    they are called.
+
+    Args:
+        columns: Scores by name, float64 [n_i], NaN where there is none.
+        by_name: Only those whose head names a count, a size or a time.
+
+    >>> scores = np.array([0.5, 0.25, 0.75, 0.5, 0.125, 0.5])
+    >>> identifier({"a": scores, "size": np.array([7.0, 2, 9, 2, 2, 7])})
+    ('size', 'whole numbers below such a name')
+    >>> identifier({"a": scores, "q": np.array([13.0, 11, 19, 12, 15, 14])})
+    ('q', 'whole numbers beside fractions')
+    >>> identifier({"a": np.array([1.0, 0, 1, 1, 0, 1]), "b": np.array([2.0, 0, 1, 1, 0, 2])})
+    """
+    kept = {head: x[np.isfinite(x)] for head, x in columns.items()}
+    kept = {head: x for head, x in kept.items() if x.size}
+    named = [head for head in kept if names_quantity(head)]
+    letters = sum(len(name) == 1 for name in kept)
+    wanted = named if by_name else kept
+    if len(kept) < 2 or not wanted:
+        return None
+    about = np.array([_about(x) for x in kept.values()], float)
+    for place, head in enumerate(kept):
+        own = _About(*about[place])
+        if head not in wanted or own.whole < own.size or own.largest >= _EXACT:
+            continue
+        why = _unlike(own, _About(*np.delete(about, place, 0).T))
+        # One letter of several may be the name of an option.
+        if not why and head in named and len(named) < len(kept) and (len(head) > 1 or letters == 1):
+            why = "whole numbers below such a name"
+        if why:
+            return head, why
+    return None
+
+
+class _About(NamedTuple):
+    """Numbers about a column, or about several, each an array then."""
+
+    size: Any
+    different: Any
+    whole: Any  # how many are
+    low: Any
+    high: Any
+    largest: Any  # in absolute value
+    are_steps: Any  # every number once from low to high, in any order, in equal steps?
+
+
+def _about(x: np.ndarray) -> _About:
+    ordered = np.unique(x)
+    are_steps = len(ordered) == len(x) > 1 and len(np.unique(np.diff(ordered))) == 1
+    low, high = ordered[0], ordered[-1]
+    return _About(len(x), len(ordered), (x % 1 == 0).sum(), low, high, max(-low, high), are_steps)
+
+
+def _unlike(x: _About, others: _About) -> str:
+    """Why whole numbers are not scores beside the others, "" if they may be."""
+    if x.size < _FEWEST or x.different <= _FEW:
+        return ""
+    if x.are_steps and x.size >= _FEWEST_IN_A_ROW and not others.are_steps.all():
+        return f"{x.low:.0f} to {x.high:.0f} in equal steps, each once"
+    most = max(others.largest.max(), 1)
+    share = others.whole.sum() / others.size.sum()
+    if (len(others.size) + 1) * float(share) ** x.size < _CHANCE:
+        return "whole numbers beside fractions"
+    repeat = (others.different >= 2) & (2 * others.different - 2 <= others.size)
+    if x.different == x.size and repeat.all() and x.low > _FAR * most:
+        return "whole numbers, all different and far beyond others that repeat"
+    return "whole numbers far beyond all others" if x.low > _FARTHEST * most else ""

@@ -3,15 +3,13 @@
 import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 
-from jaxrace.tables.groups import named_groups, said_of_groups
+from jaxrace.tables.asked import Failed
+from jaxrace.tables.groups import groups_of
 from jaxrace.tables.names import alike
-
-# What a run that failed counts as; None if nothing says so.
-Failed = Literal["worst", "drop"] | float | None
+from jaxrace.tables.table import Place
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,12 +42,11 @@ class Scores:
 
 
 @dataclasses.dataclass(frozen=True)
-class Runs:
+class Runs(Place):
     """Runs in their order: the option, score and task of each."""
 
-    source: str  # what messages name
     options: Sequence[str]
-    scores: Sequence[float]
+    scores: Sequence[float]  # NaN of one that failed, until ``failures.settled``
     tasks: Sequence[str] | None = None
     said: tuple[str, ...] = ()
     smaller: bool = False  # this and the next as in ``Scores``
@@ -59,16 +56,17 @@ class Runs:
     measures: tuple[str, ...] = ()
     blanks: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
+    failures: str = ""  # what the source says of runs that failed
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
     """Several files as one; what is said by all is said once."""
-    tasks: list[str] = []
-    for part in parts:
-        tasks.extend(part.tasks or ())
+
+    def all_of(name: str) -> list:
+        return [one for part in parts for one in getattr(part, name) or ()]
+
     has_tasks = all(part.tasks is not None for part in parts)
     has_groups = has_tasks and all(part.groups is not None for part in parts)
-    groups = [group for part in parts for group in part.groups or ()] if has_groups else None
     blanks: dict[str, list[int]] = {}
     before: Counter[str] = Counter()
     for part in parts:
@@ -76,29 +74,30 @@ def joined(parts: Sequence[Runs]) -> Runs:
             blanks.setdefault(name, []).extend(before[name] + place for place in places)
         before.update(part.options)
     return Runs(
-        parts[0].source + (", ..." if len(parts) > 1 else ""),
-        [option for part in parts for option in part.options],
-        [score for part in parts for score in part.scores],
-        tasks if has_tasks else None,
-        tuple(dict.fromkeys(line for part in parts for line in part.said)),
+        parts[0].argument,
+        parts[0].where + (", ..." if len(parts) > 1 else ""),
+        all_of("options"),
+        all_of("scores"),
+        all_of("tasks") if has_tasks else None,
+        tuple(dict.fromkeys(all_of("said"))),
         all(part.smaller for part in parts),
         any(part.numbered for part in parts),
-        groups,
-        parts[0].grouped_by if groups else "",
-        tuple(dict.fromkeys(name for part in parts for name in part.measures)),
+        all_of("groups") if has_groups else None,
+        parts[0].grouped_by if has_groups else "",
+        tuple(dict.fromkeys(all_of("measures"))),
         blanks,
-        [task for part in parts for task in part.task_order],
+        all_of("task_order"),
     )
 
 
-def scores_of(argument: str, runs: Runs) -> Scores:
-    """The scores by option; ValueError if there are no runs, or of one option alone."""
+def scores_of(runs: Runs) -> Scores:
+    """The scores by option; BadArgument if there are no runs, or of one option alone."""
     if not runs.options:
-        raise ValueError(f"{argument}: expected runs in {runs.source}, got none")
+        raise runs.wrong("runs", "none")
     names, option_of = _places(runs.options)
     if len(names) < 2:
         got = f"{''.join(names)!r} alone: the folder of several such files is read as one"
-        raise ValueError(f"{argument}: expected two options or more in {runs.source}, got {got}")
+        raise runs.wrong("two options or more", got)
     order = np.argsort(option_of, kind="stable")
     counts: np.ndarray = np.bincount(option_of)
     ends = np.cumsum(counts)[:-1]
@@ -111,56 +110,37 @@ def scores_of(argument: str, runs: Runs) -> Scores:
     task_names, task_of = _places(runs.tasks, [task for task in first if task in made])
     tasks = tuple(np.split(task_of[order], ends))
     groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
-    said = (*runs.said, *said)
-    about = runs.smaller, runs.numbered, groups, runs.measures
-    blanks = tuple(tuple(runs.blanks.get(name, ())) for name in names) if runs.blanks else ()
-    return Scores(names, values, tasks, task_names, said, *about, blanks=blanks)
-
-
-def groups_of(
-    names: Sequence[str],
-    task_names: Sequence[str],
-    tasks: Sequence[str],
-    groups: Sequence[str] | None,
-    source: str,
-) -> tuple[tuple[str, ...], list[str]]:
-    """The group of each different task, () if all are of one; what to say of them, and of names.
-
-    Args:
-        names: Those of the options.
-        task_names: The different tasks.
-        tasks: That of each run, or of each row.
-        groups: Of each of these the group, if that is known.
-        source: What says so; without groups the names of tasks may.
-    """
-    known = dict(zip(tasks, groups, strict=True)) if groups else {}
-    found = tuple(known[task] for task in task_names) if known else named_groups(task_names)
-    said = [*alike("options", names), *alike("tasks", task_names)]
-    if len(set(found)) < 2:
-        return (), said
-    return tuple(found), [*said, said_of_groups(found, source or "the names of tasks")]
+    return Scores(
+        names,
+        values,
+        tasks,
+        task_names,
+        (*runs.said, *said),
+        runs.smaller,
+        runs.numbered,
+        groups,
+        runs.measures,
+        blanks=tuple(tuple(runs.blanks.get(name, ())) for name in names) if runs.blanks else (),
+    )
 
 
 def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
     """The different tasks in one order, with those that an option lacks where others have them.
 
-    Rows are read as stretches of one option. A task that is new stands before the next one in its
-    stretch that is known, or at the end if there is none: where options come one after the other,
-    the gaps of the first are between its tasks, and rows that are added later move nothing.
+    Rows are read as stretches of one option. A new task stands before the next known one of its
+    stretch, or at the end if there is none: where options come one after the other, the gaps of the
+    first are between its tasks, and rows that are added later move nothing.
 
     >>> order_of_tasks(["a", "a", "b", "b", "b", "a"], ["1", "3", "1", "2", "3", "2"])
     ['1', '2', '3']
     """
-    after: dict[str, str] = {}  # the next task of each; "" begins, and ends
-    before = {"": ""}
-    after[""] = ""
+    before = {"": ""}  # the task before each; "" begins, and ends
     new: dict[str, None] = {}
     seen: set[str] = set()
 
     def put(known: str) -> None:
         for task in new:
-            last = before[known]
-            after[last], before[task], after[task], before[known] = task, last, known, task
+            before[task], before[known] = before[known], task
         new.clear()
 
     last_option, knows_one = "", False
@@ -170,17 +150,16 @@ def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
             seen.add(last_option)
             last_option, knows_one = option, False
         if task in before:
-            # What stands before all that a later stretch of an option knows is but appended.
+            # What stands before all that a later stretch of an option knows is only appended.
             put(task if knows_one or option not in seen else "")
             knows_one = True
         else:
             new[task] = None
     put("")
-    found, task = [], after[""]
-    while task:
+    found = []
+    while task := before[found[-1] if found else ""]:
         found.append(task)
-        task = after[task]
-    return found
+    return found[::-1]
 
 
 def _places(labels: Sequence[str], first: Sequence[str] = ()) -> tuple[tuple[str, ...], np.ndarray]:
