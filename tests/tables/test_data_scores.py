@@ -9,6 +9,8 @@ import pytest
 from refusals import assert_refused
 
 from jaxrace.tables import cells, read_scores
+from jaxrace.tables.delimited import parse
+from jaxrace.tables.table import Place
 
 AB = {"a": [1.0, 0.5], "b": [2.0, 3.0]}
 
@@ -403,6 +405,37 @@ def test_columns_of_other_languages_are_named():
 def test_a_kind_of_question_beside_scores_is_no_option():
     rows = [{"kind": "xy"[i % 2], "p": 3 * i % 5, "q": 4 * i % 7, "r": 1} for i in range(6)]
     assert read_scores(rows).names == ("p", "q", "r")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a,b\n1, 2 \nx,\u00e9\u00a0\n",
+        "\n\na,b\r\n1,2\r\n3,\r\n\r\n",
+        "a,b,\n1,2,\n",
+        ",b\nx,1\ny,2\n",
+        "a,b\n1,2\n,\n3,4\n",
+        "a,b\n1,2\r3,4\n",
+        "a,b\n1,2\n\n3,4",
+        "a,b\n1,2\n3\n",
+        'a,b\n1,"2,3"\n',
+        "a title\na,b\n1,2\n",
+        "a,b\n1," + "2" * 200_000 + "\n",
+    ],
+)
+def test_what_is_split_at_once_is_what_csv_reads(text, monkeypatch):
+    """The same cells of the same lines, or the same error."""
+
+    def read():
+        try:
+            table = parse(Place("scores", "'s.csv'"), text)
+        except ValueError as error:
+            return str(error)
+        return table.heads, [*map(list, table.columns)], list(table.lines), table.said
+
+    found = read()
+    monkeypatch.setattr("jaxrace.tables.delimited._plain_rows", lambda *_: None)
+    assert read() == found
 
 
 def test_words_are_looked_at_once(tmp_path, monkeypatch):
