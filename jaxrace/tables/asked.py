@@ -69,11 +69,7 @@ def failed_called(failed: str | float | None) -> Failed:
 
 
 def where_called(where: str | Sequence[str] | Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """What an argument ``where`` says: pairs of a column and the value of the rows to take.
-
-    >>> where_called("metric=auc,split=test")
-    (('metric', 'auc'), ('split', 'test'))
-    """
+    """What ``where`` says, as "metric=auc,split=test": pairs of a column and a value."""
     if isinstance(where, Mapping):
         return tuple((str(head), str(value)) for head, value in where.items())
     parts = re.split(r",(?=[^,=]+=)", where) if isinstance(where, str) and where else [*where]

@@ -24,11 +24,7 @@ def is_blank(cell: Cell) -> bool:
 
 
 def counts(cells: Sequence[Cell]) -> bool:
-    """Are they 0, 1, 2, ... or 1, 2, 3, ...?
-
-    >>> counts(["0", "1"]), counts([1, 2]), counts([1, 3])
-    (True, True, False)
-    """
+    """Are they 0, 1, 2, ... or 1, 2, 3, ..., in any type?"""
     return any(
         all(str(cell) == str(number) for number, cell in enumerate(cells, begin))
         for begin in (0, 1)
@@ -48,11 +44,7 @@ def different(cells: Sequence[Cell]) -> Collection[Cell]:
 
 
 def words_of(*columns: Sequence[Cell]) -> tuple[tuple[str, ...], np.ndarray]:
-    """The different names in some columns, row by row, and the place of each, int32 [columns, n].
-
-    >>> words_of(["b", "a"], ["c", "b"])[0]
-    ('b', 'c', 'a')
-    """
+    """The different names in some columns, row by row; the place of each, int32 [columns, n]."""
     cells = [name for row in zip(*columns, strict=True) for name in row]
     names = cells if set(map(type, cells)) <= {str} else [*map(label_of, cells)]
     words = dict.fromkeys(names)

@@ -31,10 +31,9 @@ Row = tuple[str, ...]
 def parse(place: Place, text: str, delimiter: str = "auto", header: bool = True) -> Table:
     r"""The table in a text, its cells without spaces around.
 
-    Empty lines are left out, and so are empty cells at the end of a line beyond the heads. Without
-    a ``header`` the columns are called "option 1", "option 2", ... A first column of names or row
-    numbers may have no head, as R writes it, if no other column may lack one. The ``delimiter`` is
-    "comma", "semicolon", "tab", "bar" or "space", or "auto" for what the lines allow.
+    Empty lines are left out, and so are empty cells beyond the heads. Without a ``header`` columns
+    are called "option 1", "option 2", ... A first column of names or row numbers may have no head,
+    as R writes it, if no other column may lack one.
 
     >>> table = parse(Place("scores", "'s.csv'"), "a;b;\n0,5;1;\n\n0,7;2;\n")
     >>> table.heads, table.columns, table.lines, table.separator
@@ -128,11 +127,7 @@ def _rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, Row]]:
 
 
 def _lacks_a_head(rows: Sequence[Row]) -> bool:
-    """Does each row begin with its name or number, and the heads have one cell less?
-
-    >>> _lacks_a_head([("x", "y"), ("a", "1", "2"), ("b", "3", "4")])
-    True
-    """
+    """Does each row begin with its name or number, and the heads have one cell less?"""
     width, below = len(rows[0]) + 1, rows[1:]
     if not (width > 2 and below and all(len(row) == width and row[-1] for row in below)):
         return False
@@ -141,13 +136,7 @@ def _lacks_a_head(rows: Sequence[Row]) -> bool:
 
 
 def _other_reading(rows: Sequence[Row], delimiter: str) -> str:
-    """Why the cell beyond the heads may be another one than the first, "" if it may not.
-
-    >>> _other_reading([("a", "b"), ("0", "5", "7"), ("1", "7", "3")], ",")[:43]
-    'commas may be decimal ones, as in 0,5: then'
-    >>> _other_reading([("a", "b"), ("0", ".5", "7"), ("1", "7", "3")], ",")
-    ''
-    """
+    """Why the cell beyond the heads may be another one than the first, "" if it may not."""
     settled = "a head above the first column says that it has names or numbers of the rows"
     for head in rows[0]:
         if names_option(head) or names_score(head) or names_task(head):
@@ -172,8 +161,7 @@ def _are_halves(one: str, other: str) -> bool:
 def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
     """A text with empty lines above its heads, and the titles that were there.
 
-    Titles have something in their first cell alone, or are notes in JSON, as of a monitor of
-    episodes. Words with spaces between them may be heads. NumPy's sign before heads goes, too.
+    Titles are a first cell alone, or notes in JSON. Words with spaces between them may be heads.
     """
     lines = text.split("\n", _MOST_TITLES)
     for number, line in enumerate(lines):
@@ -189,10 +177,9 @@ def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
 
 
 def _heads_of_pivot(place: Place, rows: Sequence[Row]) -> Row | None:
-    """The heads that pandas writes in three rows above those of a pivoted frame, None of others.
+    """The heads of a pivoted frame of pandas, None of other tables.
 
-    The first row has the kind of the numbers, the second one names of columns, and the third one
-    those of the index.
+    Three rows have them: the kind of the numbers, names of columns, and names of the index.
     """
     if len(rows) < 4:
         return None
@@ -211,10 +198,9 @@ def _heads_of_pivot(place: Place, rows: Sequence[Row]) -> Row | None:
 def _delimiter_of(place: Place, text: str, header: bool) -> str:
     """What separates the columns of a text; BadArgument if it may be read in two ways.
 
-    A delimiter is possible if all lines below titles have as many cells as the first one, two or
-    more. Of several, those remain whose cells have no other one in them, but for commas between
-    digits; then those with the fewest titles. Spaces do only if their cells are the clean ones, or
-    nothing else is possible.
+    A delimiter is possible if all lines have as many cells as the heads, two or more. Those remain
+    in whose cells no other one is (but for commas between digits), then those with the fewest
+    titles. Spaces do only if theirs are the clean cells, or nothing else is possible.
     """
     begins: dict[str, Row] = {}
     possible: dict[str, tuple[int, list[Row]]] = {}

@@ -88,10 +88,7 @@ def names_smaller(*heads: str) -> bool:
 
 
 def _words(head: str) -> list[str]:
-    """The words of a head, small and without accents; what is in brackets as "[ms]".
-
-    Names of parameters, as in "loss=hinge", say nothing about the score.
-    """
+    """The words of a head, small and without accents; what is in brackets as "[ms]"."""
     plain = unicodedata.normalize("NFKD", re.sub(r"\w+\s*=", " ", head))
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     plain = re.sub(r"[\[(]\s*([^\W\d_]+)\s*[\])]", r" [\1] ", _RATE.sub(" per ", plain))

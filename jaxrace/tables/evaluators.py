@@ -1,7 +1,4 @@
-"""Runs from the files that evaluators and timers leave.
-
-A reader is a function of a file and of what the caller says. It is None for the files of others.
-"""
+"""Readers of what evaluators and timers leave: functions of a file, None for other files."""
 
 import math
 import sys
@@ -37,8 +34,7 @@ def runs_in(file: File, asked: Asked) -> Runs | None:
 def harness(file: File, asked: Asked) -> Runs | None:
     """Samples of lm-evaluation-harness: runs of one model, which its folder is called after.
 
-    Where there are several filters, the score is called as in the harness's own results, such as
-    "exact_match,strict-match".
+    One of several filters is taken as in the harness's own results: "exact_match,strict-match".
     """
     if file.ending not in LINES or not _are_objects(file.records[0], "doc_id"):
         return None

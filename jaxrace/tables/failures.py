@@ -46,12 +46,8 @@ _MEANS = {
 def without_unfinished(table: Table, kept: set[str], is_long: bool) -> Table:
     """The table without runs that have not ended; it knows which ones failed.
 
-    A column of states says so, or, where a column names the options, exit codes or flags do.
-
-    Args:
-        table: The table.
-        kept: Columns that have another meaning.
-        is_long: Is a column of options named?
+    A column of states says so, or, where a column names the options (``is_long``), one of exit
+    codes or flags. Columns that are ``kept`` have another meaning.
     """
     is_long |= any(map(names_option, table.heads))
     failed, left, read = {}, set(), []
@@ -92,8 +88,8 @@ def numbers_made(
 ) -> tuple[dict[str, np.ndarray], list[str], dict[str, np.ndarray]]:
     """``numbers_of`` some columns, and of each which cells are of runs that failed, bool [rows].
 
-    In a table with a row for each run, ``is_long``, blank cells are. BadArgument if there are some,
-    and ``failed`` does not say what they count as.
+    Blank cells are in a table with a row for each run, ``is_long``. BadArgument if nothing says
+    what they count as.
     """
     are_lost = np.array([row in table.failed for row in range(len(table.lines))], bool)
     takes_blanks = is_long and failed is not None
@@ -134,11 +130,7 @@ def kind_of_scores(column: Sequence[Cell]) -> Kind:
 
 
 def blanks_of(rows: np.ndarray) -> list[int]:
-    """Before which of an option's runs, in some ``rows``, there was a row without one.
-
-    >>> blanks_of(np.array([0, 3, 4]))
-    [1, 1]
-    """
+    """Before which of an option's runs, in some ``rows``, there was a row without one."""
     missing = np.setdiff1d(np.arange(rows.max(initial=-1)), rows)
     return np.searchsorted(rows, missing).tolist()
 
@@ -154,8 +146,7 @@ def _is_failure(cell: Cell) -> bool:
 def sentinels(columns: Sequence[np.ndarray], measures: Sequence[str]) -> list[np.ndarray] | None:
     """Where columns of scores have a -1 that stands for a failure, None if that is not likely.
 
-    It is if no other score is below 0, and these are grades from 1 to 10, fractions of 1, or
-    what is called loss, time or the like.
+    It is beside grades from 1 to 10, fractions of 1, or what is called loss, time or the like.
 
     >>> sentinels([np.array([7, -1]), np.array([9, 8])], ["a", "b"])
     [array([False,  True]), array([False, False])]
@@ -176,8 +167,7 @@ def sentinels(columns: Sequence[np.ndarray], measures: Sequence[str]) -> list[np
 def settled(runs: Runs, failed: Failed) -> Runs:
     """Runs with scores for those that failed, or without them; they say how many of whom.
 
-    The worst one is -inf, until it is known whether smaller is better. BadArgument if runs failed
-    and ``failed`` does not say what they count as.
+    The worst one is -inf, until it is known whether smaller is better.
     """
     are_failed = [score != score for score in runs.scores]
     counts = Counter(name for name, bad in zip(runs.options, are_failed, strict=True) if bad)

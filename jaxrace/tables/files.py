@@ -110,8 +110,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def members(path: Path, names: Sequence[str] = ("",)) -> dict[str, bytes]:
     """The files in an archive whose names begin so, by name.
 
-    ``zipfile.BadZipFile`` if they are damaged, or more than 500 MB together when unpacked, whatever
-    sizes the archive states. Files in Zstandard need the package zstandard.
+    ``zipfile.BadZipFile`` if they are damaged, or more than 500 MB together when unpacked.
     """
     with zipfile.ZipFile(path) as archive:
         found = [info for info in archive.infolist() if info.filename.startswith(tuple(names))]

@@ -112,8 +112,7 @@ def _of_mappings(place: Place, source: Mapping[Any, Any]) -> Table:
 def paired(argument: str, source: Any) -> Any:
     """A mapping or list with labels and scores for each series, if their index says more.
 
-    It says nothing if it is the number of each row, or the same for all and repeats labels.
-    BadArgument if a label is there twice, or other columns have no index.
+    It says nothing if it numbers the rows, or is the same for all and repeats labels.
     """
     is_mapping = isinstance(source, Mapping)
     pairs = source.items() if is_mapping else ((f"option {i}", x) for i, x in enumerate(source))
@@ -145,10 +144,7 @@ def paired(argument: str, source: Any) -> Any:
 
 
 def of_records(place: Place, records: Sequence[Any], lines: Sequence[int] | None = None) -> Table:
-    """The table whose rows are mappings, or lists below a first one of heads.
-
-    ``lines`` has the line of each row in a file.
-    """
+    """The table whose rows are mappings, or lists below a first one of heads."""
     if records and all(isinstance(record, list | tuple) for record in records):
         heads, rows = [str(head).strip() for head in records[0]], records[1:]
         for number, row in enumerate(rows, 1):

@@ -35,14 +35,9 @@ def grouped(
 
     The column of the fewest groups is taken, each task in one of them. Where tasks of two groups
     are called the same, and only the group tells them apart, its name stands before theirs.
-
-    Args:
-        table: The table.
-        heads: Its columns that are neither scores nor options.
-        labels: The task of each row; None if each row is one of its own.
-        options: Whose score it is, if not those of all.
-        several: Do several columns name a task together? One of environments is one of groups then.
-        asked: The column of groups, if it is known.
+    ``heads`` are the columns that may say it, or ``asked`` does; ``labels`` the tasks; ``options``
+    whose score it is, if not those of all. Where ``several`` columns name a task together,
+    environments are groups.
     """
     height = len(table.lines)
     names = options or [""] * height
@@ -72,15 +67,8 @@ def groups_of(
 ) -> tuple[tuple[str, ...], list[str]]:
     """The group of each different task, () if all are of one; and what to say of them and of names.
 
-    Args:
-        names: Those of the options.
-        task_names: The different tasks.
-        tasks: That of each run, or of each row.
-        groups: The group of each of ``tasks``, if it is known; else the names of tasks may say it.
-        source: What says so.
-
-    >>> groups_of("ab", "12", "121", ["mmlu", "arc", "mmlu"], "column 'dataset'")
-    (('mmlu', 'arc'), ["2 groups of tasks from column 'dataset': mmlu 1, arc 1"])
+    ``tasks`` are those of each run, or row, and ``groups`` theirs, as ``source`` says. Without
+    groups the names of tasks may say them.
     """
     known = dict(zip(tasks, groups, strict=True)) if groups else {}
     found = [known[task] for task in task_names] if known else _named_groups(task_names)
@@ -95,13 +83,7 @@ def groups_of(
 
 
 def _named_groups(tasks: Sequence[str]) -> list[str]:
-    """The groups that names of tasks begin with, [] if these are not clear.
-
-    >>> _named_groups([f"{name}/{i}" for name in ("arc", "mmlu_law") for i in range(5)])[4:6]
-    ['arc', 'mmlu_law']
-    >>> _named_groups([f"q-{i}" for i in range(9)])
-    []
-    """
+    """The groups that names of tasks begin with, as "arc/1", "arc/2"; [] if these are not clear."""
     groups = [match[1] for match in map(_PREFIX.fullmatch, tasks) if match]
     is_clear = len(groups) == len(tasks) and 2 <= len(set(groups)) <= len(tasks) / _FEWEST
     return groups if is_clear and min(Counter(groups).values()) > 1 else []

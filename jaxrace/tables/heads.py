@@ -144,11 +144,7 @@ def names_times(head: str) -> bool:
 
 
 def names_clock(head: str) -> bool:
-    """Does a head say that time or steps go on below it, as "time/total_timesteps" or "t"?
-
-    >>> names_clock("time/total_timesteps"), names_clock("20 steps")  # that is a setting
-    (True, False)
-    """
+    """Does a head say that time or steps go on below it, as "time/total_timesteps" or "t"?"""
     found = words(head)
     is_numbered = any(word.isdigit() for word in found)
     return not is_numbered and not _CLOCK.isdisjoint({*found, "_".join(found)})

@@ -1,7 +1,6 @@
 """How a table lists scores: a column for each option, or a row for each run.
 
-A table that can only be meant in one way is read so, and says so. Else a BadArgument names the
-option of the command (and of ``read_scores``) that settles it.
+A BadArgument names the option of the command that settles what may be meant in two ways.
 """
 
 import dataclasses
@@ -108,13 +107,9 @@ def layout_of(
     option: str | None = None,
     numbers: Mapping[str, np.ndarray] | None = None,
 ) -> Runs | Wide:
-    """What a table lists: runs row by row, or a column for each option.
+    """What a table lists: runs row by row, all of one ``option`` if it is given, or columns.
 
-    Args:
-        table: The table.
-        asked: What is known of its columns.
-        option: The option of all runs, if it is one.
-        numbers: The numbers of all columns that are in memory, whose names may be numbers.
+    ``numbers`` are those of all columns that are in memory, whose names may be numbers.
     """
     table.require_heads(sorted(asked.columns))
     if table.heads[:3] == ("command", "mean", "stddev"):

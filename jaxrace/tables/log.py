@@ -226,11 +226,7 @@ def _roles(
 
 
 def _is_after(head: str, roles: Mapping[str, str]) -> bool:
-    """Does a head say that what is below it was not known when the action was chosen?
-
-    >>> [head for head in ("past_clicks", "ad_clicks", "nextState") if _is_after(head, {})]
-    ['ad_clicks', 'nextState']
-    """
+    """Does a head say that what is below it was not known when the action was chosen?"""
     found = words(head)
     name = "_".join(found)
     if any(name in (role, *_ROLES[role]) for role in roles):  # another column has that role

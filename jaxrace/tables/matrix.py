@@ -217,12 +217,6 @@ def crosstable_in(table: Table) -> Table | None:
 
     Columns are called as rows are in the first column of words, or 1, 2, ...; others, such as
     totals, are left out. The diagonal is None where it is marked or empty.
-
-    >>> heads = "player", "ann", "bob", "total"
-    >>> table = Table("votes", "", heads, (["ann", "bob"], ["", "1"], ["2½", ""], [2.5, 1]), (2, 3))
-    >>> found = crosstable_in(table)
-    >>> found.heads, found.columns
-    (('ann', 'bob'), ([None, '1'], [2.5, None]))
     """
     if not 2 <= len(table.lines) <= len(table.heads):
         return None
@@ -257,7 +251,7 @@ def points_of(cell: Cell) -> Cell:
 def games_of(points: np.ndarray) -> np.ndarray:
     """Wins of the first, of the second, and draws, int64 [n, 3], from points [n, 2] of both.
 
-    A half is a draw. How many other draws there were is not known; the mean score is the same.
+    A half is a draw. There may have been more draws; the mean score is the same.
     """
     won = np.floor(points)
     return np.column_stack([won, points.sum(1) - won.sum(1)]).astype(np.int64)

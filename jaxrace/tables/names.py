@@ -18,11 +18,7 @@ _SPACES = re.compile(r"\s+")
 
 
 def visible(name: str) -> str:
-    r"""A name without invisible characters, in one form of Unicode.
-
-    >>> visible("GPT\u200b-4\u00a0o")
-    'GPT-4 o'
-    """
+    r"""A name without invisible characters, in one form of Unicode."""
     if name.isascii():
         return name
     return _SPACES.sub(" ", unicodedata.normalize("NFC", _INVISIBLE.sub("", name))).strip()
@@ -55,11 +51,7 @@ def _are_plain(cells: Sequence[Cell]) -> bool:
 
 
 def alike(what: str, names: Iterable[str]) -> list[str]:
-    """A note on names that differ by case, spaces or forms of letters alone, if there are any.
-
-    >>> alike("options", ["GPT-4", "gpt-4", "b"])
-    ["options that differ by case, spaces or forms of letters: 'GPT-4', 'gpt-4'; are they one?"]
-    """
+    """A note on names that differ by case, spaces or forms of letters alone, if there are any."""
     found: dict[str, list[str]] = {}
     for name in names:
         folded = unicodedata.normalize("NFKC", name).casefold()

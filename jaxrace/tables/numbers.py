@@ -76,11 +76,7 @@ def _decimal_of(table: Table, texts: Sequence[str]) -> str:
 
 
 def _seem_thousands(points: Sequence[str], texts: Sequence[str]) -> bool:
-    """Are whole numbers below 1,000 nearer to cells with points if these are thousands?
-
-    >>> _seem_thousands(["1.020"], ["850"]), _seem_thousands(["1.020"], ["2", "27"])
-    (True, False)
-    """
+    """Are whole numbers below 1,000 nearer to cells with points if these are thousands?"""
     whole = [abs(float(text)) for text in texts if _WHOLE.fullmatch(text)]
     if not whole or max(whole) >= 1_000:
         return False

@@ -101,10 +101,7 @@ def _require_one_measure(table: Table, options: list[str]) -> None:
 def require_tasks(
     table: Table, tasks: Mapping[str, np.ndarray], found: Mapping[str, np.ndarray]
 ) -> None:
-    """Raise if a column that is called like one of tasks has fractions, or looks like the others.
-
-    ``tasks`` are the numbers of such columns, and ``found`` those of the options.
-    """
+    """Raise if a column called like one of tasks has fractions, or looks like those ``found``."""
     hint = f"--task-column says which column names the tasks; {NAMED}"
     pooled = np.concatenate([*found.values(), []])
     low, high = np.nanmin(pooled, initial=np.inf), np.nanmax(pooled, initial=-np.inf)
@@ -116,10 +113,9 @@ def require_tasks(
 
 
 def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence[str]) -> None:
-    """Raise if words that repeat may name options, and the columns of numbers be something else.
+    """Raise if words that repeat may name options, and a column of seeds or sizes would win.
 
-    So it may be with one or two columns of numbers, or where one of them counts the runs of each
-    word: read as options, a column of seeds or sizes would win.
+    That is likely with one or two columns of numbers, or where one counts the runs of each word.
     """
     for head in texts:
         names = table.labels(head)
@@ -155,20 +151,14 @@ def identifier(
 ) -> tuple[str, str] | None:
     """The first column of whole numbers that can hardly be scores, and why; None if all may be.
 
-    Its head names a count, a size or a time; or its numbers are in equal steps, each once, whole
-    beside fractions, or far beyond all others. Integers of one kind and range are scores, whatever
-    they are called.
-
-    Args:
-        columns: Scores by name, float64 [n_i], NaN where there is none.
-        by_name: Only those whose head names a count, a size or a time.
+    Its head names a count, a size or a time (``by_name``: only these); or its numbers are in equal
+    steps, each once, whole beside fractions, or far beyond all others.
 
     >>> scores = np.array([0.5, 0.25, 0.75, 0.5, 0.125, 0.5])
     >>> identifier({"a": scores, "size": np.array([7.0, 2, 9, 2, 2, 7])})
     ('size', 'whole numbers below such a name')
     >>> identifier({"a": scores, "q": np.array([13.0, 11, 19, 12, 15, 14])})
     ('q', 'whole numbers beside fractions')
-    >>> identifier({"a": np.array([1.0, 0, 1, 1, 0, 1]), "b": np.array([2.0, 0, 1, 1, 0, 2])})
     """
     kept = {head: x[np.isfinite(x)] for head, x in columns.items()}
     kept = {head: x for head, x in kept.items() if x.size}

@@ -1,8 +1,7 @@
 """Runs from a study of Optuna: its SQLite file, or its frame of trials.
 
-An option is a setting of the parameters. Where trials repeat settings, their values are its scores.
-Where none does and values were reported at several steps, these are, on the steps as tasks (as
-Optuna's Wilcoxon pruner has it).
+An option is a setting of the parameters, and values are its scores. Where no setting repeats and
+values were reported at several steps, these are, on the steps as tasks.
 """
 
 import contextlib
@@ -168,11 +167,7 @@ def _runs(place: Place, trials: Sequence[_Trial], left: int, asked: Asked, **abo
 
 
 def trial_runs(table: Table, asked: Asked) -> Runs | None:
-    """The runs in what ``study.trials_dataframe()`` makes, None of other tables.
-
-    Of several objectives they are those of ``asked.score``. Parameters that a trial lacks are left
-    out of its setting.
-    """
+    """The runs in what ``study.trials_dataframe()`` makes, None of other tables."""
     values = [head for head in table.heads if head.startswith("value")]
     params = [head for head in table.heads if head.startswith(_PARAMS)]
     has_values = any(head == "value" or head.startswith("values_") for head in values)

@@ -86,10 +86,7 @@ def read_scores(
 def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -> Runs | Wide:
     """What columns of numbers in memory are, as those of a file: options, or tasks, or runs.
 
-    Args:
-        argument: What messages begin with.
-        columns: By name, real numbers [n_i] or [n_i, R].
-        asked: What is known of them.
+    ``columns`` has real numbers [n_i] or [n_i, R] by name.
     """
     height = max(map(len, columns.values()), default=0)
     cells = []

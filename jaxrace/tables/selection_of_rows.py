@@ -51,12 +51,8 @@ def require_one_measure(
 ) -> None:
     """Raise if rows of an option, and of a task if these are known, are several quantities.
 
-    Args:
-        table: The table.
-        heads: Columns that may say so.
-        options: The option of each row.
-        tasks: The task of each row.
-        are_asked: Has the caller named the column of tasks, which may have several scores then?
+    ``heads`` are columns that may say so, ``options`` and ``tasks`` those of each row. A task of a
+    column that the caller has named, ``are_asked``, may have several scores.
     """
     runs = [*zip(options, tasks or options, strict=True)]
     num_runs = len({*runs})
@@ -98,10 +94,7 @@ def require_no_curves(table: Table, names: Sequence[str], tasks: Sequence[str]) 
 
 
 def without_counts(table: Table, tasks: Sequence[str], options: Sequence[str]) -> list[str]:
-    """Columns of tasks but for those that count the rows of each option, on the other tasks.
-
-    One that says the same in all rows, as that of an experiment, does not name tasks either.
-    """
+    """Columns of tasks but for those that count rows of each option, or are the same in all."""
     labels = {head: table.labels(head) for head in tasks}
     if len(options) > len({*options}):
         labels = {head: column for head, column in labels.items() if len({*column}) > 1}

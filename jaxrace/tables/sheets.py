@@ -20,10 +20,7 @@ _FILLED = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,9})"[^>]*(?<!/
 
 
 def sheet(file: File) -> Table | None:
-    """The table in a file; of Excel, that of its first sheet.
-
-    BadArgument if it is damaged, or the extra is not installed.
-    """
+    """The table in a file; of Excel, that of its first sheet."""
     is_excel = file.ending in _EXCEL
     if not (is_excel or file.ending in (".parquet", ".arrow", ".feather")):
         return None

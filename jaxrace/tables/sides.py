@@ -91,10 +91,7 @@ class Sides:
 
 
 def sides_of(table: Table, first: str | None, second: str | None, outcome: str | None) -> Sides:
-    """The columns, as asked for or by their names.
-
-    BadArgument names what is missing or unclear.
-    """
+    """The columns, as asked for or by their names; BadArgument says what is missing or unclear."""
     table.require_heads([head for head in (first, second, outcome) if head is not None])
     if (first is None) != (second is None):
         raise table.wrong("--first-column and --second-column", "one of them")
@@ -127,11 +124,7 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
 
 
 def are_sides(heads: Sequence[str]) -> bool:
-    """Are two heads winner and loser, or the same but for their sides, as player_a and player_b?
-
-    >>> are_sides(["Loser", "Winner "]), are_sides(["player_a", "player_b"]), are_sides(["x", "y"])
-    (True, True, False)
-    """
+    """Are two heads winner and loser, or the same but for their sides, as player_a and player_b?"""
     return names_winners(heads) or bool(_pairs(heads))
 
 

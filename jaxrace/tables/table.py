@@ -115,11 +115,7 @@ class Table(Place):
 
 
 def named(heads: Sequence[str]) -> tuple[str, ...]:
-    """The same heads, with names where two or more have none.
-
-    >>> named(["", "a"]), named(["", "", "a"])
-    (('', 'a'), ('column 1', 'column 2', 'a'))
-    """
+    """The same heads, called "column 1", ... where two or more have no name."""
     if list(heads).count("") < 2:
         return tuple(heads)
     return tuple(head or f"column {place}" for place, head in enumerate(heads, 1))

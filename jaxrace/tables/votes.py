@@ -166,9 +166,6 @@ def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
     """A list of pairs or triples below their heads; other sources as they are.
 
     Heads that are ``asked`` for, other than those that triples get here, are in the list.
-
-    >>> _with_heads("votes", [("x", "y"), ("y", "z")], set())[0]
-    ('winner', 'loser')
     """
     is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
     if not is_list or not all(isinstance(row, tuple | list) for row in source):
@@ -276,8 +273,7 @@ def _of_crosstable(table: Table) -> Votes:
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
     """Are scores shares of a win, or margins? 0 is a loss or a tie, .5 a tie or a close win.
 
-    Read wrongly, options that are named first look better than they are, and surely so with many
-    comparisons.
+    Read wrongly, the options that are named first look better than they are.
     """
     if asked == "margin" or (asked == "auto" and head.lower() == "margin"):
         return "margin"
