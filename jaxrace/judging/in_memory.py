@@ -9,9 +9,9 @@ import numpy as np
 
 from jaxrace.tables import Scores
 from jaxrace.tables.asked import asked_for
-from jaxrace.tables.names import visible
 from jaxrace.tables.runs import Runs, scores_of
 from jaxrace.tables.scores import columns_of
+from jaxrace.tables.table import visible
 
 
 def wrong(expected: str) -> ValueError:

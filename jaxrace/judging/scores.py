@@ -18,10 +18,10 @@ from jaxrace.tables import Scores, read_scores
 from jaxrace.tables.asked import Failed, failed_called
 from jaxrace.tables.failures import HINT
 from jaxrace.tables.frames import paired
-from jaxrace.tables.groups import groups_of
 from jaxrace.tables.heads import names_task, names_times
-from jaxrace.tables.names import alike
-from jaxrace.tables.option_columns import identifier
+from jaxrace.tables.refusals import identifier
+from jaxrace.tables.runs import groups_of
+from jaxrace.tables.table import alike
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000

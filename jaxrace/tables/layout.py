@@ -19,7 +19,6 @@ from jaxrace.tables.failures import (
     settled,
     without_unfinished,
 )
-from jaxrace.tables.groups import are_groups, grouped
 from jaxrace.tables.heads import (
     are_numbered_tasks,
     names_group,
@@ -29,20 +28,18 @@ from jaxrace.tables.heads import (
     names_times,
 )
 from jaxrace.tables.numbers import numbers_of
-from jaxrace.tables.option_columns import (
+from jaxrace.tables.refusals import (
     SUMMARIES,
+    names_measure,
     require_no_comparisons,
+    require_no_curves,
     require_no_names_below,
+    require_one_measure,
     require_options,
     require_tasks,
-)
-from jaxrace.tables.runs import Runs
-from jaxrace.tables.selection_of_rows import (
-    names_measure,
-    require_no_curves,
-    require_one_measure,
     without_counts,
 )
+from jaxrace.tables.runs import Runs, are_groups, grouped
 from jaxrace.tables.table import Table, listed
 
 _NUMBERS_ALONE = (

@@ -15,12 +15,11 @@ from jaxrace.tables.failures import settled
 from jaxrace.tables.files import file_at
 from jaxrace.tables.frames import paired
 from jaxrace.tables.layout import Wide, layout_of, runs_of
-from jaxrace.tables.names import with_visible_names
 from jaxrace.tables.optuna_runs import trial_runs
+from jaxrace.tables.refusals import selected
 from jaxrace.tables.runs import Runs, Scores, joined, scores_of
-from jaxrace.tables.selection_of_rows import selected
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Table, listed
+from jaxrace.tables.table import Table, listed, with_visible_names
 
 
 def read_scores(

@@ -9,10 +9,9 @@ from typing import Any
 from jaxrace.tables.delimited import parse
 from jaxrace.tables.files import File, file_at
 from jaxrace.tables.frames import of_records, table_of
-from jaxrace.tables.names import with_visible_names
 from jaxrace.tables.numbers import decimal_called
 from jaxrace.tables.sheets import sheet
-from jaxrace.tables.table import Table
+from jaxrace.tables.table import Table, with_visible_names
 
 LINES = (".jsonl", ".ndjson")
 
