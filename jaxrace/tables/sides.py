@@ -11,15 +11,10 @@ from jaxrace.tables.heads import word_set
 from jaxrace.tables.table import Table, listed
 
 # What tells two columns apart whose names are the same but for it.
-_SIDES = (
-    ("first", "second"),
-    ("a", "b"),
-    ("1", "2"),
-    ("one", "two"),
-    ("left", "right"),
-    ("white", "black"),
-    ("home", "away"),
-)
+_SIDES = {
+    **{"first": "second", "a": "b", "1": "2", "one": "two"},
+    **{"left": "right", "white": "black", "home": "away"},
+}
 # What the rest of such a name may be, the likelier first.
 _NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
 _OUTCOMES = ("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label")
@@ -150,10 +145,11 @@ def _pairs(heads: Sequence[str]) -> list[tuple[str, str, str]]:
     for place, own in enumerate(words):
         called.setdefault(own, []).append(place)
     for one, own in zip(heads, words, strict=True):
-        others = []
-        for at, word in enumerate(own):
-            for side in (pair for pair in _SIDES if pair[0] == word):
-                others += [(p, word) for p in called.get((*own[:at], side[1], *own[at + 1 :]), ())]
+        others = [
+            (place, word)
+            for at, word in enumerate(own)
+            for place in called.get((*own[:at], _SIDES.get(word, ""), *own[at + 1 :]), ())
+        ]
         for place, word in sorted(others):
             found.append((one, heads[place], " ".join(w for w in own if w != word)))
     return found
