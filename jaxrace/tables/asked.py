@@ -1,10 +1,10 @@
-"""What the caller says of the columns of scores."""
+"""What the caller says of scores: their columns, and how they are written."""
 
 import dataclasses
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.table import listed
@@ -15,7 +15,7 @@ Failed = Literal["worst", "drop"] | float | None
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """What the caller has said about the columns; None, or empty, for what is to be guessed."""
+    """What the caller has said; None, or empty, for what is to be guessed."""
 
     option: str | None = None
     score: str | None = None
@@ -25,6 +25,9 @@ class Asked:
     failed: Failed = None
     where: tuple[tuple[str, str], ...] = ()
     header: bool = True
+    decimal: str = "auto"
+    delimiter: str = "auto"
+    argument: str = "scores"
 
     @property
     def columns(self) -> set[str]:
@@ -40,9 +43,9 @@ def asked_for(
     options: str | Sequence[str] = (),
     failed: str | float | None = None,
     where: str | Sequence[str] | Mapping[str, object] = (),
-    header: bool = True,
+    **written: Any,
 ) -> Asked:
-    """What the arguments of ``read_scores`` say of columns."""
+    """What the arguments of ``read_scores`` say; ``written`` are the last four."""
     tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
     names = options.split(",") if isinstance(options, str) else options
     kept = tuple(name.strip() for name in names) if options else ()
@@ -52,7 +55,8 @@ def asked_for(
     if len(set(kept)) < len(kept) or "" in kept:
         raise BadArgument("options", "different names of columns", listed(kept))
     pairs, means = where_called(where), failed_called(failed)
-    return Asked(option_column, score_column, tasks, group_column, kept, means, pairs, header)
+    columns = option_column, score_column, tasks, group_column, kept
+    return Asked(*columns, means, pairs, **written)
 
 
 def failed_called(failed: str | float | None) -> Failed:

@@ -91,22 +91,21 @@ def numbers_made(
     Blank cells are in a table with a row for each run, ``is_long``. BadArgument if nothing says
     what they count as.
     """
-    are_lost = np.array([row in table.failed for row in range(len(table.lines))], bool)
     takes_blanks = is_long and failed is not None
-    odd, columns = {}, dict(zip(table.heads, table.columns, strict=True))
 
     def is_odd(cell: Cell) -> bool:
         return _is_failure(cell) or (takes_blanks and is_blank(cell))
 
+    columns, odd = dict(zip(table.heads, table.columns, strict=True)), {}
     for head in heads:
-        column = columns[head]
-        odd[head] = are_lost.copy()
-        if any(map(is_odd, different(column))):
-            odd[head] |= [*map(is_odd, column)]
+        odd[head] = np.zeros(len(table.lines), bool)
+        odd[head][[*table.failed]] = True
+        if any(map(is_odd, different(columns[head]))):
+            odd[head] |= [*map(is_odd, columns[head])]
         if odd[head].any():
-            columns[head] = [None if bad else x for x, bad in zip(column, odd[head], strict=True)]
-    clean = dataclasses.replace(table, columns=tuple(columns.values()))
-    found, said = numbers_of(clean, heads)
+            pairs = zip(columns[head], odd[head], strict=True)
+            columns[head] = [None if bad else cell for cell, bad in pairs]
+    found, said = numbers_of(dataclasses.replace(table, columns=tuple(columns.values())), heads)
     below = None if failed == -1 else sentinels(list(found.values()), heads)
     for place, head in enumerate(heads):
         if below is not None:

@@ -13,13 +13,13 @@ from jaxrace.tables.asked import Asked, asked_for
 from jaxrace.tables.evaluators import runs_in
 from jaxrace.tables.failures import settled
 from jaxrace.tables.files import file_at
-from jaxrace.tables.frames import paired
+from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
 from jaxrace.tables.optuna_runs import trial_runs
 from jaxrace.tables.refusals import selected
 from jaxrace.tables.runs import Runs, Scores, joined, scores_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Table, listed, with_visible_names
+from jaxrace.tables.table import listed, with_visible_names
 
 
 def read_scores(
@@ -76,10 +76,10 @@ def read_scores(
     >>> scores.said
     ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
     """
-    columns = option_column, score_column, task_column, group_column, options
-    asked = asked_for(*columns, failed, where, header)
-    runs = _Door(argument, asked, decimal, delimiter).runs(source)
-    return dataclasses.replace(scores_of(runs), failed=asked.failed)
+    columns = option_column, score_column, task_column, group_column, options, failed, where
+    written = {"header": header, "decimal": decimal, "delimiter": delimiter, "argument": argument}
+    asked = asked_for(*columns, **written)
+    return dataclasses.replace(scores_of(_runs(source, asked)), failed=asked.failed)
 
 
 def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -> Runs | Wide:
@@ -87,102 +87,89 @@ def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -
 
     ``columns`` has real numbers [n_i] or [n_i, R] by name.
     """
-    height = max(map(len, columns.values()), default=0)
-    cells = []
-    for column in columns.values():
+    cells = {}
+    for name, column in columns.items():
         first = (column if column.ndim == 1 else column[:, 0]).tolist()
-        first = [None if cell != cell else cell for cell in first]
-        cells.append([*first, *[None] * (height - len(first))])
-    where = "a table in memory"
-    table = Table(argument, where, tuple(columns), tuple(cells), range(height), "row")
-    table = with_visible_names(table)
+        cells[name] = [None if cell != cell else cell for cell in first]
+    table = with_visible_names(table_of(argument, cells, "a table in memory"))
     numbers = (column.astype(float).ravel() for column in columns.values())
     return layout_of(table, asked, numbers=dict(zip(table.heads, numbers, strict=True)))
 
 
-@dataclasses.dataclass(frozen=True)
-class _Door:
-    """What reads sources, all in one way: the arguments of ``read_scores``."""
+def _runs(source: Any, asked: Asked) -> Runs:
+    """The runs in a source of any kind."""
+    if _is_path(source):
+        path = Path(source)
+        return _folder(path, asked) if path.is_dir() else _file(path, asked)
+    if isinstance(source, Mapping) and source and all(map(_is_path, source.values())):
+        return joined([_file(Path(path), asked, str(name)) for name, path in source.items()])
+    if isinstance(source, Sequence) and source and all(map(_is_path, source)):
+        return _files([Path(path) for path in source], asked)
+    if isinstance(source, Mapping):
+        source = paired(asked.argument, source)
+    return _table(source, asked)
 
-    argument: str
-    asked: Asked
-    decimal: str
-    delimiter: str
 
-    def runs(self, source: Any) -> Runs:
-        """The runs in a source of any kind."""
-        if _is_path(source):
-            path = Path(source)
-            return self._files(self._in_folder(path)) if path.is_dir() else self._file(path)
-        if isinstance(source, Mapping) and source and all(map(_is_path, source.values())):
-            return joined([self._file(Path(path), str(name)) for name, path in source.items()])
-        if isinstance(source, Sequence) and source and all(map(_is_path, source)):
-            return self._files([Path(path) for path in source])
-        if isinstance(source, Mapping):
-            source = paired(self.argument, source)
-        return self._table(source)
+def _folder(folder: Path, asked: Asked) -> Runs:
+    for pattern in ("samples_*.jsonl", "*.json", "*.eval"):
+        if files := sorted(folder.rglob(pattern)):
+            return _files(files, asked)
+    expected = "a file, or a folder with samples_*.jsonl, .json or .eval logs"
+    raise BadArgument(asked.argument, expected, f"'{folder}'")
 
-    def _in_folder(self, folder: Path) -> list[Path]:
-        for pattern in ("samples_*.jsonl", "*.json", "*.eval"):
-            if files := sorted(folder.rglob(pattern)):
-                return files
-        expected = "a file, or a folder with samples_*.jsonl, .json or .eval logs"
-        raise BadArgument(self.argument, expected, f"'{folder}'")
 
-    def _files(self, paths: Sequence[Path]) -> Runs:
-        """Several files; those of the same model must be of different tasks."""
-        parts, stems = [self._file(path) for path in paths], [path.stem for path in paths]
-        if len(set(stems)) == len(stems) > 1:
-            parts = [_with_rows_of(stem, part) for stem, part in zip(stems, parts, strict=True)]
-        seen: dict[tuple[str, str], str] = {}
-        for part in parts:
-            for option, task in dict.fromkeys(zip(part.options, part.tasks or (), strict=False)):
-                other = seen.setdefault((option, task), part.where)
-                if other != part.where:
-                    expected = f"one evaluation of {option!r} on {task!r}"
-                    got = f"two, in {other} and {part.where}: leave one out"
-                    raise BadArgument(self.argument, expected, got)
-        options = [name for part in parts for name in set(part.options)]
-        have_options_in_common = len(set(options)) < len(options)
-        if any(part.groups for part in parts) or not have_options_in_common:
-            return joined(parts)
-        by: dict[str, Any] = {"grouped_by": "the names of files"}
-        grouped = [
-            dataclasses.replace(part, groups=[stem] * len(part.options), **by)
-            for part, stem in zip(parts, stems, strict=True)
-        ]
-        found = joined(grouped)
-        said = f"runs of {len(stems)} files together: {listed(stems)}"
-        more = () if found.tasks is not None else (said,)
-        return dataclasses.replace(found, said=(*found.said, *more))
+def _files(paths: Sequence[Path], asked: Asked) -> Runs:
+    """Several files; those of the same model must be of different tasks."""
+    parts, stems = [_file(path, asked) for path in paths], [path.stem for path in paths]
+    if len(set(stems)) == len(stems) > 1:  # rows with the same numbers are not the same tasks
+        for place, (stem, part) in enumerate(zip(stems, parts, strict=True)):
+            if part.numbered and part.tasks is not None:
+                tasks = [f"{stem} {task}" for task in part.tasks]
+                parts[place] = dataclasses.replace(part, tasks=tasks)
+    seen: dict[tuple[str, str], str] = {}
+    for part in parts:
+        for option, task in dict.fromkeys(zip(part.options, part.tasks or (), strict=False)):
+            other = seen.setdefault((option, task), part.where)
+            if other != part.where:
+                expected = f"one evaluation of {option!r} on {task!r}"
+                got = f"two, in {other} and {part.where}: leave one out"
+                raise BadArgument(asked.argument, expected, got)
+    options = [name for part in parts for name in set(part.options)]
+    have_options_in_common = len(set(options)) < len(options)
+    if any(part.groups for part in parts) or not have_options_in_common:
+        return joined(parts)
+    groups = [[stem] * len(part.options) for stem, part in zip(stems, parts, strict=True)]
+    parts = [
+        dataclasses.replace(part, groups=own, grouped_by="the names of files")
+        for part, own in zip(parts, groups, strict=True)
+    ]
+    found = joined(parts)
+    said = f"runs of {len(stems)} files together: {listed(stems)}"
+    more = () if found.tasks is not None else (said,)
+    return dataclasses.replace(found, said=(*found.said, *more))
 
-    def _file(self, path: Path, option: str | None = None) -> Runs:
-        """The runs in one file, all of them of one ``option`` if that is given."""
-        file = file_at(self.argument, path, self.asked.header, self.delimiter)
-        found = runs_in(file, self.asked)
-        if found is None:
-            return self._table(file, option)
-        if self.asked.where:
-            raise BadArgument("where", "a table with columns", found.where)
-        found = settled(found, self.asked.failed)
-        options = found.options if option is None else [option] * len(found.options)
-        return dataclasses.replace(found, options=options)
 
-    def _table(self, source: Any, option: str | None = None) -> Runs:
-        table = read_table(self.argument, source, decimal=self.decimal)
-        table = selected(table, self.asked.where)
-        found = trial_runs(table, self.asked)
-        if found is not None:
-            return settled(found, self.asked.failed)
-        return runs_of(table, self.asked, option)
+def _file(path: Path, asked: Asked, option: str | None = None) -> Runs:
+    """The runs in one file, all of them of one ``option`` if that is given."""
+    file = file_at(asked.argument, path, asked.header, asked.delimiter)
+    found = runs_in(file, asked)
+    if found is None:
+        return _table(file, asked, option)
+    if asked.where:
+        raise BadArgument("where", "a table with columns", found.where)
+    found = settled(found, asked.failed)
+    options = found.options if option is None else [option] * len(found.options)
+    return dataclasses.replace(found, options=options)
+
+
+def _table(source: Any, asked: Asked, option: str | None = None) -> Runs:
+    table = read_table(asked.argument, source, decimal=asked.decimal)
+    table = selected(table, asked.where)
+    found = trial_runs(table, asked)
+    if found is not None:
+        return settled(found, asked.failed)
+    return runs_of(table, asked, option)
 
 
 def _is_path(source: Any) -> bool:
     return isinstance(source, str | os.PathLike)
-
-
-def _with_rows_of(name: str, runs: Runs) -> Runs:
-    """The same, the numbers of its rows beside its name: rows of other files are others."""
-    if not runs.numbered or runs.tasks is None:
-        return runs
-    return dataclasses.replace(runs, tasks=[f"{name} {task}" for task in runs.tasks])
