@@ -212,7 +212,7 @@ def _delimiter_of(place: Place, text: str, header: bool) -> str:
             for _, row in itertools.islice(_rows(lines, delimiter), _LOOKED_AT):
                 rows.append(row)
             if _fits(rows):
-                # Heads may have other delimiters in them; but commas in heads are no decimal ones.
+                # Heads may have other delimiters in them, and their commas are not decimal.
                 heads_count = not header or delimiter == _SPACE or len(rows) == 1
                 possible[delimiter] = len(titles), rows if heads_count else rows[1:]
         if rows and delimiter != _SPACE:

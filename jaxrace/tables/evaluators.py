@@ -175,7 +175,7 @@ def inspect(file: File, asked: Asked) -> Runs | None:
 
 
 def _inspected(file: File, sample: Mapping[str, Any], name: str, part: str | None) -> float:
-    """The score of a sample, NaN if there is none, as a limit ended it."""
+    """The score of a sample, NaN if it lacks one, as where a limit ended it."""
     if name not in (sample.get("scores") or {}):
         return math.nan
     value, at = sample["scores"][name].get("value"), f", sample {sample['id']!r}"

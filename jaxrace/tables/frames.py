@@ -12,8 +12,8 @@ from jaxrace.tables.table import Cell, Place, Table, listed
 def table_of(argument: str, source: Any, where: str = "") -> Table:
     """The table in a frame of pandas, polars or pyarrow, a mapping of columns, or a list of rows.
 
-    An index of pandas that is more than row numbers becomes columns. Its NaN is an empty cell, as
-    it has no other one. ``where`` names the source in messages.
+    An index of pandas that is more than row numbers becomes columns, and its NaN an empty cell.
+    ``where`` names the source in messages.
     """
     place = Place(argument, where or f"a {type(source).__name__}")
     if isinstance(source, Mapping):
@@ -39,7 +39,7 @@ def _table(
 
 
 def _of_frame(place: Place, source: Any) -> Table:
-    import narwhals as nw  # late: a CSV file needs none
+    import narwhals as nw  # late: CSV files do without
 
     while _is_pandas(source) and getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
         kinds = list(dict.fromkeys(source.columns.get_level_values(0)))

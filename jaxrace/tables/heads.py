@@ -1,5 +1,6 @@
 """What the names of columns say about them."""
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -77,30 +78,36 @@ def words(head: str) -> list[str]:
     return re.findall(r"[a-z]+[0-9]*|[0-9]+", parted.lower())
 
 
-def _joined(head: str) -> str:
-    return "_".join(words(head))
+def _is(known: frozenset[str], head: str) -> bool:
+    return "_".join(words(head)) in known
 
 
-def _begins(head: str, known: frozenset[str]) -> bool:
+def _begins(known: frozenset[str], head: str) -> bool:
     """Is a head a known word, perhaps before "name" or "id"?"""
     found = words(head)
     return found[:1] != [] and found[0] in known and found[1:] in ([], ["name"], ["id"])
 
 
-def _ends(head: str, known: frozenset[str]) -> bool:
+def _ends(known: frozenset[str], head: str) -> bool:
     """Are all words of a head known, or the last one of two or three?"""
     found = words(head)
     return "_".join(found) in known or (1 < len(found) <= 3 and found[-1] in known)
 
 
-def names_option(head: str) -> bool:
-    """Do names of options stand below a head, as below "Model" or "algo_name"?"""
-    return _begins(head, _OPTION)
-
-
-def names_score(head: str) -> bool:
-    """Do scores of any option stand below a head, as below "episode_return"?"""
-    return _ends(head, _SCORE)
+# Do names of options stand below a head, as below "Model" or "algo_name"?
+names_option = functools.partial(_begins, _OPTION)
+# Do scores of any option, as below "episode_return"?
+names_score = functools.partial(_ends, _SCORE)
+# Do groups of tasks, as below "Dataset" or "mmlu_subject"?
+names_group = functools.partial(_ends, _GROUP)
+# Does it name what many runs were made in, as "env_name"?
+names_place = functools.partial(_begins, _PLACE)
+# May a head that names tasks be an option, as "image" or "user"?
+may_name_option = functools.partial(_is, _EITHER)
+# Does it say when rows were made, as "created_at"?
+names_times = functools.partial(_is, _TIMES)
+# Do steps of a learning curve stand below it, as below "Epoch"?
+names_steps = functools.partial(_is, STEPS)
 
 
 def names_task(head: str) -> bool:
@@ -113,21 +120,6 @@ def names_task(head: str) -> bool:
     return is_named or is_id or "_".join(found) in STEPS | _DRAWN
 
 
-def may_name_option(head: str) -> bool:
-    """May a head that names tasks be an option, as "image" or "user"?"""
-    return _joined(head) in _EITHER
-
-
-def names_group(head: str) -> bool:
-    """Do groups of tasks stand below a head, as below "Dataset" or "mmlu_subject"?"""
-    return _ends(head, _GROUP)
-
-
-def names_place(head: str) -> bool:
-    """Does a head name what many runs were made in, as "env_name"?"""
-    return _begins(head, _PLACE)
-
-
 def names_quantity(head: str) -> bool:
     """Do counts, sizes or times stand below a head, as below "GPUs", "n_samples" or "x"?"""
     found = words(head)
@@ -138,21 +130,11 @@ def names_quantity(head: str) -> bool:
     return 1 < len(found) <= 3 and all(map(str.isalpha, found)) and (is_counted or is_end)
 
 
-def names_times(head: str) -> bool:
-    """Does a head say when rows were made, as "created_at"?"""
-    return _joined(head) in _TIMES
-
-
 def names_clock(head: str) -> bool:
     """Does a head say that time or steps go on below it, as "time/total_timesteps" or "t"?"""
     found = words(head)
     is_numbered = any(word.isdigit() for word in found)
     return not is_numbered and not _CLOCK.isdisjoint({*found, "_".join(found)})
-
-
-def names_steps(head: str) -> bool:
-    """Do steps of a learning curve stand below a head, as below "Epoch"?"""
-    return _joined(head) in STEPS
 
 
 def are_numbered_tasks(heads: Sequence[str]) -> bool:

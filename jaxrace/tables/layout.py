@@ -51,8 +51,8 @@ _NUMBERS_ALONE = (
 class Wide:
     """A table with a column for each option."""
 
-    found: dict[str, np.ndarray]  # of each option its scores, NaN where there is none
-    failed: dict[str, np.ndarray]  # of each option which runs failed, bool [rows]
+    found: dict[str, np.ndarray]  # the scores of each option, NaN where it has not run
+    failed: dict[str, np.ndarray]  # which runs of each option failed, bool [rows]
     tasks: list[str] | None  # of each row; None if nothing names them
     groups: list[str] | None = None  # of each row
     grouped_by: str = ""  # what says so
@@ -306,7 +306,7 @@ def _wide(
     tasks = list(asked.tasks)
     if not tasks and asked.header:
         tasks = [head for head in heads if names_task(head) and head not in asked.columns]
-        # A benchmark of many rows is no task, if nothing else names one.
+        # A benchmark of many rows is not a task, if nothing else names tasks.
         tasks = [] if all(are_groups(table, head) for head in tasks) else tasks
     measures = [h for h in heads if h not in asked.columns and names_measure(table, h)]
     require_one_measure(table, measures, [""] * len(table.lines), None, False)

@@ -15,17 +15,12 @@ from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Table, listed
 
 # The columns of a log, and what else they may be called.
-_ROLES: dict[str, tuple[str, ...]] = {
-    "trajectory": ("trajectory_id", "episode", "episode_id"),
-    "action": (
-        *("actions", "action_taken", "arm", "item", "item_id", "treatment", "choice", "chosen"),
-    ),
-    "probability": (
-        *("propensity", "pscore", "propensity_score", "prob", "action_prob"),
-        *("action_probability", "p"),
-    ),
-    "reward": ("rewards", "click", "clicked", "conversion", "cost", "costs", "loss", "regret"),
-    "behaviour": ("behavior",),
+_ROLES = {
+    "trajectory": "trajectory_id episode episode_id".split(),
+    "action": "actions action_taken arm item item_id treatment choice chosen".split(),
+    "probability": "propensity pscore propensity_score prob action_prob action_probability p".split(),
+    "reward": "rewards click clicked conversion cost costs loss regret".split(),
+    "behaviour": ["behavior"],
 }
 _NEEDED = ("action", "probability", "reward")
 _TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))

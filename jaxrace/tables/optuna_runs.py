@@ -47,7 +47,7 @@ def study(file: File, asked: Asked) -> Runs | None:
     try:
         address = f"{file.path.resolve().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as db:
-            # A view may count for ever, and Optuna makes none.
+            # A view may count for ever; Optuna does not make views.
             query = "SELECT name FROM sqlite_master WHERE type = 'view'"
             views = {str(view).lower() for (view,) in db.execute(query)} & _TABLES
             if views:

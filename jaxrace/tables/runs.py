@@ -23,18 +23,18 @@ class Scores:
 
     names: tuple[str, ...]  # of the K options, as they come
     values: tuple[np.ndarray, ...]  # the scores of each, float64 [n_i], in the order of the source
-    # On which task each was made, int64 [n_i], a place in ``task_names``; None if nothing says so.
+    # The task of each score, int64 [n_i], a place in ``task_names``; None if nothing says so.
     tasks: tuple[np.ndarray, ...] | None
     task_names: tuple[str, ...]  # as they come
     said: tuple[str, ...] = ()  # what was guessed, in words
     smaller: bool = False  # does the source say that small scores are good, as of seconds?
-    numbered: bool = False  # are the tasks but the rows of a table, that may be runs as well?
+    numbered: bool = False  # are the tasks only rows of a table, which may be runs as well?
     # The benchmark, subject or file of each of ``task_names``; () if nothing says so.
     groups: tuple[str, ...] = ()
     # What scores are called, or their columns: is smaller better?
     measures: tuple[str, ...] = ()
     failed: Failed = None  # "worst": infinite scores are those of runs that failed
-    # Of each option before which scores there was nothing in its column; () if nowhere.
+    # Before which scores of each option its column was blank; () if nowhere.
     blanks: tuple[tuple[int, ...], ...] = ()
 
     @property
@@ -133,7 +133,7 @@ def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
     """The different tasks in one order, with those that an option lacks where others have them.
 
     Rows are read as stretches of one option. A new task stands before the next known one of its
-    stretch, or at the end if there is none: where options come one after the other, the gaps of the
+    stretch, or at the end: where options come one after the other, the gaps of the
     first are between its tasks, and rows that are added later move nothing.
 
     >>> order_of_tasks(["a", "a", "b", "b", "b", "a"], ["1", "3", "1", "2", "3", "2"])

@@ -66,7 +66,7 @@ def read_scores(
         ``Scores``, options and tasks in the order in which they come.
 
     Raises:
-        BadArgument: The source is none of these, a cell has no number, or columns may be read in
+        BadArgument: The source is something else, a cell has no number, or columns may be read in
             more than one way.
 
     >>> _ = Path("scores.csv").write_text("seed;ppo;sac\n1;0,5;0,75\n2;0,25;1,0\n")

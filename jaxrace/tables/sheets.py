@@ -25,7 +25,7 @@ def sheet(file: File) -> Table | None:
     if not (is_excel or file.ending in (".parquet", ".arrow", ".feather")):
         return None
     try:
-        import polars  # late: other files need none
+        import polars  # late: other files do without
 
         with _without_panics():
             if is_excel:
