@@ -14,13 +14,13 @@ from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Table, listed
 
-# The columns of a log, and what else they may be called.
+# The columns of a log, and what else they may be called, the likelier first.
 _ROLES = {
-    "trajectory": "trajectory_id episode episode_id".split(),
-    "action": "actions action_taken arm item item_id treatment choice chosen".split(),
-    "probability": "propensity pscore propensity_score prob action_prob action_probability p".split(),
-    "reward": "rewards click clicked conversion cost costs loss regret".split(),
-    "behaviour": ["behavior"],
+    "trajectory": "trajectory_id episode episode_id",
+    "action": "actions action_taken arm item item_id treatment choice chosen",
+    "probability": "propensity pscore propensity_score prob action_prob action_probability p",
+    "reward": "rewards click clicked conversion cost costs loss regret",
+    "behaviour": "behavior",
 }
 _NEEDED = ("action", "probability", "reward")
 _TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
@@ -189,7 +189,7 @@ def _roles(
     roles = {role: heads[0] for role, heads in given.items() if role != "context"}
     lowered = {head.lower(): head for head in table.heads if head not in named}
     for role in [role for role in _ROLES if role not in roles]:
-        found = [lowered[name] for name in (role, *_ROLES[role]) if name in lowered]
+        found = [lowered[name] for name in (role, *_ROLES[role].split()) if name in lowered]
         found = found[:1] if role in lowered else found
         hint = f"--columns {role}=NAME says which it is"
         if len(found) > 1:
@@ -224,7 +224,7 @@ def _is_after(head: str, roles: Mapping[str, str]) -> bool:
     """Does a head say that what is below it was not known when the action was chosen?"""
     found = words(head)
     name = "_".join(found)
-    if any(name in (role, *_ROLES[role]) for role in roles):  # another column has that role
+    if any(name in (role, *_ROLES[role].split()) for role in roles):  # another column has that role
         return True
     if not found or _BEFORE & {*found}:
         return False
