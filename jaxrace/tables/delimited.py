@@ -18,8 +18,9 @@ _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", _SPACE: "spac
 _MOST_TITLES = 20  # lines above the heads
 _LOOKED_AT = 100  # rows that tell the delimiter
 _DECIMAL = re.compile(r"\d,\d")
+_WHOLE = re.compile(r"[+-]?\d+")
 # What is on the two sides of a decimal comma, and what only stands where decimals have points.
-_WHOLE, _BEHIND = re.compile(r"[+-]?\d+"), re.compile(r"\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
+_BROKEN = re.compile(r"[+-]?\d+\n\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 _BETWEEN = re.compile(r"[;\t|]|,(?=\S)")
 _LINE, _AROUND = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+"), re.compile(r"^ +| +$")
 _CUT = re.compile(r"[+-]?0\d+|-0")
@@ -144,18 +145,13 @@ def _other_reading(rows: Sequence[Row], delimiter: str) -> str:
     if delimiter != "," or any(_WITH_POINT.fullmatch(cell) for row in rows[1:] for cell in row):
         return ""
     found = [
-        [f"{one},{other}" for one, other in itertools.pairwise(row) if _are_halves(one, other)]
+        [",".join(pair) for pair in itertools.pairwise(row) if _BROKEN.fullmatch("\n".join(pair))]
         for row in rows[1:]
     ]
     if not all(found):
         return ""
     said = f"commas may be decimal ones, as in {found[0][0]}: then semicolons separate columns"
     return f"{said}; {settled}"
-
-
-def _are_halves(one: str, other: str) -> bool:
-    """May two cells be a number with a decimal comma between them?"""
-    return bool(_WHOLE.fullmatch(one) and _BEHIND.fullmatch(other))
 
 
 def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:

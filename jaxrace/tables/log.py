@@ -40,6 +40,7 @@ _BEFORE = word_set(
 )
 _IDS = word_set("id ids uid uuid guid key")
 _CLOCKS = word_set("ts time times clock unix unixtime epoch timestamp date datetime")
+_INDEX = ("", "unnamed: 0", "index", "id", "row")  # of a frame
 _MOST_KINDS = 50  # of a column with words
 _USED = "--columns context=NAME,context=NAME names what is to be used"
 
@@ -209,7 +210,7 @@ def _roles(
     context = [
         head
         for head in context
-        if not _is_row_number(table, head)
+        if not (head.lower() in _INDEX and counts(table.labels(head)))
         # A policy cannot depend on when a row was made: the next ones are made later.
         and head.lower() not in _TIMES
         and not _is_after(head, roles)
@@ -244,11 +245,6 @@ def _said_of_columns(table: Table, roles: Mapping[str, str], context: Sequence[s
         ],
     }
     return [f"{what}: {listed(heads, 30)}" for what, heads in found.items() if heads]
-
-
-def _is_row_number(table: Table, head: str) -> bool:
-    """Is it the index of a frame, with no name or one that says nothing?"""
-    return head.lower() in ("", "unnamed: 0", "index", "id", "row") and counts(table.labels(head))
 
 
 def _actions(table: Table, head: str) -> tuple[np.ndarray, tuple[str, ...] | None]:

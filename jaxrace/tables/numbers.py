@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxrace.core.validation import BadArgument, require_choice
+from jaxrace.core.validation import BadArgument
 from jaxrace.tables.cells import FLAGS, LIKE_A_NUMBER, Cell, different, is_blank, kind_of
 from jaxrace.tables.table import Table
 
@@ -16,12 +16,6 @@ _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 _THOUSANDS = {
     sign: re.compile(rf"[+-]?[1-9]\d{{0,2}}({re.escape(sign)}\d{{3}})+%?") for sign in ",."
 }
-
-
-def decimal_called(name: str) -> str | None:
-    """The decimal sign that an argument ``decimal`` names, None for auto."""
-    require_choice("decimal", name, ("auto", "comma", "point"))
-    return {"auto": None, "comma": ",", "point": "."}[name]
 
 
 def numbers_of(

@@ -6,14 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from jaxrace.core.validation import require_choice
 from jaxrace.tables.delimited import parse
 from jaxrace.tables.files import File, file_at
 from jaxrace.tables.frames import of_records, table_of
-from jaxrace.tables.numbers import decimal_called
 from jaxrace.tables.sheets import sheet
 from jaxrace.tables.table import Table, with_visible_names
 
 LINES = (".jsonl", ".ndjson")
+_DECIMALS = {"auto": None, "comma": ",", "point": "."}
 
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
@@ -31,14 +32,14 @@ def read_table(
 
     Its names are visible, and it knows its decimal sign if ``decimal`` says it.
     """
-    sign = decimal_called(decimal)
+    require_choice("decimal", decimal, (*_DECIMALS,))
     if isinstance(source, str | os.PathLike):
         source = file_at(argument, source, header, delimiter)
     if isinstance(source, File):
         table = table_in(source)
     else:
         table = source if isinstance(source, Table) else table_of(argument, source)
-    return dataclasses.replace(with_visible_names(table), decimal=sign)
+    return dataclasses.replace(with_visible_names(table), decimal=_DECIMALS[decimal])
 
 
 def table_in(file: File) -> Table:
