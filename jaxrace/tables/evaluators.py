@@ -1,5 +1,6 @@
 """Readers of what evaluators and timers leave: functions of a file, None for other files."""
 
+import itertools
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -79,7 +80,7 @@ def hyperfine(file: File, asked: Asked) -> Runs | None:
         raise file.wrong("a score for each question", "means alone", hint=hint)
     if not _are_objects(results, "command"):
         return None
-    options, scores, failed = [], [], 0
+    options, scores = [], []
     called = [str(result.get("name") or result["command"]) for result in results]
     for name, result in zip(called, results, strict=True):
         parameters = result.get("parameters")
@@ -88,8 +89,8 @@ def hyperfine(file: File, asked: Asked) -> Runs | None:
             name = f"{name} ({given})"
         # From version 2.0 on, a measurement is an object of its own.
         measured = result.get("measurements", ())
-        times = [one["time_wall_clock"]["value"] for one in measured]
         codes = result.get("exit_codes") or [one.get("exit_code") for one in measured]
+        times = [one["time_wall_clock"]["value"] for one in measured]
         times = result.get("times") or times
         if not times:
             raise file.wrong(f"the times of {name!r}", "none")
@@ -98,12 +99,10 @@ def hyperfine(file: File, asked: Asked) -> Runs | None:
             raise file.wrong("commands of different names", f"{name!r} twice", hint=hint)
         options += [name] * len(times)
         numbers = [_number(file, time, f", {name!r}") for time in times]
-        bad = [place for place, code in enumerate(codes[: len(times)]) if code not in (0, None)]
-        for place in bad:
-            numbers[place] = math.nan
-        failed += len(bad)
-        scores += numbers
+        pairs = itertools.zip_longest(numbers, codes[: len(times)])
+        scores += [x if code in (0, None) else math.nan for x, code in pairs]
     said = ("seconds of hyperfine: smaller is better",)
+    failed = sum(score != score for score in scores)
     failures = f"exit codes other than 0: {failed:,}" if failed else ""
     about = file.argument, file.where, options, scores
     return Runs(*about, said=said, smaller=True, failures=failures)

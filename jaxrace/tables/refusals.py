@@ -17,17 +17,18 @@ from jaxrace.tables.heads import (
     names_quantity,
     names_score,
     names_steps,
+    word_set,
     words,
 )
 from jaxrace.tables.sides import sides_of
 from jaxrace.tables.table import Table, listed
 
 # Of rows and columns that are made of others; "All" is that of pandas.
-SUMMARIES = frozenset(("all", "average", "avg", "mean", "median", "std", "sum", "total"))
+SUMMARIES = word_set("all average avg mean median std sum total")
 # What predictions are compared with.
-_TRUTHS = (
-    *("label", "labels", "y_true", "target", "targets", "truth", "ground_truth", "groundtruth"),
-    *("gold", "gold_label", "reference", "expected", "true_label", "actual"),
+_TRUTHS = word_set(
+    "label labels y_true target targets truth ground_truth groundtruth gold gold_label reference "
+    "expected true_label actual"
 )
 NAMED = "--options names the columns of options"
 _COLUMNS = "a column for each option"
@@ -42,14 +43,12 @@ _FAR, _FARTHEST = 10, 10_000  # times the largest of the others
 _EXACT = 2**53  # larger floats are all whole
 
 # What was measured.
-_MEASURES = frozenset(
-    (
-        *("metric", "metrics", "measure", "measurement", "quantity", "criterion", "scorer"),
-        *("filter", "split", "phase", "statistic", "stat", "variable"),
-    )
+_MEASURES = word_set(
+    "metric metrics measure measurement quantity criterion scorer filter split phase statistic "
+    "stat variable"
 )
 _SPLITS = re.compile(r"(train|test|val|valid|dev|eval|hold[ _-]?out)[a-z]*", re.IGNORECASE)
-_COUNTS = frozenset(("index", "row", "run", "trial", "iteration"))  # rows, if they begin at 0 or 1
+_COUNTS = word_set("index row run trial iteration")  # rows, if they begin at 0 or 1
 _MOST = 20  # quantities of one column
 
 
