@@ -128,12 +128,6 @@ def kind_of_scores(column: Sequence[Cell]) -> Kind:
     return "mixed" if is_failed else found
 
 
-def blanks_of(rows: np.ndarray) -> list[int]:
-    """Before which of an option's runs, in some ``rows``, there was a row without one."""
-    missing = np.setdiff1d(np.arange(rows.max(initial=-1)), rows)
-    return np.searchsorted(rows, missing).tolist()
-
-
 def _is_failure(cell: Cell) -> bool:
     if isinstance(cell, str):
         text = cell.strip().lower().lstrip("+-")
@@ -183,7 +177,7 @@ def settled(runs: Runs, failed: Failed) -> Runs:
         for name in ("options", "scores", "tasks", "groups"):
             column = getattr(runs, name)
             changes[name] = column and [column[row] for row in kept]
-        changes["blanks"] = {}
+        changes["gaps"] = ()
     else:
         score = -math.inf if failed == "worst" else failed
         pairs = zip(runs.scores, are_failed, strict=True)

@@ -13,7 +13,6 @@ from jaxrace.tables.asked import Asked
 from jaxrace.tables.cells import counts, is_blank, kind_of
 from jaxrace.tables.failures import (
     HINT,
-    blanks_of,
     kind_of_scores,
     numbers_made,
     settled,
@@ -65,7 +64,6 @@ class Wide:
             head: np.flatnonzero(~np.isnan(numbers) | self.failed[head])
             for head, numbers in self.found.items()
         }
-        blanks = {head: blanks_of(rows) for head, rows in made.items()}
         return Runs(
             table.argument,
             table.where,
@@ -77,7 +75,7 @@ class Wide:
             groups=self.groups and [self.groups[row] for rows in made.values() for row in rows],
             grouped_by=self.grouped_by,
             measures=tuple(made),
-            blanks=blanks if any(blanks.values()) else {},
+            gaps=[gap for x in made.values() for gap in (np.diff(x, prepend=-1) - 1).tolist()],
             task_order=labels,
         )
 
@@ -88,7 +86,7 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     if isinstance(found, Runs):
         return found
     runs, said = found.runs(table), []
-    if gaps := sum(map(len, runs.blanks.values())):
+    if gaps := sum(runs.gaps):
         is_unsaid = asked.failed in (None, "drop")
         means = "no runs" if is_unsaid else "runs that failed, but of shared tasks"
         said.append(f"blank cells between others, {means}: {gaps:,}")

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class Runs(Place):
     groups: Sequence[str] | None = None  # of the task of each run, the benchmark or subject
     grouped_by: str = ""  # what says so
     measures: tuple[str, ...] = ()
-    blanks: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
+    gaps: Sequence[int] = ()  # blank cells between a run and the one before in its column
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
     failures: str = ""  # what the source says of runs that failed
 
@@ -72,12 +72,6 @@ def joined(parts: Sequence[Runs]) -> Runs:
 
     has_tasks = all(part.tasks is not None for part in parts)
     has_groups = has_tasks and all(part.groups is not None for part in parts)
-    blanks: dict[str, list[int]] = {}
-    before: Counter[str] = Counter()
-    for part in parts:
-        for name, places in part.blanks.items():
-            blanks.setdefault(name, []).extend(before[name] + place for place in places)
-        before.update(part.options)
     return Runs(
         parts[0].argument,
         parts[0].where + (", ..." if len(parts) > 1 else ""),
@@ -90,7 +84,7 @@ def joined(parts: Sequence[Runs]) -> Runs:
         all_of("groups") if has_groups else None,
         parts[0].grouped_by if has_groups else "",
         tuple(dict.fromkeys(all_of("measures"))),
-        blanks,
+        [gap for part in parts for gap in part.gaps or [0] * len(part.options)],
         all_of("task_order"),
     )
 
@@ -115,6 +109,7 @@ def scores_of(runs: Runs) -> Scores:
     task_names, task_of = _places(runs.tasks, [task for task in first if task in made])
     tasks = tuple(np.split(task_of[order], ends))
     groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
+    gaps = np.split(np.array(runs.gaps, int)[order], ends) if any(runs.gaps) else []
     return Scores(
         names,
         values,
@@ -125,7 +120,7 @@ def scores_of(runs: Runs) -> Scores:
         runs.numbered,
         groups,
         runs.measures,
-        blanks=tuple(tuple(runs.blanks.get(name, ())) for name in names) if runs.blanks else (),
+        blanks=tuple(tuple(np.repeat(np.arange(len(x)), x).tolist()) for x in gaps),
     )
 
 
