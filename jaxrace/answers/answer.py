@@ -57,6 +57,10 @@ class Answer:
         """What the headline says, and how sure it is."""
         raise NotImplementedError
 
+    def meanings(self) -> list[str]:
+        """The same, in lines."""
+        return self.meaning().split("; ")
+
     def asked(self) -> str:
         """The question in a line."""
         raise NotImplementedError

@@ -87,6 +87,11 @@ class RaceOfTable(Ranking):
         return self.certificate is not None
 
     @property
+    def is_answered(self) -> bool:
+        """The same."""
+        return self.certified
+
+    @property
     def _unit(self) -> str:
         return "runs" if self.kind == "independent" else "tasks"
 
@@ -223,6 +228,10 @@ class RaceOfTable(Ranking):
         if self.whole:
             told = "all tasks of the list were run: of these it is certain, of no others"
         return f"{claim}; {told}"
+
+    def meanings(self) -> list[str]:
+        """The same, in one line."""
+        return [self.meaning()]
 
     def asked(self) -> str:
         """The question in a line."""

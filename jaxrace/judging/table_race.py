@@ -76,40 +76,38 @@ def race(
             ``jaxrace.tables.read_scores`` takes them; or the ``Scores`` that it returns.
         top: How many of the best are wanted, kappa.
         delta: The probability of a wrong certificate.
-        by: What is better: "wins", to be better more often than worse, for which only the order of
-            scores counts; or "mean", to have the higher mean, which needs ``low`` and ``high``.
-        low: The lowest score that is possible.
+        by: What is better: wins, to be better more often than worse, for which only the order of
+            scores counts; or mean, the higher mean, which needs low and high.
+        low: The lowest score that is possible, for a race by mean.
         high: The highest one.
-        shared: Options ran on the same tasks, seeds or instances. They may depend on each other
-            within a task in any way; tasks must be alike and independent of each other, or see
-            ``of``.
-        of: The question is who is best on a list of so many tasks, which are run in an order that
-            was drawn by lot before any result was known.
-        tolerance: Good enough: nobody else is better by so much or more, in units of the score by
-            mean and in win probability (below 0.5) by wins. Ties end, too.
+        shared: Options ran on the same tasks, seeds or instances. Within a task they may depend on
+            each other; tasks are alike and independent, unless of says that they are a list.
+        of: Who is best on a list of so many tasks, whose order was drawn by lot before any result
+            was known?
+        tolerance: Good enough: nobody else is better by so much, in units of the score by mean and
+            in win probability (below 0.5) by wins. Ties end, too.
         smaller: Smaller scores are better. A file of seconds says so itself.
-        larger: Larger scores are better, whatever the file or a name such as "loss" says. Such
-            names are refused until this or ``smaller`` is said.
+        larger: Larger scores are better, whatever the file or a name such as loss says. Such names
+            are refused until this or smaller is said.
         compare: A preference of two outcomes instead of numbers: +1, -1, or 0.
-        horizon: Independent runs of an option that the bets are tuned for.
-        gaps: A shared task that an option lacks, before the last one that it has run, is "lost"
-            against whomever it is compared with until it is run; or "skip" leaves it out, for gaps
-            that do not depend on scores and that are never filled.
-        looks: A file that remembers what was looked at, made by the first look. Each later one is
+        horizon: Independent runs per option that the bets are tuned for: more of them show smaller
+            gaps, later. Runs beyond these count as well.
+        gaps: Shared tasks that an option lacks, before its last one, count as lost until they are
+            run; or skip leaves them out: they must not depend on scores, nor ever be filled.
+        looks: A file that remembers what was looked at, made by the first look. Later ones are
             refused if settings, options or scores of before have changed; shared tasks are taken in
-            the order in which they came, however the table is sorted now.
+            the order in which they came first.
         order_by_lot: A seed: put the shared tasks of a complete table, which is looked at once, in
             a random order, which depends on the seed and the tasks' names alone.
-        option_column: Of a frame or file: the column that names the option, if that is not clear.
-        score_column: Of the same: that of the scores.
-        task_column: Of the same: that of the tasks.
-        group_column: Of the same: that of the benchmark or subject of each task.
-        options: Of a column for each option: these; others are left out.
-        failed: What a run that failed, as a state, ``inf``, NaN or a blank cell between others
-            say, counts as: "worst", which is below all others (by mean, ``low``; above, if
-            smaller is better); "drop", left out; or a score. They are refused until this is said.
-        where: Of a table: which rows to take, as "metric=auc".
-        dependent: Do not look whether independent runs are independent. Nothing is certified then.
+        option_column: The column that names the option, where its name does not say so.
+        score_column: The column of the scores.
+        task_column: The column of the tasks.
+        group_column: The column of the benchmark, subject or the like of each task.
+        options: Of a column for each option: these, with commas between; others are left out.
+        failed: What a run that failed counts as, as a state, inf, NaN or a blank cell says: worst,
+            below all others (by mean, low); drop, left out; or a number, its score.
+        where: The rows to take, such as metric=auc; several have commas between.
+        dependent: Look at runs that are not independent, too; nothing is certified then.
 
     Returns:
         The result; print it.
@@ -196,7 +194,11 @@ def _doubts_about_order(question: Question, table: scores.Table, pairs: Pairs) -
 
 def _doubts(table: scores.Table, columns: Sequence[np.ndarray]) -> list[str]:
     """Why runs are hardly independent; ValueError if they cannot be."""
-    doubt = doubt_about(dict(zip(table.names, columns, strict=True)))
+    try:
+        doubt = doubt_about(dict(zip(table.names, columns, strict=True)))
+    except ValueError as error:
+        hint = "--dependent (dependent=True) looks at them, and certifies nothing"
+        raise ValueError(f"{error}; {hint}") from error
     doubts = [] if doubt is None else [doubt]
     if table.repeat_tasks:
         doubts.append(

@@ -42,12 +42,13 @@ def select(
         data: Votes, games or margins, as ``jaxrace.tables.read_votes`` takes them: a data frame,
             columns by name, a list of rows, or the path of a file.
         top: How many of the best are wanted, k.
-        delta: The selection is ``sure`` once it is right with an estimated probability of at least
+        delta: It is sure once the selection is right with an estimated probability of at least
             1 - delta, and those at the boundary were compared ten times each.
         next: How many comparisons to propose.
-        score: What numbers are: "win", the share of a win of the first; "margin", by how much it
-            was better; "auto", what they can only be.
-        seed: Of the draws.
+        score: margin, by how much the first was better, below 0 if it was worse (so 1, -1 and 0 for
+            won, lost and tied); win, the first's share of a win: 1, 0 and .5. auto reads nothing
+            but 0, .5 and 1 as win, and what has negative scores as margin, and refuses the rest.
+        seed: Seed of all random numbers.
         argument: What messages begin with.
         **columns: ``first_column``, ``second_column``, ``score_column``, ``decimal`` and
             ``delimiter`` of ``read_votes``.
