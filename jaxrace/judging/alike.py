@@ -40,6 +40,11 @@ _LEAST_COPIES, _COPIED = 1.5, 1e-4
 # The weights of the mean: named blocks, where there are any; tasks that repeat others.
 _NAMED_SHARE, _REPEATED_SHARE = 0.45, 0.1
 
+ORDER_BY_LOT = (
+    "order_by_lot=SEED (--order-by-lot SEED) puts those of a complete table in a random order, for "
+    "one look; of=N (--of N) asks about these N tasks"
+)
+
 # Of an outright refusal: so many stretches of tasks of one group for each group.
 _FEW_STRETCHES = 4
 
@@ -158,9 +163,8 @@ def _wrong(got: str, is_list: bool) -> str:
             f"{got}. Once all tasks of the list are run, their order does not matter"
         )
     return (
-        f"tasks: expected ones that are alike, in whatever order, got {got}. order_by_lot=SEED "
-        "(--order-by-lot SEED) puts those of a complete table in a random order, for one look; "
-        "of=N (--of N) asks about these N tasks and no others, once all of them are run"
+        f"tasks: expected ones that are alike, in whatever order, got {got}. {ORDER_BY_LOT} and no "
+        "others, once all of them are run"
     )
 
 
