@@ -72,17 +72,10 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
     repeated = _repeated(by_task([x.astype(float) for x in codes], table.tasks, number))
     if repeated.log_e >= -math.log(REFUSED):
         raise ValueError(f"order_by_lot: expected tasks of their own, got {repeated.what}")
-    digests = [hashlib.sha256(f"{seed}\n{name}".encode()).digest() for name in table.task_names]
-    order = sorted(range(number), key=digests.__getitem__)
-    place = np.empty(number, np.int64)
-    place[order] = np.arange(number)
-    groups = tuple(table.groups[task] for task in order) if table.groups else ()
-    return dataclasses.replace(
-        table,
-        tasks=tuple(place[tasks] for tasks in table.tasks),
-        task_names=tuple(table.task_names[task] for task in order),
-        groups=groups,
-    )
+    digests = {
+        name: hashlib.sha256(f"{seed}\n{name}".encode()).digest() for name in table.task_names
+    }
+    return table.in_task_order(sorted(digests, key=digests.__getitem__))
 
 
 def _ends(table: Table) -> IntArray:

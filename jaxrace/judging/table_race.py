@@ -2,12 +2,14 @@
 
 import dataclasses
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from jaxrace.answers.answer import listed
 from jaxrace.core.validation import require_top, require_truth
 from jaxrace.evidence.independence import (
     IN_COMMON,
@@ -23,11 +25,12 @@ from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
 from jaxrace.judging.answering import answer
-from jaxrace.judging.failed import with_worst
 from jaxrace.judging.judgement import judgement_on
 from jaxrace.judging.looks import Looks
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, RaceOfTable
+
+_FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
 
 
 def race(
@@ -163,8 +166,7 @@ def _read(
     if of_numbers:
         is_smaller = question.better(table) == "smaller"
         worst = question.high if is_smaller else question.low
-        values = with_worst(table.names, table.values, table.failed, worst, is_smaller)
-        table = dataclasses.replace(table, values=values)
+        table = table.with_worst(worst, is_smaller)
     if past is not None:
         table = past.continued(table)
     if question.order_by_lot is not None:
@@ -209,7 +211,7 @@ def _doubts(
 
 def _doubts_about_tasks(question: Question, table: scores.Table, pairs: SharedPairs) -> list[str]:
     """Why tasks hardly are independent, alike, or in an order by lot; ValueError if they cannot."""
-    found = [scores.overlap_of(table) if question.of is None else None]
+    found = [_overlap_of(table) if question.of is None else None]
     if min(table.progress) != question.of:  # else all were run, in whatever order
         found.append(doubt_about_copies(pairs.values))
         if question.order_by_lot is None:
@@ -221,7 +223,7 @@ def _notes(
     question: Question, table: scores.Table, columns: Sequence[np.ndarray], dependent: bool
 ) -> list[str]:
     """What a reader should know."""
-    notes = [*table.said, *scores.notes_of(table, question.gaps)]
+    notes = [*table.said, *_gaps_of(table, question.gaps)]
     if question.larger and table.smaller:
         notes.append("larger scores are better, as asked for, not smaller ones")
     if len(set(table.groups)) > 1:
@@ -242,6 +244,36 @@ def _notes(
         clocks = sorted_options(dict(zip(table.names, columns, strict=True)))
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
     return notes
+
+
+def _gaps_of(table: scores.Table, gaps: Gaps) -> list[str]:
+    """What a reader should know about shared tasks that were left out."""
+    if table.tasks is None:
+        return []
+    last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks]
+    counts = zip(table.names, np.array(last) - table.progress, strict=True)
+    lacking = [f"{name} {count:,}" for name, count in counts if count]
+    if not lacking:
+        return []
+    means = (
+        "each counts as lost until it is run; gaps=skip (--gaps skip) leaves them out, if they do "
+        "not depend on scores and are never filled"
+        if gaps == "lost"
+        else "skipped: they must not depend on scores, and must never be filled"
+    )
+    return [f"tasks without a score before the last one: {listed(lacking)}; {means}"]
+
+
+def _overlap_of(table: scores.Table) -> str | None:
+    """Why shared tasks that are no list may not be independent: folds of one data set."""
+    columns = " ".join(re.findall(r"tasks from columns? (.*)", "\n".join(table.said)))
+    names = table.task_names[:1] if table.tasks is not None else ()
+    if not any(_FOLDS.search(text) for text in (columns, *names)):
+        return None
+    return (
+        "folds of one data set overlap, and are no independent tasks: of=N (--of N) asks about the "
+        "list of all N folds, in an order drawn by lot"
+    )
 
 
 def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
