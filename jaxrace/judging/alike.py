@@ -16,16 +16,18 @@ import dataclasses
 import hashlib
 import math
 import re
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxrace.answers.answer import listed
+from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
 from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
-from jaxrace.judging.scores import Table, by_task
+from jaxrace.judging.scores import Table, by_task, ranks
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
 _SUMS = (2.0, 8.0, 32.0, 128.0)
@@ -64,34 +66,30 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
     number = len(table.task_names)
     short = [name for name, n in zip(table.names, table.progress, strict=True) if n < number]
     if short:
-        raise ValueError(
-            f"order_by_lot: expected a table in which every option has run all {number:,} tasks, "
-            f"got fewer of {listed(short)}: tasks that not all have run are to be left out"
+        raise BadArgument(
+            *("order_by_lot", f"a table in which every option has run all {number:,} tasks"),
+            f"fewer of {listed(short)}",
+            ": tasks that not all have run are to be left out",
         )
-    codes = np.split(np.unique(np.concatenate(table.values), return_inverse=True)[1], _ends(table))
-    repeated = _repeated(by_task([x.astype(float) for x in codes], table.tasks, number))
+    repeated = _repeated(by_task(ranks(table.values), table.tasks, number))
     if repeated.log_e >= -math.log(REFUSED):
-        raise ValueError(f"order_by_lot: expected tasks of their own, got {repeated.what}")
-    digests = {
-        name: hashlib.sha256(f"{seed}\n{name}".encode()).digest() for name in table.task_names
-    }
-    return table.in_task_order(sorted(digests, key=digests.__getitem__))
+        raise BadArgument("order_by_lot", "tasks of their own", repeated.what)
 
+    def digest(name: str) -> bytes:
+        return hashlib.sha256(f"{seed}\n{name}".encode()).digest()
 
-def _ends(table: Table) -> IntArray:
-    return np.cumsum([len(column) for column in table.values])[:-1]
+    return table.in_task_order(sorted(table.task_names, key=digest))
 
 
 def doubt_about_copies(values: FloatArray) -> str | None:
     """Why tasks are hardly others: each of many rows [K, T, R] about equally often, in any order.
 
-    By how much multiplicities vary less than those of a law with equal atoms, of which some may not
-    have occurred: a chi-square with their variance, by Chernoff's bound.
+    Multiplicities vary less than those of a law with equal atoms, of which some may not have
+    occurred: a chi-square with their variance, by Chernoff's bound.
     """
     if values.shape[1] < 2:
         return None
-    rows = _rows(values)
-    counts = np.unique(rows, axis=0, return_counts=True)[1]
+    counts = np.unique(_rows(values), axis=0, return_counts=True)[1]
     mean = float(counts.mean())
     if len(counts) < _LEAST_BLOCK or mean < _LEAST_COPIES:
         return None
@@ -104,7 +102,7 @@ def doubt_about_copies(values: FloatArray) -> str | None:
     if log_p > math.log(_COPIED):
         return None
     return (
-        f"tasks: expected ones of their own, got {len(rows):,} of which {len(counts):,} differ, "
+        f"tasks: expected ones of their own, got {counts.sum():,} of which {len(counts):,} differ, "
         f"each about {mean:.0f} times: leave the copies out"
     )
 
@@ -119,12 +117,13 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
         ValueError: They are certainly not; or groups of tasks that the table names come one after
             the other.
     """
-    is_list = pairs.num_tasks is not None
-    number = pairs.values.shape[1]
+    is_list, number = pairs.num_tasks is not None, pairs.values.shape[1]
     groups = table.groups or tuple(map(_prefix, table.task_names))
-    starts = _stretches(groups)
     said = f"{len(set(groups)):,} groups of tasks one after the other: {pooled(groups)}"
-    chance = _chance_of_stretches(groups, len(starts)) if len(starts) < number else 0.0
+    # Where stretches of tasks of one group begin.
+    codes = np.unique(np.array(groups, str), return_inverse=True)[1]
+    starts = np.flatnonzero(np.r_[len(codes) > 0, codes[1:] != codes[:-1]])
+    chance = _chance_of_stretches(np.bincount(codes), len(starts)) if len(starts) < number else 0.0
     in_blocks = chance < math.log(REFUSED)
     few = len(starts) <= _FEW_STRETCHES * len(set(groups))
     if in_blocks and (is_list or (few and table.groups)):
@@ -144,9 +143,7 @@ def pooled(groups: tuple[str, ...]) -> str:
     >>> pooled(("mmlu", "mmlu", "gsm8k"))
     'mmlu 2, gsm8k 1'
     """
-    names, counts = np.unique(groups, return_counts=True)
-    size = dict(zip(names.tolist(), counts.tolist(), strict=True))
-    return listed([f"{name} {size[name]:,}" for name in dict.fromkeys(groups)])
+    return listed([f"{name} {count:,}" for name, count in Counter(groups).items()])
 
 
 def _wrong(got: str, is_list: bool) -> str:
@@ -176,23 +173,16 @@ def _prefix(task: str) -> str:
     return "".join(kept).strip(" _/:.#-")
 
 
-def _stretches(groups: tuple[str, ...]) -> IntArray:
-    """Where stretches of tasks of one group begin."""
-    codes = np.unique(np.array(groups, str), return_inverse=True)[1]
-    return np.flatnonzero(np.r_[len(codes) > 0, codes[1:] != codes[:-1]])
-
-
-def _chance_of_stretches(groups: tuple[str, ...], number: int) -> float:
-    """ln of a bound on the probability of at most so many stretches in a random order.
+def _chance_of_stretches(counts: IntArray, number: int) -> float:
+    """ln of a bound on the chance of at most so many stretches in a random order; ``counts`` [G].
 
     Tasks can be cut into r stretches in T - 1 choose r - 1 ways, and those be named in at most
     G (G - 1)^(r - 1); of all orders of the names there are T! / (n_1! ... n_G!).
     """
-    counts = np.unique(np.array(groups, str), return_counts=True)[1]
     if len(counts) < 2:
         return 0.0
     r, rest = np.arange(len(counts), number + 1), len(counts) - 1
-    ways = log_choose(len(groups) - 1, r - 1) + math.log(rest + 1) + (r - 1) * math.log(rest)
+    ways = log_choose(counts.sum() - 1, r - 1) + math.log(rest + 1) + (r - 1) * math.log(rest)
     return float(np.logaddexp.reduce(ways) - _log_orders(counts))
 
 
@@ -200,23 +190,20 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
     """The mean e over pairs and laws, and what speaks loudest."""
     first, second = _some_pairs(*pairs.values.shape)
     differences = pairs.differences(first, second)
-    series = [("is better", np.nan_to_num(np.sign(differences)))]
+    series = [("is better", np.sign(np.nan_to_num(differences)))]
     if pairs.compare is None and differences.size:
         differences = dataclasses.replace(pairs, by="mean").differences(first, second)
-        with np.errstate(invalid="ignore"):
-            beyond = np.sign(differences - _medians(differences)[:, None])
-        series.append(("is better by more than usual", beyond))
+        beyond = np.nan_to_num(differences - _medians(differences)[:, None])
+        series.append(("is better by more than usual", np.sign(beyond)))
     number = pairs.values.shape[1]
     counts = 2 ** np.arange(1, 10)
-    counts = counts[(number // counts >= _LEAST_BLOCK) & (counts <= _MOST_BLOCKS)]
-    cuts = [np.arange(count + 1) * number // count for count in counts.tolist()]
-    blocks_share = 1 - _REPEATED_SHARE - (_NAMED_SHARE if named is not None else 0)
-    weighted = [(cut, blocks_share / len(cuts)) for cut in cuts]
+    counts = counts[(number // counts >= _LEAST_BLOCK) & (counts <= _MOST_BLOCKS)].tolist()
+    share = (1 - _REPEATED_SHARE - (_NAMED_SHARE if named is not None else 0)) / max(len(counts), 1)
+    weighted = [(np.arange(count + 1) * number // count, share) for count in counts]
     weighted += [(named, _NAMED_SHARE)] if named is not None else []
     repeated = _repeated(pairs.values)
     best, total = repeated, repeated.log_e + math.log(_REPEATED_SHARE)
     for words, signs in series:
-        signs = np.nan_to_num(signs)
         so_far = _so_far(signs)
         for cut, weight in weighted:
             log_es = _log_e(*_in_blocks(so_far, cut))
@@ -269,23 +256,23 @@ def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
     by more: no number of wins of all is likelier than the likeliest one of the largest block.
     """
     n, m = decided.sum(1), won.sum(1)
-    share = ((m + 0.5) / (n + 1))[:, None]
+    share = (m + 0.5) / (n + 1)
     largest = decided.max(1)
     found = []
     for total in _SUMS:
         a, b = total * share, total * (1 - share)
+        whole = log_beta(a, b)
         with np.errstate(divide="ignore", invalid="ignore"):
-            mode = np.clip((largest + 1) * (a - 1)[:, 0] / (total - 2), 0, largest)
-        mode = np.floor(np.nan_to_num(mode))
-        whole = log_beta(a, b)[:, 0]
+            mode = np.nan_to_num((largest + 1) * (a - 1) / (total - 2)).clip(0, largest)
         likeliest = np.max(
             [
-                log_choose(largest, k) + log_beta(a[:, 0] + k, b[:, 0] + largest - k) - whole
-                for k in (0 * largest, mode, largest)
+                log_choose(largest, k) + log_beta(a + k, b + largest - k) - whole
+                for k in (0 * largest, np.floor(mode), largest)
             ],
             axis=0,
         )
-        log_q = (log_beta(a + won, b + decided - won) - log_beta(a, b)).sum(1)
+        a, b = a[:, None], b[:, None]
+        log_q = (log_beta(a + won, b + decided - won) - whole[:, None]).sum(1)
         found.append(log_choose(n, m) + log_q - np.minimum(likeliest, 0))
     return np.logaddexp.reduce(found) - math.log(len(_SUMS))
 
@@ -301,22 +288,18 @@ def _repeated(values: FloatArray) -> _Finding:
     Then it is settled by T / r rows: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders of
     n_1, n_2, ... equal rows are so, in two ways, for any r.
     """
-    none = _Finding(-math.inf, "")
-    if values.shape[1] < 2:
-        return none
-    rows = _rows(values)
-    codes, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)[1:]
-    codes, most = codes.reshape(-1), math.gcd(*counts.tolist())
-    for times in range(most, 1, -1):
-        if most % times:
-            continue
-        size = len(codes) // times
-        by_row, by_table = codes.reshape(size, times), codes.reshape(times, size)
-        if (by_row == by_row[:, :1]).all() or (by_table == by_table[:1]).all():
-            log_e = _log_orders(counts) - _log_orders(counts // times) - math.log(2 * len(codes))
-            what = f"{size:,} tasks, each of them {times} times (leave the copies out)"
-            return _Finding(log_e, what)
-    return none
+    if values.shape[1] >= 2:
+        rows = _rows(values)
+        codes, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)[1:]
+        codes, most = codes.reshape(-1), math.gcd(*counts.tolist())
+        for times in [times for times in range(most, 1, -1) if most % times == 0]:
+            size = len(codes) // times
+            by_row, by_table = codes.reshape(size, times), codes.reshape(times, size)
+            if (by_row == by_row[:, :1]).all() or (by_table == by_table[:1]).all():
+                log_e = _log_orders(counts) - _log_orders(counts // times)
+                what = f"{size:,} tasks, each of them {times} times (leave the copies out)"
+                return _Finding(log_e - math.log(2 * len(codes)), what)
+    return _Finding(-math.inf, "")
 
 
 def _block_words(

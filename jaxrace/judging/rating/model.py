@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.judging.rating.pairs import Pairs, inverse, pairs_of
+from jaxrace.judging.rating.pairs import Pairs, pairs_of
 from jaxrace.tables import Votes
 
 # What tau may be, beforehand: half a Cauchy law of this scale, of log-odds or of the noise of one
@@ -165,7 +165,8 @@ def _of_wins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
             (mean, covariance), precision, information = start, math.exp(-2 * log_tau), 0.0
             for number in range(_MOST_STEPS):
                 slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
-                covariance, information = inverse(pairs.laplacian(weights, precision))
+                curvature = pairs.laplacian(weights, precision)
+                covariance, information = np.linalg.inv(curvature), np.linalg.slogdet(curvature)[1]
                 step = covariance @ slopes
                 most = float(np.abs(step).max())
                 mean = mean + step * (2 / max(most, 2))
@@ -194,7 +195,7 @@ def _of_many_wins(pairs: Pairs) -> Rating:
     for _ in range(_MOST_STEPS):
         counts, precision = pairs.counts / dispersion, math.exp(-2 * log_tau)
         slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
-        covariance, _ = inverse(pairs.laplacian(weights, precision))
+        covariance = np.linalg.inv(pairs.laplacian(weights, precision))
         start = mean
         for _ in range(_SETTLING):
             step = covariance @ slopes

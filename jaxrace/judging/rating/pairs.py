@@ -6,8 +6,6 @@ import numpy as np
 
 from jaxrace.tables import Votes
 
-_LEAF = 64  # rows, from which on halves of a matrix are inverted by themselves
-
 
 class Pairs(NamedTuple):
     """How often each two options have met, and how it ended."""
@@ -73,23 +71,3 @@ def pairs_of(votes: Votes) -> Pairs:
     means = np.bincount(places, scores, size * size)[met] / counts[met]
     squares = float((scores**2).sum())
     return Pairs(size, met // size, met % size, counts[met].astype(float), means, squares)
-
-
-def inverse(matrix: np.ndarray) -> tuple[np.ndarray, float]:
-    """Of a positive definite matrix, and ln of its determinant: half of what LAPACK works for it.
-
-    >>> inverse(np.diag([2.0, 4.0]))[0].tolist()
-    [[0.5, 0.0], [0.0, 0.25]]
-    """
-    half = len(matrix) // 2
-    if half < _LEAF:
-        return np.linalg.inv(matrix), float(np.linalg.slogdet(matrix)[1])
-    found = np.empty_like(matrix)
-    first, one = inverse(matrix[:half, :half])
-    across = first @ matrix[:half, half:]
-    second, other = inverse(matrix[half:, half:] - matrix[half:, :half] @ across)
-    found[half:, half:] = second
-    found[:half, half:] = -across @ second
-    found[half:, :half] = found[:half, half:].T
-    found[:half, :half] = first - found[:half, half:] @ across.T
-    return found, one + other
