@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, finite, first_of, listed, panels
+from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, first_of, list_down, listed, panels
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,6 +60,7 @@ class SelectionOfVotes(Ranking):
     """The answer of ``jaxrace.select``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
     ROWS: ClassVar = {"options": Ranked, "next": Proposal}
+    ALSO: ClassVar = ("best", "sure")
 
     top: int
     delta: float
@@ -75,7 +76,6 @@ class SelectionOfVotes(Ranking):
 
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Self:
-        """The same again, of what ``to_dict`` gives."""
         return super().from_dict({**found, "gap": Gap(**found["gap"])})
 
     @property
@@ -89,23 +89,18 @@ class SelectionOfVotes(Ranking):
 
     @property
     def is_answered(self) -> bool:
-        """The same."""
         return self.sure
 
     @property
     def _few(self) -> list[str]:
-        """Which of the two at the boundary were hardly compared."""
-        boundary = self.options[self.top - 1 : self.top + 1]
-        return [one.name for one in boundary if one.comparisons < _LEAST]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, of what JSON knows."""
-        return finite(dataclasses.asdict(self) | {"best": self.best, "sure": self.sure})
+        """The two options at the boundary, as far as they were hardly compared."""
+        at_boundary = self.options[self.top - 1 : self.top + 1]
+        return [one.name for one in at_boundary if one.comparisons < _LEAST]
 
     def plot(self) -> "Figure":
         """A matplotlib figure: the ranking with its intervals, and what to compare next."""
         options, pairs = self.options[:MOST_SHOWN], self.next[:MOST_SHOWN]
-        rows = max(len(options), len(pairs))
+        rows, called = max(len(options), len(pairs)), self.labels()
         figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2), self.names, 3)
         for place, one in enumerate(options):
             colour = "C0" if one.selected else "0.65"
@@ -113,39 +108,36 @@ class SelectionOfVotes(Ranking):
                 ranking.plot((one.low, one.high), (place, place), color=colour, lw=2)
             ranking.plot(one.score, place, "o", ms=6, color=colour)
         ranking.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        called = self.labels()
         ranking.set_yticks(range(len(options)), [called[one.name] for one in options])
-        more = first_of(options, len(self.options))
+        more = first_of(options, len(self.options)).replace(": ", "\n")
         what = "share of wins" if self.reading == "win" else "margin"
         ranking.set(
-            title="ranking: above the line is selected" + more.replace(": ", "\n"),
+            title="ranking: above the line is selected" + more,
             xlabel=f"{what}, mean over the others\n(approximate 95 % intervals)",
         )
         ahead.barh(range(len(pairs)), [one.times for one in pairs], color="C0")
-        names = [f"{called[one.better]} - {called[one.worse]}" for one in pairs]
-        ahead.set_yticks(range(len(pairs)), names)
-        ahead.set_ylim(max(rows, 4) - 0.4, -0.6)
+        list_down(ahead, [f"{called[x.better]} - {called[x.worse]}" for x in pairs], max(rows, 4))
         most = max((one.times for one in pairs), default=0)
         ahead.set_xticks(range(0, most + 1, -(-(most + 1) // 10)))
         ahead.set(title="compare next", xlabel="comparisons")
         return figure
 
     def asked(self) -> str:
-        """The question in a line."""
         return (
             f"Top {self.top} of {len(self.options)} options by {self.comparisons:,} comparisons, "
             f"read as {self.reading}s"
         )
 
     def headline(self) -> str:
-        """The answer in a line."""
         wanted = f"{100 * (1 - self.delta):.10g} %"
         if self.sure:
             return f"SELECTED, likely right ({wanted} or more): {listed(self.best)}"
         return f"NOT SURE YET ({wanted} wanted), a guess: {listed(self.best)}"
 
     def meaning(self) -> str:
-        """How sure it is."""
+        return "; ".join(self.meanings())
+
+    def meanings(self) -> list[str]:
         lines = [f"probability that the selection is right: {self._sureness()}"]
         if self._few:
             lines.append(
@@ -164,38 +156,32 @@ class SelectionOfVotes(Ranking):
                 "none of the comparisons that are proposed is likely to change the selection by "
                 f"itself: the chance is {chance}"
             )
-        return "; ".join(lines)
+        return lines
+
+    def _sureness(self) -> str:
+        if self.confidence is None:
+            return "not known yet: compare options that nothing connects"
+        about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
+        about = f"below {_TOLD}" if self.confidence < _TOLD else about
+        return f"{about}, an estimate without guarantee"
 
     def tables(self) -> list[Shown]:
         """The options, best first, and what to compare next: the first 20 of each."""
-        heads = ["", "option", "compared", self._unit(), "95 % interval", "verdict"]
+        unit = "wins" if self.reading == "win" else "margin"
         rows = [
             [
-                str(place + 1),
-                one.name,
-                f"{one.comparisons:,}",
-                f"{one.score:.4g}",
+                *(str(place), one.name, f"{one.comparisons:,}", f"{one.score:.4g}"),
                 "" if one.low is None else f"{one.low:.4g} to {one.high:.4g}",
                 "selected" if one.selected else "",
             ]
-            for place, one in enumerate(self.options[:MOST_SHOWN])
+            for place, one in enumerate(self.options, 1)
         ]
         pairs = [
-            [one.better, one.worse, f"{one.compared:,}", f"{one.times:,}"]
-            for one in self.next[:MOST_SHOWN]
+            [one.better, one.worse, f"{one.compared:,}", f"{one.times:,}"] for one in self.next
         ]
-        below = ("intervals are approximate, each by itself",) if self.connected else ()
+        below = ["intervals are approximate, each by itself"] if self.connected else []
+        heads = ["", "option", "compared", unit, "95 % interval", "verdict"]
         return [
-            Shown(heads, rows, len(self.options) - len(rows), below),
-            Shown(["better", "worse", "compared", "next"], pairs, len(self.next) - len(pairs)),
+            Shown.first(heads, rows, *below),
+            Shown.first(["better", "worse", "compared", "next"], pairs),
         ]
-
-    def _unit(self) -> str:
-        return "wins" if self.reading == "win" else "margin"
-
-    def _sureness(self) -> str:
-        if self.confidence is not None:
-            about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
-            about = f"below {_TOLD}" if self.confidence < _TOLD else about
-            return f"{about}, an estimate without guarantee"
-        return "not known yet: compare options that nothing connects"
