@@ -55,34 +55,34 @@ class Answer:
         """Is it as sure as was asked?"""
         return True
 
+    def asked(self) -> str:
+        """The question in a line."""
+        raise NotImplementedError
+
     def headline(self) -> str:
         """The answer in a line."""
         raise NotImplementedError
 
     def meaning(self) -> str:
         """What the headline says, and how sure it is."""
-        raise NotImplementedError
+        return "; ".join(self.meanings())
 
     def meanings(self) -> list[str]:
         """The same, in lines."""
         return self.meaning().split("; ")
 
-    def asked(self) -> str:
-        """The question in a line."""
-        raise NotImplementedError
-
     def tables(self) -> list[Shown]:
         """What is shown below it."""
+        raise NotImplementedError
+
+    def plot(self) -> "Figure":
+        """A matplotlib figure."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows; infinity and NaN are None."""
         also = {name: getattr(self, name) for name in self.ALSO}
         return finite(dataclasses.asdict(self) | also)  # pyright: ignore[reportArgumentType]
-
-    def plot(self) -> "Figure":
-        """A matplotlib figure."""
-        raise NotImplementedError
 
     def to_frame(self, which: str | None = None) -> Any:
         """One kind of its rows, by default the first, as a frame of polars, or else of pandas.

@@ -45,14 +45,9 @@ def config_of(
     without: Sequence[str] = (),
     **own: tuple[Any, Any, str],
 ) -> type:
-    """The config of a command: the arguments of functions, with what their docstrings say of them.
+    """The config of a command: a dataclass of the arguments of functions, and what they say.
 
-    Args:
-        about: The help of the command.
-        file: The name and the help of the file.
-        functions: The first one that has an argument says what it is.
-        without: Arguments that are no options.
-        own: Other options: type, default and help.
+    ``file`` is the name of the file and its help, ``own`` are other options: type, default, help.
     """
     found: dict[str, tuple[Any, Any, str]] = {}
     for function in functions:

@@ -29,21 +29,12 @@ _LEAST_SPREAD = 2.0**-40  # of scores, in their range; rounding is 2**-53
 NOTHING: Mapping[str, Any] = {}  # said of columns
 
 
-@dataclasses.dataclass(frozen=True)
-class Table:
-    """Scores by name: ``Scores`` of anything."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Table(Scores):
+    """Scores of anything, checked; ``tasks`` are None of independent runs."""
 
-    names: tuple[str, ...]
-    values: tuple[np.ndarray, ...]  # of each option [n_i]
-    tasks: tuple[NDArray[np.int64], ...] | None = None
-    task_names: tuple[str, ...] = ()
-    smaller: bool = False  # are small scores good, as the source says?
     have_tasks_in_common: bool = False  # that the source names
     repeat_tasks: bool = False  # has an option several runs on one of these?
-    groups: tuple[str, ...] = ()  # of each task its benchmark, subject or file; () if not known
-    said: tuple[str, ...] = ()  # by its reader
-    measures: tuple[str, ...] = ()  # as in ``Scores``
-    failed: Failed = None  # as there
 
     @functools.cached_property
     def progress(self) -> NDArray[np.int64]:
@@ -106,15 +97,13 @@ def as_table(
 
     What columns of numbers are, options or tasks, is judged as for a file; ``columns`` are the
     arguments of ``read_scores`` that say so. Shared tasks of series are paired by their index.
-    Anything else, such as a path, a data frame, rows, columns of names and scores, or a path by the
-    name of its option, is read by ``jaxrace.tables.read_scores``.
+    Anything else, such as a path, a data frame or rows, is read by ``jaxrace.tables.read_scores``.
 
     Independent runs: of each option [n_i]. Shared tasks: of each option [T] or [T, R], NaN where it
     has not been run. In an array [T, K] or [n, K] NaN fills columns up.
 
     Raises:
-        ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
-            independent runs; or it is too large.
+        ValueError: It is none of these, too large, or has a NaN among independent runs.
     """
     is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
     if shared and is_raw and not isinstance(data, np.ndarray):
@@ -127,15 +116,15 @@ def as_table(
     else:
         failed = failed_called(columns.get("failed"))
         kept = data.with_failures(shared, failed) if of_numbers else data
-        table = dataclasses.replace(_of_columns(kept, shared), failed=failed)
-    number, names = sum(map(np.size, table.values)), ", ".join(table.names)
-    if len(table.names) < 2:
+        table = _of_columns(kept, shared, failed)
+    number, names = len(table.names), ", ".join(table.names)
+    if number < 2:
         raise wrong("two options or more", names or "none")
-    if len(table.names) > MOST_OPTIONS:
-        raise wrong(f"at most {MOST_OPTIONS:,} options", f"{len(table.names):,}")
-    if number > MOST_SCORES:
-        raise wrong(f"at most {MOST_SCORES:,} scores", f"{number:,}")
-    if len(set(table.names)) < len(table.names):
+    if number > MOST_OPTIONS:
+        raise wrong(f"at most {MOST_OPTIONS:,} options", f"{number:,}")
+    if (count := sum(map(np.size, table.values))) > MOST_SCORES:
+        raise wrong(f"at most {MOST_SCORES:,} scores", f"{count:,}")
+    if len(set(table.names)) < number:
         raise wrong("different names", names)
     if of_numbers:
         _require_numbers(table)
@@ -145,44 +134,44 @@ def as_table(
 def _of_scores(data: Scores, shared: bool, failed: Failed) -> Table:
     tasks, names = data.tasks, tuple(map(str, data.names))
     values = tuple(map(np.asarray, data.values))
-    about: Any = {"smaller": data.smaller, "said": data.said, "measures": data.measures}
-    about["failed"] = failed
+    about: dict[str, Any] = vars(data) | {"names": names, "values": values, "failed": failed}
     made = [np.unique(places) for places in tasks or ()]
     number = len(np.unique(np.concatenate(made))) if made else 0
-    have_in_common = number < sum(map(len, made))
+    in_common = number < sum(map(len, made))
     if not shared:
         if data.blanks:
-            values = _with_blanks(names, values, data.blanks, failed)
-        if not data.numbered:
-            pairs = zip(data.values, made, strict=False)
-            about["repeat_tasks"] = any(len(own) < len(x) for x, own in pairs)
-        have_in_common &= bool(data.groups) or not data.numbered
-        return Table(names, values, have_tasks_in_common=have_in_common, **about)
+            about["values"] = _with_blanks(names, values, data.blanks, failed)
+        pairs = zip(data.values, made, strict=False)
+        repeat = not data.numbered and any(len(own) < len(x) for x, own in pairs)
+        in_common &= bool(data.groups) or not data.numbered
+        about |= {"tasks": None, "task_names": (), "groups": ()}
+        return Table(**about, have_tasks_in_common=in_common, repeat_tasks=repeat)
     if tasks is None:
         hint = (
             "task_column (--task-column) names its column, where it is not called task, seed, "
             "fold, question or the like"
         )
         raise wrong("the task of each score, for shared tasks", "none", hint)
-    if sum(own.size > 0 for own in made) > 1 and not have_in_common:
+    if sum(own.size > 0 for own in made) > 1 and not in_common:
         hint = (
             "task_column (--task-column) names the column of what is the same; "
             "reset_index(drop=True) drops that of a series"
         )
         raise wrong("tasks that options have in common", "others for each", hint)
     there = [_are_there(x) for x in values]
-    kept = tuple(x[mask] for x, mask in zip(values, there, strict=True))
-    places = tuple(np.asarray(x)[mask] for x, mask in zip(tasks, there, strict=True))
-    return Table(names, kept, places, tuple(map(str, data.task_names)), groups=data.groups, **about)
+    for name, columns in ("values", values), ("tasks", tasks):
+        about[name] = tuple(np.asarray(x)[kept] for x, kept in zip(columns, there, strict=True))
+    about["task_names"] = tuple(map(str, data.task_names))
+    return Table(**about)
 
 
-def _of_columns(data: Columns, shared: bool) -> Table:
+def _of_columns(data: Columns, shared: bool, failed: Failed) -> Table:
     """Of shared tasks, or of independent runs."""
-    about: Any = {"measures": data.names}
+    about: Any = {"measures": data.names, "failed": failed}
     if not shared:
         about["have_tasks_in_common"] = data.rows is not None or data.groups is not None
         about["said"] = (*data.said, *alike("options", data.names))
-        return Table(data.names, tuple(data.values), **about)
+        return Table(data.names, tuple(data.values), None, (), **about)
     most = max((len(column) for column in data.values if column.ndim), default=0)
     rows = data.rows or [str(row + 1) for row in range(most)]
     places: dict[str, int] = {}

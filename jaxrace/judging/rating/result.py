@@ -134,9 +134,6 @@ class SelectionOfVotes(Ranking):
             return f"SELECTED, likely right ({wanted} or more): {listed(self.best)}"
         return f"NOT SURE YET ({wanted} wanted), a guess: {listed(self.best)}"
 
-    def meaning(self) -> str:
-        return "; ".join(self.meanings())
-
     def meanings(self) -> list[str]:
         lines = [f"probability that the selection is right: {self._sureness()}"]
         if self._few:
