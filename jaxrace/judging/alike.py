@@ -204,9 +204,8 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
     repeated = _repeated(pairs.values)
     best, total = repeated, repeated.log_e + math.log(_REPEATED_SHARE)
     for words, signs in series:
-        so_far = _so_far(signs)
         for cut, weight in weighted:
-            log_es = _log_e(*_in_blocks(so_far, cut))
+            log_es = _log_e(*_in_blocks(signs, cut))
             share = math.log(weight / len(series) / len(first))
             total = np.logaddexp(total, np.logaddexp.reduce(log_es) + share)
             place = int(log_es.argmax())
@@ -237,16 +236,9 @@ def _medians(differences: FloatArray) -> FloatArray:
     return found
 
 
-def _so_far(signs: FloatArray) -> tuple[IntArray, IntArray]:
-    """Of signs [P, T] how many are not 0, and how many positive, before each task: [P, T + 1]."""
-    filled = np.pad(signs, ((0, 0), (1, 0)))
-    return (filled != 0).cumsum(1), (filled > 0).cumsum(1)
-
-
-def _in_blocks(so_far: tuple[IntArray, IntArray], cut: IntArray) -> tuple[IntArray, IntArray]:
-    """The same in each block: [P, G]."""
-    decided, won = (np.diff(x[:, cut], axis=1) for x in so_far)
-    return decided, won
+def _in_blocks(signs: FloatArray, cut: IntArray) -> list[IntArray]:
+    """Of signs [P, T] in each block how many are not 0, and how many positive: [P, G]."""
+    return [np.add.reduceat(x, cut[:-1], 1, int) for x in (signs != 0, signs > 0)]
 
 
 def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
@@ -306,18 +298,20 @@ def _block_words(
     signs: FloatArray, cut: IntArray, name: str, other: str, words: str, groups: tuple[str, ...]
 ) -> str:
     """Where one option is better most often, and most seldom."""
-    decided, won = (x[0] for x in _in_blocks(_so_far(signs[None]), cut))
+    decided, won = (x[0] for x in _in_blocks(signs[None], cut))
     with np.errstate(invalid="ignore"):
         spread = (won - decided * won.sum() / decided.sum()) / np.sqrt(decided)
     ends = int(np.nanargmax(spread)), int(np.nanargmin(spread))
-    texts = []
-    for block in ends:
+
+    def share_of(block: int) -> str:
         start, end = int(cut[block]), int(cut[block + 1])
         whose = set(groups[start:end])
         tasks = whose.pop() if len(whose) == 1 else f"tasks {start + 1:,} to {end:,}"
-        texts.append(f"on {won[block] / decided[block]:.2f} of {tasks}")
+        return f"on {won[block] / decided[block]:.2f} of {tasks}"
+
+    said = " and ".join(map(share_of, ends))
     which = f"differences of {name} and {other} that change along their order"
-    return f"{which}: {name} {words} {' and '.join(texts)}, ties aside"
+    return f"{which}: {name} {words} {said}, ties aside"
 
 
 def _log_orders(counts: IntArray) -> float:

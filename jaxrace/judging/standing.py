@@ -1,6 +1,7 @@
 """Who stands where in a matrix of who beats whom: the front door. Axes: K options."""
 
 import dataclasses
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +18,7 @@ from jaxrace.answers.answer import (
     panels,
 )
 from jaxrace.evidence.levels import shared_bets
+from jaxrace.evidence.process import log_mixture
 from jaxrace.judging import winners
 from jaxrace.tables import Matrix, read_matrix
 
@@ -174,20 +176,12 @@ def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
     names, clear, pairs = found.names, None, []
     if (counts := found.wins) is not None:
         clear = clear_wins(counts)
-        pairs = [
-            Meeting(
-                *(names[i], names[j], float(counts[i, j]), float(counts[j, i])),
-                clear=bool(clear[i, j] | clear[j, i]),
-            )
-            for place, i in enumerate(first)
-            for j in first[place + 1 :]
-        ]
+        for i, j in itertools.combinations(first.tolist(), 2):
+            duels, is_clear = (float(counts[i, j]), float(counts[j, i])), clear[i, j] | clear[j, i]
+            pairs.append(Meeting(names[i], names[j], *duels, clear=bool(is_clear)))
     played = winners.von_neumann_winner(matrix)
-    sets = (
-        winners.copeland_winners(matrix),
-        winners.borda_winners(matrix),
-        winners.smith_set(matrix),
-    )
+    kinds = winners.copeland_winners, winners.borda_winners, winners.smith_set
+    sets = [kind(matrix) for kind in kinds]
     arms = tuple(
         Arm(
             names[arm],
@@ -217,8 +211,6 @@ def clear_wins(wins: np.ndarray) -> np.ndarray:
     duels are made and whenever one looks (Ville). A draw, a half for both, only loses.
     """
     level = math.log(wins.size - len(wins)) - math.log(_DELTA)
-    evidence = np.full(wins.shape, -np.inf)
-    for bet, weight in zip(*shared_bets(level), strict=True):
-        gained = wins * math.log1p(bet) + wins.T * math.log1p(-bet)
-        evidence = np.logaddexp(evidence, math.log(weight) + gained)
-    return evidence >= level
+    bets, weights = shared_bets(level)
+    won, lost = np.log1p(bets), np.log1p(-np.array(bets))
+    return log_mixture(wins[..., None] * won + wins.T[..., None] * lost, weights) >= level
