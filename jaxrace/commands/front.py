@@ -35,7 +35,12 @@ from jaxrace.commands.table_options import Decimal, Delimiter
 from jaxrace.runs import plots, tables
 
 _NO_OPTIONS = ("data", "source", "argument")
-_CHOICES = {"decimal": Decimal, "delimiter": Delimiter}
+_DECIMAL = "The decimal sign; auto takes a comma for one where it can be no other."
+_DELIMITER = "What is between the columns; auto takes what all lines allow."
+_OF_TEXT = {
+    "decimal": (Decimal, "auto", _DECIMAL),
+    "delimiter": (Delimiter, "auto", _DELIMITER),
+}
 
 
 def config_of(
@@ -54,11 +59,11 @@ def config_of(
         hints, texts = get_type_hints(function), _said_of(function)
         for name, parameter in inspect.signature(function).parameters.items():
             if name in texts and name not in (*found, *own, *without, *_NO_OPTIONS):
-                default = parameter.default
-                hint = _CHOICES.get(name) or _option_type(hints[name])
+                default, hint = parameter.default, _option_type(hints[name])
                 if default is parameter.empty:
                     hint, default = hint | None, None
-                found[name] = hint, "" if default == () else default, texts[name]
+                option = hint, "" if default == () else default, texts[name]
+                found[name] = _OF_TEXT.get(name, option)
     found |= own
     texts = {file[0]: file[1]} | {name: text for name, (_, _, text) in found.items()}
     lines = [f"    {name}: {' '.join(text.split())}" for name, text in texts.items()]
@@ -90,8 +95,8 @@ def arguments(function: Callable[..., Any], config: Any) -> dict[str, Any]:
     """Those arguments of a function that a config has."""
     return {
         name: getattr(config, name)
-        for name in inspect.signature(function).parameters
-        if hasattr(config, name)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if hasattr(config, name) and parameter.kind is not parameter.VAR_KEYWORD
     }
 
 

@@ -60,9 +60,8 @@ def ask(config: Any) -> tuple[ImprovementOfLog, str]:
     for name, value in of_table.items() if is_arrays else ():
         if value not in (None, "auto"):
             raise BadArgument(name, f"none with {config.log}, as it is of a table", repr(value))
-    given: Any = arguments(improve, config) | of_table | {"argument": "log"}
-    given["columns"] = _roles(config.columns)
-    return improve(config.log, **given), ""
+    of_table |= {"columns": _roles(config.columns), "argument": "log"}
+    return improve(config.log, **arguments(improve, config), **of_table), ""
 
 
 def _roles(columns: str | None) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ certificate is not given, and the table is refuted.
 """
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 
@@ -191,8 +192,23 @@ def _tied(found: RaceOfTable, tied: set[str]) -> RaceOfTable:
     )
 
 
-def _ended(found: RaceOfTable, verdicts: dict[str, str], **fields: object) -> RaceOfTable:
+def _ended(found: RaceOfTable, verdicts: dict[str, str], **fields: Any) -> RaceOfTable:
     """Nothing that could be run would help."""
-    options = tuple(dataclasses.replace(one, next=0) for one in found.options)
-    found = dataclasses.replace(found, options=options, next_runs={}, at_least=0, in_doubt=0)
-    return found.changed(verdicts, **fields)
+    fields |= {"next_runs": {}, "at_least": 0, "in_doubt": 0}
+    return _changed(found, verdicts, {"next": 0}, **fields)
+
+
+def without_guarantee(found: RaceOfTable) -> RaceOfTable:
+    """The same of runs that may depend on each other: a guess, and nothing that is certain."""
+    nothing = {"certificate": None, "pairs": (), "more_pairs": 0, "at_least": 0}
+    fields = {**nothing, "possible": found.names, "is_dependent": True}
+    return _changed(found, dict.fromkeys(found.names, "?"), {"beats": 0}, **fields)
+
+
+def _changed(
+    found: RaceOfTable, verdicts: dict[str, str], of_options: dict[str, int], **fields: Any
+) -> RaceOfTable:
+    options = tuple(
+        dataclasses.replace(one, verdict=verdicts[one.name], **of_options) for one in found.options
+    )
+    return dataclasses.replace(found, options=options, **fields)

@@ -3,7 +3,7 @@
 import dataclasses
 import decimal
 import math
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 from jaxrace.answers.answer import (
     MOST_SHOWN,
@@ -98,25 +98,6 @@ class RaceOfTable(Ranking):
     @property
     def is_answered(self) -> bool:
         return self.certified
-
-    def changed(self, verdicts: dict[str, str], **fields: object) -> Self:
-        """The same with other verdicts, by the names of options, and other fields."""
-        rows = (dataclasses.replace(one, verdict=verdicts[one.name]) for one in self.options)
-        return dataclasses.replace(self, options=tuple(rows), **fields)
-
-    def without_guarantee(self) -> Self:
-        """The same of runs that may depend on each other: a guess, and nothing that is certain."""
-        found = self.changed(
-            dict.fromkeys(self.names, "?"),
-            certificate=None,
-            possible=self.names,
-            pairs=(),
-            more_pairs=0,
-            at_least=0,
-            is_dependent=True,
-        )
-        options = tuple(dataclasses.replace(one, beats=0) for one in found.options)
-        return dataclasses.replace(found, options=options)
 
     @property
     def _unit(self) -> str:

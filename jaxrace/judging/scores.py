@@ -20,6 +20,7 @@ from jaxrace.tables.heads import names_task, names_times
 from jaxrace.tables.identifiers import identifier
 from jaxrace.tables.names import alike
 from jaxrace.tables.runs import Failed, groups_of
+from jaxrace.tables.scores import asked_for
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
@@ -105,6 +106,8 @@ def as_table(
     Raises:
         ValueError: It is none of these, too large, or has a NaN among independent runs.
     """
+    of_text = ("header", "decimal", "delimiter")
+    asked_for(**{name: value for name, value in columns.items() if name not in of_text})
     is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
     if shared and is_raw and not isinstance(data, np.ndarray):
         data = paired("data", data)

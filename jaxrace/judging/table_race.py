@@ -24,7 +24,7 @@ from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
-from jaxrace.judging.answering import answer
+from jaxrace.judging.answering import answer, without_guarantee
 from jaxrace.judging.judgement import judgement_on
 from jaxrace.judging.looks import Looks
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
@@ -52,13 +52,7 @@ def race(
     looks: str | os.PathLike[str] | None = None,
     order_by_lot: int | None = None,
     dependent: bool = False,
-    option_column: str | None = None,
-    score_column: str | None = None,
-    task_column: str | Sequence[str] | None = None,
-    group_column: str | None = None,
-    options: str | Sequence[str] = (),
-    failed: str | float | None = None,
-    where: str | Sequence[str] | Mapping[str, Any] = (),
+    **columns: Any,
 ) -> RaceOfTable:
     """Say which options are certainly the best, or what to run next.
 
@@ -97,15 +91,9 @@ def race(
             the order in which they came first.
         order_by_lot: A seed: put the shared tasks of a complete table, which is looked at once, in
             a random order, which depends on the seed and the tasks' names alone.
-        option_column: The column that names the option, where its name does not say so.
-        score_column: The column of the scores.
-        task_column: The column of the tasks.
-        group_column: The column of the benchmark, subject or the like of each task.
-        options: Of a column for each option: these, with commas between; others are left out.
-        failed: What a run that failed counts as, as a state, inf, NaN or a blank cell says: worst,
-            below all others (by mean, low); drop, left out; or a number, its score.
-        where: The rows to take, such as metric=auc; several have commas between.
         dependent: Look at runs that are not independent, too; nothing is certified then.
+        **columns: ``option_column``, ``task_column``, ``failed`` and the other arguments of
+            ``jaxrace.tables.read_scores``: how data are read, and what a run that failed counts as.
 
     Returns:
         The result; print it.
@@ -132,29 +120,20 @@ def race(
         raise ValueError("order_by_lot: expected no file of looks: it is for a table of one look")
     require_truth("dependent", dependent)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
-    of_columns = {
-        "option_column": option_column,
-        "score_column": score_column,
-        "task_column": task_column,
-        "group_column": group_column,
-        "options": options,
-        "failed": failed,
-        "where": where,
-    }
-    told = {name: value for name, value in of_columns.items() if value not in (None, (), "")}
+    told = {name: value for name, value in columns.items() if value not in (None, (), "")}
     table = _read(question, data, past, told)
-    columns, pairs = compared(question, table)
-    doubts = _doubts(question, table, columns, pairs, dependent)
+    values, pairs = compared(question, table)
+    doubts = _doubts(question, table, values, pairs, dependent)
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
-    notes = _notes(question, table, columns, dependent)
-    if not (shared or doubts or dependent) and is_too_few([*map(len, columns)]):
+    notes = _notes(question, table, values, dependent)
+    if not (shared or doubts or dependent) and is_too_few([*map(len, values)]):
         notes.append("whether runs depend on each other can hardly be seen with so few of them")
-    judged = judgement_on(question, table, columns, pairs)
+    judged = judgement_on(question, table, values, pairs)
     found = answer(question, table, pairs, judged, notes)
     if past is not None:
         past.remember(table)
-    return found.without_guarantee() if doubts or (dependent and not shared) else found
+    return without_guarantee(found) if doubts or (dependent and not shared) else found
 
 
 def _read(
@@ -277,12 +256,7 @@ def _overlap_of(table: scores.Table) -> str | None:
 
 
 def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
-    """What to run next: how many runs of which options, or of which options which tasks.
-
-    Args:
-        data: As for ``race``.
-        top: How many of the best are wanted.
-        **settings: All others of ``race``.
+    """What to run next, by the arguments of ``race``.
 
     Returns:
         By name a number of runs, or of shared tasks a list of them; empty once the best are
