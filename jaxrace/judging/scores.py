@@ -285,10 +285,8 @@ def scaled(table: Table, low: float, high: float) -> list[np.ndarray]:
 
 def padded(columns: Sequence[np.ndarray]) -> np.ndarray:
     """float64 [K, N], with NaN behind the runs of an option."""
-    found = np.full((len(columns), max(map(len, columns), default=0)), np.nan)
-    for row, column in zip(found, columns, strict=True):
-        row[: len(column)] = column
-    return found
+    runs = [np.arange(len(column)) for column in columns]
+    return by_task(columns, runs, max(map(len, columns), default=0))[..., 0]
 
 
 def by_task(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jaxrace.core import validation
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.rating.advice import advice
 from jaxrace.judging.rating.model import Rating, chance, rate
 from jaxrace.judging.rating.result import Gap, Proposal, Ranked, SelectionOfVotes
@@ -78,16 +79,12 @@ def read_comparisons(
     votes = read_votes(source, score=score, argument=argument, **columns)
     if len(votes.names) > _MOST_OPTIONS:
         got = f"{len(votes.names):,}"
-        raise ValueError(
-            f"{argument}: expected at most {_MOST_OPTIONS:,} options in all, got {got}"
-        )
+        raise BadArgument(argument, f"at most {_MOST_OPTIONS:,} options in all", got)
     is_large = ~(np.abs(votes.margins) <= _LARGEST_SCORE)
     if is_large.any():
         row = int(np.argmax(is_large))
-        raise ValueError(
-            f"{argument}: expected scores of a size of 2.6e15 at most in line {votes.lines[row]}, "
-            f"got {votes.margins[row]:g}"
-        )
+        expected = f"scores of a size of 2.6e15 at most in line {votes.lines[row]}"
+        raise BadArgument(argument, expected, f"{votes.margins[row]:g}")
     return votes
 
 
@@ -112,8 +109,10 @@ def _answer(
     met = rating.pairs.met()
     options = []
     for place, option in enumerate(ranking):
-        around = ends[:, option].tolist() if is_connected else [ends[0, option].item(), None, None]
-        options.append(Ranked(names[option], int(met[option].sum()), *around, selected=place < top))
+        score, *around = ends[:, option].tolist()
+        around = around if is_connected else [None, None]
+        times = int(met[option].sum())
+        options.append(Ranked(names[option], times, score, *around, selected=place < top))
     ahead = float(ends[0, last] - ends[0, first])
     of_gap = (float(low), float(high)) if is_connected else (None, None)
     pairs, log_chance = advice(rating, top, number, rng)

@@ -1,12 +1,10 @@
 """One model of all comparisons: qualities around their mean, of a spread that is estimated, too.
 
 A share of a win has the mean 1 / (1 + exp(q_j - q_i)) (Bradley and Terry 1952; a tie is half a
-win), a margin q_i - q_j. Qualities are N(0, tau^2): without that, an option that has won all of its
-three games would be infinitely good. What is not known of tau stays in the answer: it is a mixture
-over tau, by the evidence for each. Of margins everything is in closed form, given tau over the
-noise; of wins the posterior is the normal one that is nearest to it (Opper and Archambeau 2009,
-"The variational Gaussian approximation revisited"), which is less timid than Laplace's where there
-are few votes. Axes: K options, P pairs that have met, T values of tau.
+win), a margin q_i - q_j. Qualities are N(0, tau^2), so that nobody is infinitely good after three
+games. The answer is a mixture over tau, by the evidence for each. Of margins all is in closed form;
+of wins the posterior is the nearest normal one (Opper and Archambeau 2009, "The variational
+Gaussian approximation revisited"). Axes: K options, P pairs that have met, T values of tau.
 """
 
 import functools
@@ -180,7 +178,7 @@ def _of_wins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
             evidence = fits.sum() - (around + information) / 2 - size * log_tau
             return Part(float(evidence) + _before(log_tau), mean, covariance, math.inf)
 
-        return _parts(lambda at: part(at, _NEAR).evidence, lambda at: part(at, _CLOSE), size)
+        return _parts(part, size)
 
     return parts
 
@@ -248,22 +246,15 @@ def _of_margins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
         degrees = number / dispersion + _POOLED
         squares = pairs.squares / dispersion + _POOLED * (pairs.squares / number or 1.0)
 
-        def least(log_tau: float) -> tuple[np.ndarray, float]:
+        def part(log_tau: float, _: float) -> Part:
             shrunk = 1 / (values + math.exp(-2 * log_tau))
-            return shrunk, (squares - float((shrunk * sums**2).sum())) / degrees
-
-        def evidence(log_tau: float) -> float:
+            variance = (squares - float((shrunk * sums**2).sum())) / degrees
             spread = float(np.log1p(math.exp(2 * log_tau) * values).sum())
-            likely = spread + degrees * math.log(least(log_tau)[1])
-            return _before(log_tau) - likely / 2
-
-        def part(log_tau: float) -> Part:
-            shrunk, variance = least(log_tau)
+            evidence = _before(log_tau) - (spread + degrees * math.log(variance)) / 2
             covariance = variance * (vectors * shrunk) @ vectors.T
-            mean = vectors @ (shrunk * sums)
-            return Part(evidence(log_tau), mean, covariance, degrees, variance)
+            return Part(evidence, vectors @ (shrunk * sums), covariance, degrees, variance)
 
-        return _parts(evidence, part, pairs.size)
+        return _parts(part, pairs.size)
 
     return parts
 
@@ -273,11 +264,12 @@ def _before(log_tau: float) -> float:
     return log_tau - math.log1p(math.exp(2 * log_tau) / _SCALE**2)
 
 
-def _parts(
-    evidence: Callable[[float], float], part: Callable[[float], Part], size: int
-) -> tuple[Part, ...]:
-    """What is known for each of some values of tau, around the best one."""
-    seen = functools.cache(lambda place: evidence(_START + _STEP * place))
+def _parts(part: Callable[[float, float], Part], size: int) -> tuple[Part, ...]:
+    """What is known for each of some values of tau, around the best one.
+
+    ``part`` is given ln tau, and how close a fit is wanted.
+    """
+    seen = functools.cache(lambda place: part(_START + _STEP * place, _NEAR).evidence)
     best = 0
     while True:
         towards = max((best - 1, best, best + 1), key=seen)
@@ -289,4 +281,4 @@ def _parts(
     middle = _START + _STEP * best + min(max((high - low) / (2 * _STEP * bend), -_STEP), _STEP)
     nodes = _NODES if size < _KNOWN else np.zeros(1)
     places = middle + nodes * min(bend**-0.5, _STEP)
-    return tuple(map(part, places.tolist()))
+    return tuple(part(place, _CLOSE) for place in places.tolist())
