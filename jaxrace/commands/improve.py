@@ -65,7 +65,7 @@ def ask(config: Any) -> tuple[ImprovementOfLog, str]:
 
 
 def _roles(columns: str | None) -> dict[str, list[str]]:
-    """The columns of each role; BadArgument if it is no such text."""
+    """The columns of each role, of a text such as action=item,context=age."""
     found: dict[str, list[str]] = {}
     for part in columns.split(",") if columns is not None else ():
         role, _, name = part.partition("=")

@@ -101,10 +101,8 @@ def doubt_about_copies(values: FloatArray) -> str | None:
     log_p = degrees / 2 * (1 - ratio + math.log(max(ratio, 1e-300))) if ratio < 1 else 0.0
     if log_p > math.log(_COPIED):
         return None
-    return (
-        f"tasks: expected ones of their own, got {counts.sum():,} of which {len(counts):,} differ, "
-        f"each about {mean:.0f} times: leave the copies out"
-    )
+    got = f"{counts.sum():,} of which {len(counts):,} differ, each about {mean:.0f} times"
+    return str(BadArgument("tasks", "ones of their own", got, ": leave the copies out"))
 
 
 def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
@@ -127,14 +125,14 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
     in_blocks = chance < math.log(REFUSED)
     few = len(starts) <= _FEW_STRETCHES * len(set(groups))
     if in_blocks and (is_list or (few and table.groups)):
-        raise ValueError(_wrong(said, is_list))
+        raise _wrong(said, is_list)
     named = np.append(starts, number) if in_blocks else None
     worst = _worst(table, pairs, named)
     if worst.log_e >= -math.log(REFUSED):
-        raise ValueError(_wrong(f"{worst.what}; {_odds(REFUSED)}", is_list))
+        raise _wrong(f"{worst.what}; {_odds(REFUSED)}", is_list)
     if worst.log_e >= -math.log(WARNED):
-        return _wrong(f"{worst.what}; {_odds(WARNED)}", is_list)
-    return _wrong(said, is_list) if in_blocks and few else None
+        return str(_wrong(f"{worst.what}; {_odds(WARNED)}", is_list))
+    return str(_wrong(said, is_list)) if in_blocks and few else None
 
 
 def pooled(groups: tuple[str, ...]) -> str:
@@ -146,16 +144,14 @@ def pooled(groups: tuple[str, ...]) -> str:
     return listed([f"{name} {count:,}" for name, count in Counter(groups).items()])
 
 
-def _wrong(got: str, is_list: bool) -> str:
+def _wrong(got: str, is_list: bool) -> BadArgument:
     if is_list:
-        return (
-            "tasks: expected an order drawn by lot, before any result was known, got "
-            f"{got}. Once all tasks of the list are run, their order does not matter"
-        )
-    return (
-        f"tasks: expected ones that are alike, in whatever order, got {got}. {ORDER_BY_LOT} and no "
-        "others, once all of them are run"
-    )
+        expected = "an order drawn by lot, before any result was known"
+        hint = ". Once all tasks of the list are run, their order does not matter"
+    else:
+        expected = "ones that are alike, in whatever order"
+        hint = f". {ORDER_BY_LOT} and no others, once all of them are run"
+    return BadArgument("tasks", expected, got, hint)
 
 
 def _odds(level: float) -> str:
@@ -209,7 +205,7 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
             share = math.log(weight / len(series) / len(first))
             total = np.logaddexp(total, np.logaddexp.reduce(log_es) + share)
             place = int(log_es.argmax())
-            if log_es[place] > best.log_e and signs[place].any():  # of ties alone there is no word
+            if log_es[place] > best.log_e and signs[place].any():  # ties say nothing
                 of_pair = table.names[first[place]], table.names[second[place]], words
                 what = _block_words(signs[place], cut, *of_pair, table.groups)
                 best = _Finding(float(log_es[place]), what)

@@ -106,7 +106,7 @@ def _are_words(column: Any) -> bool:
 
 
 def _are_numbers(column: np.ndarray) -> bool:
-    """Are they real numbers [n] or [n, R] that floats hold, or None where there is none?"""
+    """Are they real numbers [n] or [n, R] that floats hold, or None for what is missing?"""
     if column.ndim not in (1, 2):
         return False
     return (column.dtype.kind in "biuf" or not column.size) or all(

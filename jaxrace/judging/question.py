@@ -168,7 +168,7 @@ def compared(question: Question, table: scores.Table) -> tuple[list[np.ndarray],
 def _as_codes(
     columns: Sequence[np.ndarray], compare: Compare
 ) -> tuple[list[np.ndarray], Callable[[FloatArray, FloatArray], FloatArray]]:
-    """Outcomes as numbers, and a preference of two arrays of those; NaN is no outcome."""
+    """Outcomes as numbers, and a preference of two arrays of those; NaN is a missing one."""
     outcomes = [outcome for column in columns for outcome in column]
     ends = np.cumsum([len(column) for column in columns])[:-1]
 

@@ -224,10 +224,8 @@ def require_options(argument: str, columns: Mapping[str, np.ndarray]) -> None:
     numbers = {head: column.astype(float) for head, column in columns.items()}
     found = others[0] if others else identifier(numbers, by_name=True)
     if found is not None:
-        raise ValueError(
-            f"{argument}: expected those of an option below each name, got {found[0]!r}, "
-            f"{found[1]}: a list, without names, is taken as it is"
-        )
+        got, hint = f"{found[0]!r}, {found[1]}", ": a list, without names, is taken as it is"
+        raise BadArgument(argument, "those of an option below each name", got, hint)
 
 
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
@@ -292,7 +290,7 @@ def padded(columns: Sequence[np.ndarray]) -> np.ndarray:
 def by_task(
     columns: Sequence[np.ndarray], tasks: Sequence[NDArray[np.int64]], num_tasks: int
 ) -> np.ndarray:
-    """float64 [K, T, R], NaN where there is no value."""
+    """float64 [K, T, R], NaN where a value is missing."""
     places = []  # the number of a value among those of its option on its task
     for column in tasks:
         order = np.argsort(column, kind="stable")

@@ -161,7 +161,7 @@ def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
         **columns: ``decimal`` and ``delimiter`` of ``read_matrix``.
 
     Raises:
-        ValueError: It is no such matrix.
+        ValueError: It is not square, or an entry cannot be right.
 
     >>> wins = {"ann": [0, 1, 3], "bob": [4, 0, 2], "cy": [1, 3, 0]}  # columns, below them rows
     >>> result = duel(wins)

@@ -24,8 +24,7 @@ from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
-from jaxrace.judging.answering import answer, without_guarantee
-from jaxrace.judging.judgement import judgement_on
+from jaxrace.judging.judgement import answer, judgement_on, without_guarantee
 from jaxrace.judging.looks import Looks
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, RaceOfTable
