@@ -202,8 +202,8 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
     for words, signs in series:
         for cut, weight in weighted:
             log_es = _log_e(*_in_blocks(signs, cut))
-            share = math.log(weight / len(series) / len(first))
-            total = np.logaddexp(total, np.logaddexp.reduce(log_es) + share)
+            log_share = math.log(weight / len(series) / len(first))
+            total = np.logaddexp(total, np.logaddexp.reduce(log_es) + log_share)
             place = int(log_es.argmax())
             if log_es[place] > best.log_e and signs[place].any():  # ties say nothing
                 of_pair = table.names[first[place]], table.names[second[place]], words

@@ -243,7 +243,7 @@ def _of_wins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
             evidence = fits.sum() - (around + information) / 2 - size * log_tau
             return Part(float(evidence) + _before(log_tau), mean, covariance, math.inf)
 
-        return _parts(part, size)
+        return _parts(lambda at: part(at, _NEAR).evidence, lambda at: part(at, _CLOSE), size)
 
     return parts
 
@@ -311,15 +311,22 @@ def _of_margins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
         degrees = number / dispersion + _POOLED
         squares = pairs.squares / dispersion + _POOLED * (pairs.squares / number or 1.0)
 
-        def part(log_tau: float, _: float) -> Part:
+        def least(log_tau: float) -> tuple[np.ndarray, float]:
             shrunk = 1 / (values + math.exp(-2 * log_tau))
-            variance = (squares - float((shrunk * sums**2).sum())) / degrees
-            spread = float(np.log1p(math.exp(2 * log_tau) * values).sum())
-            evidence = _before(log_tau) - (spread + degrees * math.log(variance)) / 2
-            covariance = variance * (vectors * shrunk) @ vectors.T
-            return Part(evidence, vectors @ (shrunk * sums), covariance, degrees, variance)
+            return shrunk, (squares - float((shrunk * sums**2).sum())) / degrees
 
-        return _parts(part, pairs.size)
+        def evidence(log_tau: float) -> float:
+            spread = float(np.log1p(math.exp(2 * log_tau) * values).sum())
+            likely = spread + degrees * math.log(least(log_tau)[1])
+            return _before(log_tau) - likely / 2
+
+        def part(log_tau: float) -> Part:
+            shrunk, variance = least(log_tau)
+            covariance = variance * (vectors * shrunk) @ vectors.T
+            mean = vectors @ (shrunk * sums)
+            return Part(evidence(log_tau), mean, covariance, degrees, variance)
+
+        return _parts(evidence, part, pairs.size)
 
     return parts
 
@@ -329,12 +336,11 @@ def _before(log_tau: float) -> float:
     return log_tau - math.log1p(math.exp(2 * log_tau) / _SCALE**2)
 
 
-def _parts(part: Callable[[float, float], Part], size: int) -> tuple[Part, ...]:
-    """What is known for each of some values of tau, around the best one.
-
-    ``part`` is given ln tau, and how close a fit is wanted.
-    """
-    seen = functools.cache(lambda place: part(_START + _STEP * place, _NEAR).evidence)
+def _parts(
+    evidence: Callable[[float], float], part: Callable[[float], Part], size: int
+) -> tuple[Part, ...]:
+    """What is known for each of some values of tau, around the best one."""
+    seen = functools.cache(lambda place: evidence(_START + _STEP * place))
     best = 0
     while True:
         towards = max((best - 1, best, best + 1), key=seen)
@@ -346,4 +352,4 @@ def _parts(part: Callable[[float, float], Part], size: int) -> tuple[Part, ...]:
     middle = _START + _STEP * best + min(max((high - low) / (2 * _STEP * bend), -_STEP), _STEP)
     nodes = _NODES if size < _KNOWN else np.zeros(1)
     places = middle + nodes * min(bend**-0.5, _STEP)
-    return tuple(part(place, _CLOSE) for place in places.tolist())
+    return tuple(map(part, places.tolist()))
