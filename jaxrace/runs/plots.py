@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxrace import runs
-from jaxrace.runs import files
 from jaxrace.answers.answer import draw_heat
+from jaxrace.runs import files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from jaxrace.answers.answer import shown
-from jaxrace.runs.files import StrPath, new_file
 from jaxrace.core.validation import require_plain_file
+from jaxrace.runs.files import StrPath, new_file
 
 
 def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
