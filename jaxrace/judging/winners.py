@@ -23,7 +23,7 @@ def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
 
     >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
     Traceback (most recent call last):
-    ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
+    jaxrace.core.validation.BadArgument: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
     """
     require_preferences("matrix", matrix)
     found = np.asarray(matrix, np.float64)
