@@ -18,7 +18,6 @@ from jaxrace.answers.answer import (
     panels,
 )
 from jaxrace.evidence.levels import shared_bets
-from jaxrace.evidence.process import log_mixture
 from jaxrace.judging import winners
 from jaxrace.tables import Matrix, read_matrix
 
@@ -213,4 +212,5 @@ def clear_wins(wins: np.ndarray) -> np.ndarray:
     level = math.log(wins.size - len(wins)) - math.log(_DELTA)
     bets, weights = shared_bets(level)
     won, lost = np.log1p(bets), np.log1p(-np.array(bets))
-    return log_mixture(wins[..., None] * won + wins.T[..., None] * lost, weights) >= level
+    evidence = wins[..., None] * won + wins.T[..., None] * lost + np.log(weights)
+    return np.logaddexp.reduce(evidence, -1) >= level
