@@ -34,14 +34,20 @@ class Shown(NamedTuple):
     hidden: int = 0  # rows that are left out
     below: tuple[str, ...] = ()  # lines that say how to read it
 
+    @classmethod
+    def first(cls, heads: Sequence[str], rows: Sequence[list[str]], *below: str) -> Self:
+        """The first rows, as many as are shown."""
+        return cls([*heads], [*rows[:MOST_SHOWN]], max(len(rows) - MOST_SHOWN, 0), below)
+
 
 class Answer:
-    """What the results of ``jaxrace.race``, ``select``, ``improve`` and others have in common.
+    """What the results of ``jaxrace.race``, ``select``, ``duel`` and ``improve`` have in common.
 
     Print it, have it as the last line of a cell, or use ``to_frame``, ``to_dict`` and ``plot``.
     """
 
     ROWS: ClassVar[Mapping[str, type]]  # the fields that are lists of rows, and their dataclasses
+    ALSO: ClassVar[tuple[str, ...]] = ()  # properties that ``to_dict`` has beside the fields
     notes: tuple[str, ...]  # what was guessed, and what a reader should know
 
     @property
@@ -49,29 +55,34 @@ class Answer:
         """Is it as sure as was asked?"""
         return True
 
+    def asked(self) -> str:
+        """The question in a line."""
+        raise NotImplementedError
+
     def headline(self) -> str:
         """The answer in a line."""
         raise NotImplementedError
 
     def meaning(self) -> str:
         """What the headline says, and how sure it is."""
-        raise NotImplementedError
+        return "; ".join(self.meanings())
 
-    def asked(self) -> str:
-        """The question in a line."""
-        raise NotImplementedError
+    def meanings(self) -> list[str]:
+        """The same, in lines."""
+        return self.meaning().split("; ")
 
     def tables(self) -> list[Shown]:
         """What is shown below it."""
         raise NotImplementedError
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, of what JSON knows; infinity and NaN are None."""
-        raise NotImplementedError
-
     def plot(self) -> "Figure":
         """A matplotlib figure."""
         raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, of what JSON knows; infinity and NaN are None."""
+        also = {name: getattr(self, name) for name in self.ALSO}
+        return finite(dataclasses.asdict(self) | also)  # pyright: ignore[reportArgumentType]
 
     def to_frame(self, which: str | None = None) -> Any:
         """One kind of its rows, by default the first, as a frame of polars, or else of pandas.
@@ -129,9 +140,9 @@ class Ranking(Answer):
         """All options, best first."""
         return [option.name for option in self.options]
 
-    def labels(self) -> dict[str, str]:
+    def labels(self, most: int = 20) -> dict[str, str]:
         """All options as a figure calls them, by their names."""
-        return dict(zip(self.names, labels(self.names, 20), strict=True))
+        return dict(zip(self.names, labels(self.names, most), strict=True))
 
     @property
     def best(self) -> list[str]:
@@ -160,6 +171,12 @@ def panels(
         panel.spines[["top", "right"]].set_visible(False)
     figure.suptitle(_verbatim("\n".join(lines)))
     return figure, found
+
+
+def list_down(panel: "Axes", names: Sequence[str], rows: int = 0) -> None:
+    """Name the rows of a panel, from the top, with room for so many."""
+    panel.set_yticks(range(len(names)), names)
+    panel.set_ylim(max(len(names), rows, 1) - 0.4, -0.6)
 
 
 def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:

@@ -2,7 +2,7 @@
 
 import importlib.util
 
-from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
+from jaxrace.commands.improve import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
 from jaxrace.search import strategy_names
 

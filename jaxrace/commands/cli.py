@@ -23,9 +23,7 @@ from typing import Any, NamedTuple, NoReturn, get_type_hints
 from jsonargparse import ArgumentError, ArgumentParser, Namespace
 
 import jaxrace
-from jaxrace.commands.duel.config import DuelConfig
 from jaxrace.commands.giving_up import giving_up, leave
-from jaxrace.commands.improve.config import ImproveConfig
 from jaxrace.commands.job import Job
 from jaxrace.commands.options import (
     LOCAL,
@@ -41,8 +39,6 @@ from jaxrace.commands.options import (
     spelt,
     with_local_cluster,
 )
-from jaxrace.commands.race.config import ScoresConfig
-from jaxrace.commands.select.config import SelectConfig
 from jaxrace.commands.streams import let_streams_last
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
 from jaxrace.core.validation import require_address, require_choice, require_integer
@@ -53,11 +49,10 @@ _INTERRUPTED = 128  # and the number of the signal: the exit status
 
 
 class Verb(NamedTuple):
-    """A verb: without a job it answers a file; with one it leaves a run's folder, but for race."""
+    """A verb: with a job it leaves a run's folder; without one it answers a file, see ``front``."""
 
     config: Any  # the dataclass that its options and its help are made from
-    # The function that does it, as MODULE:NAME; a file is answered at once, see ``front``.
-    job: str = ""
+    job: str = ""  # the function that does it, as MODULE:NAME
     report: str = ""  # what prints the results
     counted: str = ""  # while it runs
     folder: str = ""  # the name of the folder, in words
@@ -75,12 +70,17 @@ _VERBS: dict[str, Verb] = {
         *("episodes", "ENV-METHOD-NUMBER"),
         cost=(14.4, 1.1e-6, lambda job: len(job.settings) * job.repeats * job.episodes),
     ),
-    "race": Verb(ScoresConfig, "jaxrace.commands.race.job:race_scores"),
-    "duel": Verb(DuelConfig),
-    "select": Verb(SelectConfig),
-    "improve": Verb(ImproveConfig),
 }
-# Verbs that only print.
+# What each verb does: those that leave a run's folder,
+_RUNS = {"train": "train policies, and compare them with baselines"}
+# those that answer a file: ``jaxrace.commands.VERB`` is imported when it is asked for.
+_FILES = {
+    "race": "certify the best of a table of scores",
+    "duel": "say who beats whom in a matrix of wins or preferences",
+    "select": "find the best k from votes, games or other comparisons of two",
+    "improve": "find a policy that is certainly no worse, in a log of decisions",
+}
+# and those that only print.
 _SHOWN = {"list": "show what there is to choose from", "info": "show versions and devices"}
 
 
@@ -106,17 +106,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments or its own, and return the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:
-        names = ", ".join((*_VERBS, *_SHOWN))
+        names = ", ".join((*_RUNS, *_FILES, *_SHOWN))
         return _fail(2, f"expected one of {names}; jaxrace --help says more")
 
     def run() -> int:
-        arguments = _make_parser().parse_args(with_local_cluster(argv))
-        if (verb := _VERBS.get(arguments.verb)) is not None:
-            return _do(arguments.verb, verb, arguments[arguments.verb])
+        arguments = _make_parser(argv[0], verb).parse_args(with_local_cluster(argv))
+        if verb is not None:
+            return _do(argv[0], verb, arguments[argv[0]])
         pkgutil.resolve_name(f"jaxrace.commands.catalogue:print_{arguments.verb}")()
         return 0
 
-    return _with_status(run, _VERBS.get(argv[0]))
+    verb = _VERBS.get(argv[0])
+    if argv[0] in _FILES:
+        verb = Verb(pkgutil.resolve_name(f"jaxrace.commands.{argv[0]}:Config"))
+    return _with_status(run, verb)
 
 
 def run_alone(name: str, verb: Verb, prog: str, argv: Sequence[str] | None = None) -> int:
@@ -158,21 +161,20 @@ def _with_option(message: str, verb: Verb | None) -> str:
     if name in hints.keys() - {*POSITIONAL} | {"out", "resume", "ray", "report"}:
         return f"{spelt(name)}:{text}"
     # Of "arguments are required: train.env".
-    return re.sub(rf"\b({'|'.join(_VERBS)})\.", "", message)
+    return re.sub(rf"\b({'|'.join((*_RUNS, *_FILES))})\.", "", message)
 
 
-def _make_parser() -> ArgumentParser:
+def _make_parser(name: str, asked: Verb | None) -> ArgumentParser:
+    """The parser of the command, with the options of the verb of this name."""
     about = "Racing algorithms and preference-based policy search in JAX."
     example = "train medical --repeats 20"
     parser = _new_parser(about, example, prog="jaxrace", version=jaxrace.__version__)
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
-    for name, verb in _VERBS.items():
-        short = described(verb.config)[0].partition("\n")[0]
-        text = short[:1].lower() + short[1:].removesuffix(".")
-        verbs.add_subcommand(name, _parser_of(verb), help=text)
-    for name, text in _SHOWN.items():
-        parser_of_shown = _new_parser(f"{text.capitalize()}.", name)
-        verbs.add_subcommand(name, parser_of_shown, help=text)
+    for verb, text in {**_RUNS, **_FILES, **_SHOWN}.items():
+        if verb == name and asked is not None:
+            verbs.add_subcommand(verb, _parser_of(asked), help=text)
+        else:
+            verbs.add_subcommand(verb, _new_parser(f"{text.capitalize()}.", verb), help=text)
     return parser
 
 
@@ -181,7 +183,7 @@ def _parser_of(verb: Verb, **settings: Any) -> ArgumentParser:
     add_options(parser, verb.config)
     if not verb.job:
         add_answer_options(parser)
-    elif verb.config is not ScoresConfig:
+    else:
         add_run_options(parser, f"runs/{verb.folder}")
     parser.epilog = verb.epilog or None
     return parser
@@ -200,10 +202,6 @@ def _new_parser(about: str, example: str = "", **settings: Any) -> ArgumentParse
 def _do(name: str, verb: Verb, arguments: Namespace) -> int:
     """Do the job of a verb, and show what it left."""
     settings = vars(arguments)
-    if verb.config is ScoresConfig:  # leaves no folder, and needs no JAX
-        from rich.console import Console
-
-        return pkgutil.resolve_name(verb.job)(Console(), ScoresConfig(**settings))
     if verb.config is TrainConfig:
         require_choice("env", settings["env"], tuple(ENVIRONMENTS))
     given = {name: settings.pop(name) for name in (*OF_RUNS, *OF_ANSWERS) if name in settings}

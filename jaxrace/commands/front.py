@@ -1,13 +1,23 @@
-"""A file that is answered at once: on the host, without JAX, and without a folder unless asked."""
+"""A file that is answered at once: on the host, without JAX, and without a folder unless asked.
+
+``jaxrace.commands.VERB`` has Config, made by ``config_of``; ``ask(config)``, which returns the
+answer and a hint; FIGURE and ``write(folder, answer)``: what --out leaves beside config.json and
+summary.json; and perhaps FILES: what writes the files of options.
+"""
 
 import contextlib
+import dataclasses
 import importlib
+import inspect
 import json
+import re
 import signal
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 from rich.console import Console
 
 from jaxrace import runs
@@ -21,40 +31,126 @@ from jaxrace.commands.report import (
     require_outputs,
     write_report,
 )
-from jaxrace.runs import plots
+from jaxrace.commands.table_options import Decimal, Delimiter
+from jaxrace.runs import plots, tables
+
+_NO_OPTIONS = ("data", "source", "argument")
+_DECIMAL = "The decimal sign; auto takes a comma for one where it can be no other."
+_DELIMITER = "What is between the columns; auto takes what all lines allow."
+_OF_TEXT = {
+    "decimal": (Decimal, "auto", _DECIMAL),
+    "delimiter": (Delimiter, "auto", _DELIMITER),
+}
+
+
+def config_of(
+    about: str | None,
+    file: tuple[str, str],
+    *functions: Callable[..., Any],
+    without: Sequence[str] = (),
+    **own: tuple[Any, Any, str],
+) -> type:
+    """The config of a command: a dataclass of the arguments of functions, and what they say.
+
+    ``file`` is the name of the file and its help, ``own`` are other options: type, default, help.
+    """
+    found: dict[str, tuple[Any, Any, str]] = {}
+    for function in functions:
+        hints, texts = get_type_hints(function), _said_of(function)
+        for name, parameter in inspect.signature(function).parameters.items():
+            if name in texts and name not in (*found, *own, *without, *_NO_OPTIONS):
+                default, hint = parameter.default, _option_type(hints[name])
+                if default is parameter.empty:
+                    hint, default = hint | None, None
+                option = hint, "" if default == () else default, texts[name]
+                found[name] = _OF_TEXT.get(name, option)
+    found |= own
+    texts = {file[0]: file[1]} | {name: text for name, (_, _, text) in found.items()}
+    lines = [f"    {name}: {' '.join(text.split())}" for name, text in texts.items()]
+    fields = [(name, hint, default) for name, (hint, default, _) in found.items()]
+    inputs = property(lambda self: {file[0]: getattr(self, file[0])})
+    config = dataclasses.make_dataclass(
+        "Config", [(file[0], str), *fields], frozen=True, namespace={"inputs": inputs}
+    )
+    config.__doc__ = "\n".join([inspect.cleandoc(about or ""), "", "Attributes:", *lines])
+    return config
+
+
+def _said_of(function: Callable[..., Any]) -> dict[str, str]:
+    """What a docstring says of arguments, by their names."""
+    text = (inspect.getdoc(function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
+    parts = re.split(r"^    (\*{0,2}\w+): ", text, flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _option_type(hint: Any) -> Any:
+    """The type of an option for an argument: a text, where that is allowed."""
+    if get_origin(hint) is Literal or not (kinds := get_args(hint)):
+        return hint
+    kind = next(kind for kind in (str, int, float) if kind in kinds)
+    return kind | None if type(None) in kinds else kind
+
+
+def arguments(function: Callable[..., Any], config: Any) -> dict[str, Any]:
+    """Those arguments of a function that a config has."""
+    return {
+        name: getattr(config, name)
+        for name, parameter in inspect.signature(function).parameters.items()
+        if hasattr(config, name) and parameter.kind is not parameter.VAR_KEYWORD
+    }
 
 
 def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
-    """Answer the file of a config, and print or write what it says; the exit status.
-
-    ``jaxrace.commands.VERB.of_file`` has ``ask(config)``, which returns the answer, and FIGURE and
-    ``write(folder, answer)``: what --out leaves beside config.json and summary.json.
-    """
+    """Answer the file of a config, and print or write what it says; the exit status."""
     (path,) = config.inputs.values()
     out, report = given["out"], given["report"]
     if out is not None:
         require_figures()
-    require_outputs([path], out, report=report)
-    asked = importlib.import_module(f"jaxrace.commands.{verb}.of_file")
+    asked = importlib.import_module(f"jaxrace.commands.{verb}")
+    files = {name: getattr(config, name) for name in getattr(asked, "FILES", ())}
+    require_outputs([path], out, **files, report=report)
     with contextlib.ExitStack() as opened:
         opened.enter_context(_interrupting())
         folder = None if out is None else opened.enter_context(runs.new_folder(out, verb))
-        with waiting(Console(stderr=True), f"judging {path}"):
-            found: Answer = asked.ask(config)
+        noted = warnings.catch_warnings(record=True, action="always", category=UserWarning)
+        with waiting(Console(stderr=True), f"judging {path}"), noted as warned:
+            found, hint = asked.ask(config)
+        doubts = [str(one.message) for one in warned]
         if folder is not None:
             runs.write_config(folder, runs.asked_of(verb, config), has_device=False)
             asked.write(folder, found)
             plots.save_twice(found.plot(), folder / asked.FIGURE)
             runs.write_summary(folder, found.to_dict())
-        where = "" if folder is None else str(folder)
-    console = Console(quiet=given["json"])
-    if given["json"]:
-        print(json.dumps(found.to_dict() | ({"folder": where} if where else {}), indent=1))
-    print_answer(console, found)
-    say(console, found.headline(), *found.meaning().split("; "), *([where] if where else []))
+    _print(found, given["json"], doubts, hint, "" if folder is None else str(folder))
+    for name, written in files.items():
+        if written is not None:
+            asked.FILES[name](Path(written), found)
     if report is not None:
-        write_report(Path(report), found)
+        write_report(Path(report), found, [f"WARNING: {doubt}" for doubt in doubts])
     return 0 if found.is_answered else NOT_YET
+
+
+def _print(found: Answer, as_json: bool, doubts: list[str], hint: str, folder: str) -> None:
+    if as_json:
+        where = {"folder": folder} if folder else {}
+        print(json.dumps(found.to_dict() | {"doubts": doubts} | where, indent=1))
+        return
+    console = Console()
+    print_answer(console, found)
+    say(console, *(f"WARNING: {doubt}" for doubt in doubts), found.headline(), *found.meanings())
+    hints = [] if doubts or found.is_answered or not hint else [hint]
+    say(console, *hints, *([folder] if folder else []))
+
+
+def write_rows(path: Path, rows: Sequence[Any], counted: str = "") -> None:
+    """Write rows of a dataclass, perhaps with their number; without columns of nothing at all."""
+    columns = {} if not counted else {counted: np.arange(1, len(rows) + 1)}
+    for field in dataclasses.fields(rows[0]):
+        values = [getattr(row, field.name) for row in rows]
+        if any(value is not None for value in values):
+            column = np.array(values)
+            columns[field.name] = column.astype(float) if column.dtype == object else column
+    tables.write_table(path, columns)
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ def say(console: Console, *lines: str) -> None:
 
 
 def name_column(head: str) -> Column:
-    """A column of names, which fold where there is no room."""
+    """A column of names, which fold where room is short."""
     return Column(head, overflow="fold")
 
 

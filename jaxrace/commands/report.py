@@ -11,6 +11,7 @@ from rich.console import Console
 
 from jaxrace.answers.answer import NAMES, Answer, shown
 from jaxrace.commands.printing import name_column, plus_minus, print_table, say
+from jaxrace.core.validation import BadArgument
 from jaxrace.runs import files, plots
 from jaxrace.runs.tables import markdown_table, markdown_text
 
@@ -42,7 +43,7 @@ def require_outputs(inputs: Iterable[str], out: str | None = None, **asked: str 
             if name == "report":
                 paths += [paths[0].with_suffix(ending) for ending in (".png", ".svg")]
             if (wanted := _wanted_of(name, paths, taken, out)) is not None:
-                raise ValueError(f"{name}: expected {wanted}, got {given!r}")
+                raise BadArgument(name, wanted, repr(given))
             taken += paths
 
 

@@ -16,16 +16,18 @@ import dataclasses
 import hashlib
 import math
 import re
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxrace.answers.answer import listed
+from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
 from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
-from jaxrace.judging.scores import Table, by_task
+from jaxrace.judging.scores import Table, by_task, ranks
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
 _SUMS = (2.0, 8.0, 32.0, 128.0)
@@ -39,6 +41,11 @@ _LEAST_COPIES, _COPIED = 1.5, 1e-4
 
 # The weights of the mean: named blocks, where there are any; tasks that repeat others.
 _NAMED_SHARE, _REPEATED_SHARE = 0.45, 0.1
+
+ORDER_BY_LOT = (
+    "order_by_lot=SEED (--order-by-lot SEED) puts those of a complete table in a random order, for "
+    "one look; of=N (--of N) asks about these N tasks"
+)
 
 # Of an outright refusal: so many stretches of tasks of one group for each group.
 _FEW_STRETCHES = 4
@@ -59,41 +66,30 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
     number = len(table.task_names)
     short = [name for name, n in zip(table.names, table.progress, strict=True) if n < number]
     if short:
-        raise ValueError(
-            f"order_by_lot: expected a table in which every option has run all {number:,} tasks, "
-            f"got fewer of {listed(short)}: tasks that not all have run are to be left out"
+        raise BadArgument(
+            *("order_by_lot", f"a table in which every option has run all {number:,} tasks"),
+            f"fewer of {listed(short)}",
+            ": tasks that not all have run are to be left out",
         )
-    codes = np.split(np.unique(np.concatenate(table.values), return_inverse=True)[1], _ends(table))
-    repeated = _repeated(by_task([x.astype(float) for x in codes], table.tasks, number))
+    repeated = _repeated(by_task(ranks(table.values), table.tasks, number))
     if repeated.log_e >= -math.log(REFUSED):
-        raise ValueError(f"order_by_lot: expected tasks of their own, got {repeated.what}")
-    digests = [hashlib.sha256(f"{seed}\n{name}".encode()).digest() for name in table.task_names]
-    order = sorted(range(number), key=digests.__getitem__)
-    place = np.empty(number, np.int64)
-    place[order] = np.arange(number)
-    groups = tuple(table.groups[task] for task in order) if table.groups else ()
-    return dataclasses.replace(
-        table,
-        tasks=tuple(place[tasks] for tasks in table.tasks),
-        task_names=tuple(table.task_names[task] for task in order),
-        groups=groups,
-    )
+        raise BadArgument("order_by_lot", "tasks of their own", repeated.what)
 
+    def digest(name: str) -> bytes:
+        return hashlib.sha256(f"{seed}\n{name}".encode()).digest()
 
-def _ends(table: Table) -> IntArray:
-    return np.cumsum([len(column) for column in table.values])[:-1]
+    return table.in_task_order(sorted(table.task_names, key=digest))
 
 
 def doubt_about_copies(values: FloatArray) -> str | None:
     """Why tasks are hardly others: each of many rows [K, T, R] about equally often, in any order.
 
-    By how much multiplicities vary less than those of a law with equal atoms, of which some may not
-    have occurred: a chi-square with their variance, by Chernoff's bound.
+    Multiplicities vary less than those of a law with equal atoms, of which some may not have
+    occurred: a chi-square with their variance, by Chernoff's bound.
     """
     if values.shape[1] < 2:
         return None
-    rows = _rows(values)
-    counts = np.unique(rows, axis=0, return_counts=True)[1]
+    counts = np.unique(_rows(values), axis=0, return_counts=True)[1]
     mean = float(counts.mean())
     if len(counts) < _LEAST_BLOCK or mean < _LEAST_COPIES:
         return None
@@ -105,10 +101,8 @@ def doubt_about_copies(values: FloatArray) -> str | None:
     log_p = degrees / 2 * (1 - ratio + math.log(max(ratio, 1e-300))) if ratio < 1 else 0.0
     if log_p > math.log(_COPIED):
         return None
-    return (
-        f"tasks: expected ones of their own, got {len(rows):,} of which {len(counts):,} differ, "
-        f"each about {mean:.0f} times: leave the copies out"
-    )
+    got = f"{counts.sum():,} of which {len(counts):,} differ, each about {mean:.0f} times"
+    return str(BadArgument("tasks", "ones of their own", got, ": leave the copies out"))
 
 
 def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
@@ -121,23 +115,24 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
         ValueError: They are certainly not; or groups of tasks that the table names come one after
             the other.
     """
-    is_list = pairs.num_tasks is not None
-    number = pairs.values.shape[1]
+    is_list, number = pairs.num_tasks is not None, pairs.values.shape[1]
     groups = table.groups or tuple(map(_prefix, table.task_names))
-    starts = _stretches(groups)
     said = f"{len(set(groups)):,} groups of tasks one after the other: {pooled(groups)}"
-    chance = _chance_of_stretches(groups, len(starts)) if len(starts) < number else 0.0
+    # Where stretches of tasks of one group begin.
+    codes = np.unique(np.array(groups, str), return_inverse=True)[1]
+    starts = np.flatnonzero(np.r_[len(codes) > 0, codes[1:] != codes[:-1]])
+    chance = _chance_of_stretches(np.bincount(codes), len(starts)) if len(starts) < number else 0.0
     in_blocks = chance < math.log(REFUSED)
     few = len(starts) <= _FEW_STRETCHES * len(set(groups))
     if in_blocks and (is_list or (few and table.groups)):
-        raise ValueError(_wrong(said, is_list))
+        raise _wrong(said, is_list)
     named = np.append(starts, number) if in_blocks else None
     worst = _worst(table, pairs, named)
     if worst.log_e >= -math.log(REFUSED):
-        raise ValueError(_wrong(f"{worst.what}; {_odds(REFUSED)}", is_list))
+        raise _wrong(f"{worst.what}; {_odds(REFUSED)}", is_list)
     if worst.log_e >= -math.log(WARNED):
-        return _wrong(f"{worst.what}; {_odds(WARNED)}", is_list)
-    return _wrong(said, is_list) if in_blocks and few else None
+        return str(_wrong(f"{worst.what}; {_odds(WARNED)}", is_list))
+    return str(_wrong(said, is_list)) if in_blocks and few else None
 
 
 def pooled(groups: tuple[str, ...]) -> str:
@@ -146,22 +141,17 @@ def pooled(groups: tuple[str, ...]) -> str:
     >>> pooled(("mmlu", "mmlu", "gsm8k"))
     'mmlu 2, gsm8k 1'
     """
-    names, counts = np.unique(groups, return_counts=True)
-    size = dict(zip(names.tolist(), counts.tolist(), strict=True))
-    return listed([f"{name} {size[name]:,}" for name in dict.fromkeys(groups)])
+    return listed([f"{name} {count:,}" for name, count in Counter(groups).items()])
 
 
-def _wrong(got: str, is_list: bool) -> str:
+def _wrong(got: str, is_list: bool) -> BadArgument:
     if is_list:
-        return (
-            "tasks: expected an order drawn by lot, before any result was known, got "
-            f"{got}. Once all tasks of the list are run, their order does not matter"
-        )
-    return (
-        f"tasks: expected ones that are alike, in whatever order, got {got}. order_by_lot=SEED "
-        "(--order-by-lot SEED) puts those of a complete table in a random order, for one look; "
-        "of=N (--of N) asks about these N tasks and no others, once all of them are run"
-    )
+        expected = "an order drawn by lot, before any result was known"
+        hint = ". Once all tasks of the list are run, their order does not matter"
+    else:
+        expected = "ones that are alike, in whatever order"
+        hint = f". {ORDER_BY_LOT} and no others, once all of them are run"
+    return BadArgument("tasks", expected, got, hint)
 
 
 def _odds(level: float) -> str:
@@ -179,23 +169,16 @@ def _prefix(task: str) -> str:
     return "".join(kept).strip(" _/:.#-")
 
 
-def _stretches(groups: tuple[str, ...]) -> IntArray:
-    """Where stretches of tasks of one group begin."""
-    codes = np.unique(np.array(groups, str), return_inverse=True)[1]
-    return np.flatnonzero(np.r_[len(codes) > 0, codes[1:] != codes[:-1]])
-
-
-def _chance_of_stretches(groups: tuple[str, ...], number: int) -> float:
-    """ln of a bound on the probability of at most so many stretches in a random order.
+def _chance_of_stretches(counts: IntArray, number: int) -> float:
+    """ln of a bound on the chance of at most so many stretches in a random order; ``counts`` [G].
 
     Tasks can be cut into r stretches in T - 1 choose r - 1 ways, and those be named in at most
     G (G - 1)^(r - 1); of all orders of the names there are T! / (n_1! ... n_G!).
     """
-    counts = np.unique(np.array(groups, str), return_counts=True)[1]
     if len(counts) < 2:
         return 0.0
     r, rest = np.arange(len(counts), number + 1), len(counts) - 1
-    ways = log_choose(len(groups) - 1, r - 1) + math.log(rest + 1) + (r - 1) * math.log(rest)
+    ways = log_choose(counts.sum() - 1, r - 1) + math.log(rest + 1) + (r - 1) * math.log(rest)
     return float(np.logaddexp.reduce(ways) - _log_orders(counts))
 
 
@@ -203,30 +186,26 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
     """The mean e over pairs and laws, and what speaks loudest."""
     first, second = _some_pairs(*pairs.values.shape)
     differences = pairs.differences(first, second)
-    series = [("is better", np.nan_to_num(np.sign(differences)))]
+    series = [("is better", np.sign(np.nan_to_num(differences)))]
     if pairs.compare is None and differences.size:
         differences = dataclasses.replace(pairs, by="mean").differences(first, second)
-        with np.errstate(invalid="ignore"):
-            beyond = np.sign(differences - _medians(differences)[:, None])
-        series.append(("is better by more than usual", beyond))
+        beyond = np.nan_to_num(differences - _medians(differences)[:, None])
+        series.append(("is better by more than usual", np.sign(beyond)))
     number = pairs.values.shape[1]
     counts = 2 ** np.arange(1, 10)
-    counts = counts[(number // counts >= _LEAST_BLOCK) & (counts <= _MOST_BLOCKS)]
-    cuts = [np.arange(count + 1) * number // count for count in counts.tolist()]
-    blocks_share = 1 - _REPEATED_SHARE - (_NAMED_SHARE if named is not None else 0)
-    weighted = [(cut, blocks_share / len(cuts)) for cut in cuts]
+    counts = counts[(number // counts >= _LEAST_BLOCK) & (counts <= _MOST_BLOCKS)].tolist()
+    share = (1 - _REPEATED_SHARE - (_NAMED_SHARE if named is not None else 0)) / max(len(counts), 1)
+    weighted = [(np.arange(count + 1) * number // count, share) for count in counts]
     weighted += [(named, _NAMED_SHARE)] if named is not None else []
     repeated = _repeated(pairs.values)
     best, total = repeated, repeated.log_e + math.log(_REPEATED_SHARE)
     for words, signs in series:
-        signs = np.nan_to_num(signs)
-        so_far = _so_far(signs)
         for cut, weight in weighted:
-            log_es = _log_e(*_in_blocks(so_far, cut))
-            share = math.log(weight / len(series) / len(first))
-            total = np.logaddexp(total, np.logaddexp.reduce(log_es) + share)
+            log_es = _log_e(*_in_blocks(signs, cut))
+            log_share = math.log(weight / len(series) / len(first))
+            total = np.logaddexp(total, np.logaddexp.reduce(log_es) + log_share)
             place = int(log_es.argmax())
-            if log_es[place] > best.log_e and signs[place].any():  # of ties alone there is no word
+            if log_es[place] > best.log_e and signs[place].any():  # ties say nothing
                 of_pair = table.names[first[place]], table.names[second[place]], words
                 what = _block_words(signs[place], cut, *of_pair, table.groups)
                 best = _Finding(float(log_es[place]), what)
@@ -253,16 +232,9 @@ def _medians(differences: FloatArray) -> FloatArray:
     return found
 
 
-def _so_far(signs: FloatArray) -> tuple[IntArray, IntArray]:
-    """Of signs [P, T] how many are not 0, and how many positive, before each task: [P, T + 1]."""
-    filled = np.pad(signs, ((0, 0), (1, 0)))
-    return (filled != 0).cumsum(1), (filled > 0).cumsum(1)
-
-
-def _in_blocks(so_far: tuple[IntArray, IntArray], cut: IntArray) -> tuple[IntArray, IntArray]:
-    """The same in each block: [P, G]."""
-    decided, won = (np.diff(x[:, cut], axis=1) for x in so_far)
-    return decided, won
+def _in_blocks(signs: FloatArray, cut: IntArray) -> list[IntArray]:
+    """Of signs [P, T] in each block how many are not 0, and how many positive: [P, G]."""
+    return [np.add.reduceat(x, cut[:-1], 1, int) for x in (signs != 0, signs > 0)]
 
 
 def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
@@ -272,23 +244,23 @@ def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
     by more: no number of wins of all is likelier than the likeliest one of the largest block.
     """
     n, m = decided.sum(1), won.sum(1)
-    share = ((m + 0.5) / (n + 1))[:, None]
+    share = (m + 0.5) / (n + 1)
     largest = decided.max(1)
     found = []
     for total in _SUMS:
         a, b = total * share, total * (1 - share)
+        whole = log_beta(a, b)
         with np.errstate(divide="ignore", invalid="ignore"):
-            mode = np.clip((largest + 1) * (a - 1)[:, 0] / (total - 2), 0, largest)
-        mode = np.floor(np.nan_to_num(mode))
-        whole = log_beta(a, b)[:, 0]
+            mode = np.nan_to_num((largest + 1) * (a - 1) / (total - 2)).clip(0, largest)
         likeliest = np.max(
             [
-                log_choose(largest, k) + log_beta(a[:, 0] + k, b[:, 0] + largest - k) - whole
-                for k in (0 * largest, mode, largest)
+                log_choose(largest, k) + log_beta(a + k, b + largest - k) - whole
+                for k in (0 * largest, np.floor(mode), largest)
             ],
             axis=0,
         )
-        log_q = (log_beta(a + won, b + decided - won) - log_beta(a, b)).sum(1)
+        a, b = a[:, None], b[:, None]
+        log_q = (log_beta(a + won, b + decided - won) - whole[:, None]).sum(1)
         found.append(log_choose(n, m) + log_q - np.minimum(likeliest, 0))
     return np.logaddexp.reduce(found) - math.log(len(_SUMS))
 
@@ -304,40 +276,38 @@ def _repeated(values: FloatArray) -> _Finding:
     Then it is settled by T / r rows: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders of
     n_1, n_2, ... equal rows are so, in two ways, for any r.
     """
-    none = _Finding(-math.inf, "")
-    if values.shape[1] < 2:
-        return none
-    rows = _rows(values)
-    codes, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)[1:]
-    codes, most = codes.reshape(-1), math.gcd(*counts.tolist())
-    for times in range(most, 1, -1):
-        if most % times:
-            continue
-        size = len(codes) // times
-        by_row, by_table = codes.reshape(size, times), codes.reshape(times, size)
-        if (by_row == by_row[:, :1]).all() or (by_table == by_table[:1]).all():
-            log_e = _log_orders(counts) - _log_orders(counts // times) - math.log(2 * len(codes))
-            what = f"{size:,} tasks, each of them {times} times (leave the copies out)"
-            return _Finding(log_e, what)
-    return none
+    if values.shape[1] >= 2:
+        rows = _rows(values)
+        codes, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)[1:]
+        codes, most = codes.reshape(-1), math.gcd(*counts.tolist())
+        for times in [times for times in range(most, 1, -1) if most % times == 0]:
+            size = len(codes) // times
+            by_row, by_table = codes.reshape(size, times), codes.reshape(times, size)
+            if (by_row == by_row[:, :1]).all() or (by_table == by_table[:1]).all():
+                log_e = _log_orders(counts) - _log_orders(counts // times)
+                what = f"{size:,} tasks, each of them {times} times (leave the copies out)"
+                return _Finding(log_e - math.log(2 * len(codes)), what)
+    return _Finding(-math.inf, "")
 
 
 def _block_words(
     signs: FloatArray, cut: IntArray, name: str, other: str, words: str, groups: tuple[str, ...]
 ) -> str:
     """Where one option is better most often, and most seldom."""
-    decided, won = (x[0] for x in _in_blocks(_so_far(signs[None]), cut))
+    decided, won = (x[0] for x in _in_blocks(signs[None], cut))
     with np.errstate(invalid="ignore"):
         spread = (won - decided * won.sum() / decided.sum()) / np.sqrt(decided)
     ends = int(np.nanargmax(spread)), int(np.nanargmin(spread))
-    texts = []
-    for block in ends:
+
+    def share_of(block: int) -> str:
         start, end = int(cut[block]), int(cut[block + 1])
         whose = set(groups[start:end])
         tasks = whose.pop() if len(whose) == 1 else f"tasks {start + 1:,} to {end:,}"
-        texts.append(f"on {won[block] / decided[block]:.2f} of {tasks}")
+        return f"on {won[block] / decided[block]:.2f} of {tasks}"
+
+    said = " and ".join(map(share_of, ends))
     which = f"differences of {name} and {other} that change along their order"
-    return f"{which}: {name} {words} {' and '.join(texts)}, ties aside"
+    return f"{which}: {name} {words} {said}, ties aside"
 
 
 def _log_orders(counts: IntArray) -> float:

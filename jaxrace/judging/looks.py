@@ -2,17 +2,15 @@
 
 The guarantee holds for all looks together because every pair has one sequence of differences, which
 only grows. It is lost where rows are sorted again, scores replaced, options left out or settings
-changed between two looks. Axes: K options, T tasks.
+changed between two looks.
 """
 
-import dataclasses
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.scores import Table
 from jaxrace.runs import files
 
@@ -30,7 +28,7 @@ class Looks:
         self._path = Path(path)
         about = dict(question)
         if about.pop("compare") is not None:
-            raise ValueError("looks: expected a race of numbers, got one with compare")
+            raise BadArgument("looks", "a race of numbers", "one with compare")
         self._question = about
         self._found: dict[str, Any] = {}
         if self._path.exists():
@@ -39,14 +37,15 @@ class Looks:
             except (OSError, ValueError) as error:
                 raise ValueError(f"looks: {error}") from error
             if self._found.get("kind") != _KIND:
-                raise ValueError(f"looks: expected a file of looks, got {str(path)!r}")
+                raise BadArgument("looks", "a file of looks", repr(str(path)))
         for name, then in self._found.get("question", {}).items():
             if about[name] != then:
                 hint = "another question needs another file, and a delta of its own"
-                raise self._wrong(f"{name} {then!r}, as before", f"{about[name]!r}: {hint}")
+                raise self._wrong(f"{name} {then!r}, as before", repr(about[name]), hint)
 
-    def _wrong(self, expected: str, got: str) -> ValueError:
-        return ValueError(f"looks: expected {expected} in '{self._path}', got {got}")
+    def _wrong(self, expected: str, got: str, hint: str = "") -> BadArgument:
+        where = f"{expected} in '{self._path}'"
+        return BadArgument("looks", where, got, f": {hint}" if hint else "")
 
     def continued(self, table: Table) -> Table:
         """The table with its shared tasks in the order in which they came.
@@ -57,11 +56,11 @@ class Looks:
         options = self._found.get("options")
         if options is None:
             return table
-        if set(table.names) != set(options):
-            odd = sorted(set(table.names) ^ set(options))
+        if odd := sorted(set(table.names) ^ set(options)):
             raise self._wrong(f"the options of before, {', '.join(options)}", f"also {odd[0]!r}")
         if table.tasks is not None:
-            table = _reordered(table, self._found["tasks"])
+            before = dict.fromkeys((*self._found["tasks"], *table.task_names))
+            table = table.in_task_order([*before])
         now = _runs_of(table)
         for name, then in options.items():
             for place, old in then.items():
@@ -70,7 +69,7 @@ class Looks:
                     where = f"run {int(place) + 1}" if table.tasks is None else f"task {place}"
                     hint = "rows that were there before stay as they are, and new ones go behind"
                     expected = f"{_said(old)} for {where} of {name}, as before"
-                    raise self._wrong(expected, f"{_said(new)}: {hint}")
+                    raise self._wrong(expected, _said(new), hint)
         return table
 
     def remember(self, table: Table) -> None:
@@ -85,27 +84,12 @@ def _said(scores: list[float] | None) -> str:
 
 def _runs_of(table: Table) -> dict[str, dict[str, list[float]]]:
     """Of each option its scores by the number of the run, or by task, in their order there."""
-    found = {}
-    for option, name in enumerate(table.names):
-        places = range(len(table.values[option])) if table.tasks is None else table.tasks[option]
-        runs: dict[str, list[float]] = {}
-        for place, score in zip(places, table.values[option].tolist(), strict=True):
-            called = str(place) if table.tasks is None else table.task_names[place]
-            runs.setdefault(called, []).append(score)
-        found[name] = runs
+    found: dict[str, dict[str, list[float]]] = {}
+    for option, (name, values) in enumerate(zip(table.names, table.values, strict=True)):
+        called = map(str, range(len(values)))
+        if table.tasks is not None:
+            called = (table.task_names[task] for task in table.tasks[option])
+        runs = found[name] = {}
+        for place, score in zip(called, values.tolist(), strict=True):
+            runs.setdefault(place, []).append(score)
     return found
-
-
-def _reordered(table: Table, before: list[str]) -> Table:
-    """The table with the tasks of ``before`` first, and the new ones behind in their order."""
-    assert table.tasks is not None
-    names = tuple(dict.fromkeys([*before, *table.task_names]))
-    place = {name: number for number, name in enumerate(names)}
-    places = np.array([place[name] for name in table.task_names], np.int64)
-    groups = dict(zip(table.task_names, table.groups, strict=False))
-    return dataclasses.replace(
-        table,
-        task_names=names,
-        tasks=tuple(places[tasks] for tasks in table.tasks),
-        groups=tuple(groups.get(name, "") for name in names) if groups else (),
-    )

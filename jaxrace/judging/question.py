@@ -2,19 +2,19 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from jaxrace.core.validation import (
+    BadArgument,
     require_choice,
     require_direction,
     require_function,
     require_integer,
     require_number,
     require_probability,
-    require_top,
     require_truth,
 )
 from jaxrace.evidence.blocks import BlockPairs, block_values
@@ -30,9 +30,6 @@ from jaxrace.evidence.levels import (
 from jaxrace.evidence.process import FloatArray, IntArray, Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
-from jaxrace.judging.alike import in_order_by_lot
-from jaxrace.judging.failed import with_worst
-from jaxrace.judging.looks import Looks
 from jaxrace.tables.directions import names_smaller
 from jaxrace.tables.table import listed
 
@@ -73,26 +70,24 @@ class Question:
         require_scale(self.by, self.low, self.high)
         most = self.width if self.by == "mean" else 0.5
         require_number("tolerance", self.tolerance, least=0, below=most)
-        if self.of is not None and not self.shared:
-            raise ValueError("of: expected shared tasks, of which there are so many, got others")
-        if self.order_by_lot is not None:
-            require_integer("order_by_lot", self.order_by_lot, 0)
-            if not self.shared:
-                raise ValueError("order_by_lot: expected shared tasks (--shared), got others")
-            if self.of is not None:
-                raise ValueError(
-                    "order_by_lot: expected no of=N beside it, got both: which tasks of a list are "
-                    "run must be by lot, and if all are, their order does not matter"
-                )
-        if self.gaps == "skip" and not self.shared:
-            raise ValueError("gaps: expected shared tasks (--shared), got others")
         require_truth("shared", self.shared)
         require_direction(self.smaller, self.larger)
+        unset = {"of": None, "order_by_lot": None, "gaps": "lost"}
+        for name, nothing in unset.items():
+            if getattr(self, name) != nothing and not self.shared:
+                raise BadArgument(name, "shared tasks (--shared)", "others")
+        if self.order_by_lot is not None:
+            require_integer("order_by_lot", self.order_by_lot, 0)
+            if self.of is not None:
+                hint = (
+                    ": which tasks of a list are run must be by lot, and if all are, their order "
+                    "does not matter"
+                )
+                raise BadArgument("order_by_lot", "no of=N beside it", "both", hint)
         if self.compare is not None:
             require_function("compare", self.compare)
-        has_direction = self.by == "mean" or self.smaller or self.larger
-        if self.compare is not None and has_direction:
-            raise ValueError("compare: expected a race by wins, neither smaller nor larger")
+            if self.by == "mean" or self.smaller or self.larger:
+                raise ValueError("compare: expected a race by wins, neither smaller nor larger")
 
     @property
     def width(self) -> float:
@@ -109,22 +104,19 @@ class Question:
         return -(self.tolerance / self.width if self.by == "mean" else 2 * self.tolerance)
 
     def better(self, table: scores.Table) -> str:
-        """Which scores are better, in a word."""
+        """Which scores are better, in a word; ValueError if only their names say so."""
         if self.compare is not None:
             return "preferred"
-        return "smaller" if self.is_smaller(table) else "larger"
-
-    def is_smaller(self, table: scores.Table) -> bool:
-        """Is smaller better? ValueError if only the names of the scores say so."""
         if self.smaller or self.larger:
-            return self.smaller
+            return "smaller" if self.smaller else "larger"
         if not table.smaller and table.measures and names_smaller(*table.measures):
-            raise ValueError(
-                "data: expected to be told whether smaller scores are better, got scores called "
-                f"{listed(table.measures)}: --smaller (smaller=True) says that they are, --larger "
-                "(larger=True) that larger ones are"
+            raise BadArgument(
+                *("data", "to be told whether smaller scores are better"),
+                f"scores called {listed(table.measures)}",
+                ": --smaller (smaller=True) says that they are, --larger (larger=True) that larger "
+                "ones are",
             )
-        return table.smaller
+        return "smaller" if table.smaller else "larger"
 
     def levels(self, num_options: int) -> Levels:
         """The log e-values that statements need."""
@@ -133,33 +125,13 @@ class Question:
 
     def effect(self, mean: FloatArray) -> FloatArray:
         """A mean of differences in words' units: a win probability, or a difference of scores."""
-        if self.by == "wins":
-            return (1 + mean) / 2
-        # Which one is smaller is what counts, but a difference has the sign that people expect.
-        return mean * self.width
+        # By mean: which one is smaller counts, but a difference has the sign that people expect.
+        return (1 + mean) / 2 if self.by == "wins" else mean * self.width
 
 
-def compared(
-    question: Question,
-    data: Any,
-    looks: Looks | None = None,
-    said_of: Mapping[str, Any] = scores.NOTHING,
-) -> tuple[scores.Table, list[np.ndarray], Pairs]:
-    """The table, its scores as they are compared (larger is better), and the pairs of options."""
-    of_numbers = question.compare is None
-    table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, columns=said_of)
-    compare, is_smaller = None, False
-    if of_numbers:
-        is_smaller = question.is_smaller(table)
-        worst = question.high if is_smaller else question.low
-        values = with_worst(table.names, table.values, table.failed, worst, is_smaller)
-        table = dataclasses.replace(table, values=values)
-    if looks is not None:
-        table = looks.continued(table)
-    if question.order_by_lot is not None:
-        table = in_order_by_lot(table, question.order_by_lot)
-    num_options = len(table.names)
-    require_top(question.top, num_options)
+def compared(question: Question, table: scores.Table) -> tuple[list[np.ndarray], Pairs]:
+    """The scores as they are compared, larger is better, and the pairs of options."""
+    compare = None
     if question.compare is not None:
         columns, compare = _as_codes(table.values, question.compare)
     elif question.by == "mean":
@@ -168,20 +140,17 @@ def compared(
         columns = scores.scaled(table, question.low, question.high)
     else:
         columns = scores.ranks(table.values)
-    if is_smaller:
+    if question.better(table) == "smaller":
         columns = [-column for column in columns]
-    level = question.levels(num_options).verdict
+    level = question.levels(len(table.names)).verdict
     if table.tasks is not None:
         num_tasks = len(table.task_names)
         if question.of is not None:
             require_integer("of", question.of, max(num_tasks, 1), most=2**53)
         values = scores.by_task(columns, table.tasks, num_tasks)
         bets = shared_bets(level, question.of)
-        return (
-            table,
-            columns,
-            SharedPairs(values, question.by, bets, question.of, compare, question.gaps),
-        )
+        pairs = SharedPairs(values, question.by, bets, question.of, compare, question.gaps)
+        return columns, pairs
     values = scores.padded(columns)
     is_by_mean = question.by == "mean"
 
@@ -193,13 +162,13 @@ def compared(
 
     counts = np.array([len(column) for column in columns])
     bets = independent_bets(level, question.horizon)
-    return table, columns, BlockPairs(differences, counts, bets, FIRST_BLOCK, BLOCK)
+    return columns, BlockPairs(differences, counts, bets, FIRST_BLOCK, BLOCK)
 
 
 def _as_codes(
-    columns: tuple[np.ndarray, ...], compare: Compare
+    columns: Sequence[np.ndarray], compare: Compare
 ) -> tuple[list[np.ndarray], Callable[[FloatArray, FloatArray], FloatArray]]:
-    """Outcomes as numbers, and a preference of two arrays of those; NaN is no outcome."""
+    """Outcomes as numbers, and a preference of two arrays of those; NaN is a missing one."""
     outcomes = [outcome for column in columns for outcome in column]
     ends = np.cumsum([len(column) for column in columns])[:-1]
 
@@ -209,10 +178,8 @@ def _as_codes(
         pair = outcomes[int(x)], outcomes[int(y)]
         found, reverse = compare(*pair), compare(*reversed(pair))
         if found not in (-1, 0, 1) or reverse != -found:
-            raise ValueError(
-                "compare: expected +1, -1 or 0, and the opposite of the reverse, got "
-                f"{found!r} and {reverse!r} for {pair[0]!r} and {pair[1]!r}"
-            )
+            got = f"{found!r} and {reverse!r} for {pair[0]!r} and {pair[1]!r}"
+            raise BadArgument("compare", "+1, -1 or 0, and the opposite of the reverse", got)
         return float(found)
 
     each = np.frompyfunc(sign, 2, 1)

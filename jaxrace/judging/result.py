@@ -3,9 +3,17 @@
 import dataclasses
 import decimal
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
-from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, finite, first_of, listed, panels
+from jaxrace.answers.answer import (
+    MOST_SHOWN,
+    Ranking,
+    Shown,
+    first_of,
+    list_down,
+    listed,
+    panels,
+)
 from jaxrace.evidence.decision import Certificate
 from jaxrace.evidence.levels import By
 
@@ -58,6 +66,7 @@ class RaceOfTable(Ranking):
     """The answer of ``jaxrace.race``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
     ROWS: ClassVar = {"options": Option, "pairs": Pair}
+    ALSO: ClassVar = ("best", "certified")
 
     top: int
     delta: float
@@ -87,58 +96,64 @@ class RaceOfTable(Ranking):
         return self.certificate is not None
 
     @property
+    def is_answered(self) -> bool:
+        return self.certified
+
+    @property
     def _unit(self) -> str:
         return "runs" if self.kind == "independent" else "tasks"
 
-    def without_guarantee(self) -> Self:
-        """The same of runs that may depend on each other: a guess, and nothing that is certain."""
-        options = tuple(dataclasses.replace(one, verdict="?", beats=0) for one in self.options)
-        return dataclasses.replace(
-            self,
-            certificate=None,
-            options=options,
-            possible=self.names,
-            pairs=(),
-            more_pairs=0,
-            at_least=0,
-            is_dependent=True,
-        )
+    @property
+    def _edge(self) -> float:
+        """What a pair is decided at: no difference, or worse by the tolerance."""
+        return (0.5 if self.by == "wins" else 0.0) - self.tolerance
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, of what JSON knows; infinity is None."""
-        found = dataclasses.asdict(self)
-        return finite(found | {"best": self.best, "certified": self.certified})
+    @property
+    def _percent(self) -> str:
+        """The confidence of an interval, rounded down."""
+        missing = outward(100 * (1 - self.confidence), 1, digits=2)
+        return f"{100 - float(missing):.10g} %"
+
+    @property
+    def _sure(self) -> list[str]:
+        return [option.name for option in self.options if option.verdict == "in"]
 
     def plot(self) -> "Figure":
         """A matplotlib figure: who stands where, by how much, and where the runs went."""
-        options, pairs = self.options[:MOST_SHOWN], self.pairs[:MOST_SHOWN]
-        rows = max(len(options), len(pairs))
+        rows = max(len(self.options[:MOST_SHOWN]), len(self.pairs[:MOST_SHOWN]))
         figure, (standing, effects, runs) = panels(self.headline(), rows, (6, 8, 5), self.names, 4)
-        called = self.labels()
-        self._draw_standing(standing, options, called)
-        self._draw_pairs(effects, pairs, called)
-        self._draw_runs(runs, options, called)
+        self._draw_standing(standing)
+        self._draw_pairs(effects)
+        self._draw_runs(runs)
         return figure
 
-    def _draw_standing(
-        self, panel: "Axes", options: tuple[Option, ...], called: dict[str, str]
-    ) -> None:
-        for verdict, meaning in self._meanings().items():
-            places = [place for place, one in enumerate(options) if one.verdict == verdict]
-            scores = [options[place].score for place in places]
-            known = [(x, place) for x, place in zip(scores, places, strict=True) if x is not None]
-            if known:
-                at, height = zip(*known, strict=True)
+    def _draw_standing(self, panel: "Axes") -> None:
+        options, called = self.options[:MOST_SHOWN], self.labels()
+        meanings = {
+            "in": "one of the best",
+            "good enough": f"good enough, within {self.tolerance:g}",
+            "tied": "tied for the last places",
+            "out": "others are at least as good" if self.by == "mean" else "not one of the best",
+            "?": "not known",
+        }
+        for verdict, meaning in meanings.items():
+            points = [
+                (one.score, place)
+                for place, one in enumerate(options)
+                if one.verdict == verdict and one.score is not None
+            ]
+            if points:
+                at, height = zip(*points, strict=True)
                 panel.plot(at, height, "o", ms=7, color=_COLOURS[verdict], label=meaning)
         panel.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        panel.set_yticks(range(len(options)), [called[one.name] for one in options])
-        panel.set_ylim(len(options) - 0.4, -0.6)
+        list_down(panel, [called[one.name] for one in options])
         by_wins = "win probability, mean over the others"
         title = "who stands where" + first_of(options, len(self.options))
         panel.set(title=title, xlabel="mean score" if self.by == "mean" else by_wins)
         panel.legend(frameon=False, fontsize="small")
 
-    def _draw_pairs(self, panel: "Axes", pairs: tuple[Pair, ...], called: dict[str, str]) -> None:
+    def _draw_pairs(self, panel: "Axes") -> None:
+        pairs, called = self.pairs[:MOST_SHOWN], self.labels()
         for place, pair in enumerate(pairs):
             colour = _COLOURS["in" if pair.decided else "?"]
             panel.plot((pair.low, pair.high), (place, place), color=colour, lw=2)
@@ -146,46 +161,49 @@ class RaceOfTable(Ranking):
             at = {"xycoords": ("axes fraction", "data"), "va": "center"}
             panel.annotate(pair.share, (1.01, place), **at)
         panel.axvline(self._edge, color="0.3", lw=0.8)
-        names = [f"{called[x.better]} over {called[x.worse]}" for x in pairs]
-        panel.set_yticks(range(len(pairs)), names)
-        panel.set_ylim(max(len(pairs), 1) - 0.4, -0.6)
+        list_down(panel, [f"{called[x.better]} over {called[x.worse]}" for x in pairs])
         effect = "win probability" if self.by == "wins" else "difference of the means"
         said = f"({self._percent} intervals, each at all looks; right: evidence)"
         title = "how much better" + first_of(pairs, len(self.pairs) + self.more_pairs)
         panel.set(title=title, xlabel=f"{effect}\n{said}")
 
-    def _draw_runs(
-        self, panel: "Axes", options: tuple[Option, ...], called: dict[str, str]
-    ) -> None:
+    def _draw_runs(self, panel: "Axes") -> None:
+        options, called = self.options[:MOST_SHOWN], self.labels()
         colours = [_COLOURS[one.verdict] for one in options]
         panel.barh(range(len(options)), [one.runs for one in options], color=colours)
         wanted = [(place, one.next, one.runs) for place, one in enumerate(options) if one.next]
         if wanted:
             places, more, begin = zip(*wanted, strict=True)
             panel.barh(places, more, left=begin, fill=False, ls=":")
-        panel.set_yticks(range(len(options)), [called[one.name] for one in options])
+        list_down(panel, [called[one.name] for one in options])
         panel.yaxis.tick_right()  # at the left stands the evidence of pairs
-        panel.set_ylim(len(options) - 0.4, -0.6)
         said = f"{self._unit} of each option" + ("\n(dotted: to be run next)" if wanted else "")
         panel.set(title="where the runs went", xlabel=said)
 
+    def asked(self) -> str:
+        within = f", tolerance {self.tolerance:g}" if self.tolerance else ""
+        return (
+            f"Top {self.top} of {len(self.options)} options by {self.by}, {self.kind} "
+            f"{self._unit}, delta {self.delta:g}{within}"
+        )
+
     def headline(self) -> str:
-        """The answer in a line."""
         names = listed(self.best)
         within = f" within {self.tolerance:g}" if self.tolerance else ""
         if self.refuted:
             return f"REFUTED, nothing is certified; a guess: {names}"
         if self.tied:
-            sure = [option.name for option in self.options if option.verdict == "in"]
-            places = f"for the last {self.top - len(sure)} of {self.top} places"
-            more = f", {places}; among the best: {listed(sure)}" if sure else ""
+            places = f"for the last {self.top - len(self._sure)} of {self.top} places"
+            more = f", {places}; among the best: {listed(self._sure)}" if self._sure else ""
             return f"TIED: {listed(self.tied)}{more}"
         if self.certified:
             return f"CERTIFIED{within}: {names}"
         return f"NOT CERTIFIED, a guess: {names}"
 
+    def meanings(self) -> list[str]:
+        return [self.meaning()]
+
     def meaning(self) -> str:
-        """What the headline says, and how sure it is."""
         looks = "in this one look" if self.one_look else "at all looks together"
         told = f"wrong with a probability of at most {self.delta:g}, {looks}"
         if self.refuted:
@@ -198,39 +216,34 @@ class RaceOfTable(Ranking):
             return (
                 f"on the whole list of tasks, {equal}: nothing is left that could settle it{sure}"
             )
-        if not self.certified:
-            sure = [option.name for option in self.options if option.verdict == "in"]
-            claim = who_may(self.by, self.top, self.possible, sure, len(self.options))
-            told = f"; {told}" if sure or len(self.possible) < len(self.options) else ""
-            if not set(self.best) <= set(self.possible):
-                told += "; perhaps nobody is, and the guess is who beats most of the others"
-            number = "1 more run" if self.at_least == 1 else f"{self.at_least:,} more runs"
-            more = f"; it takes at least {number} to know" if self.at_least else ""
-            return claim + told + more
-        each = "it is" if self.top == 1 else "each of them is"
+        if self.whole and self.certified:
+            told = "all tasks of the list were run: of these it is certain, of no others"
+        return f"{self._claim()}; {told}" if self.certified else self._possibly(told)
+
+    def _claim(self) -> str:
+        """What is certified."""
         others = "the other" if len(self.options) == 2 else "each of the others"
         if self.certificate == "counts":
-            claim = "certain wins and losses show that nobody beats more of the others"
-        elif self.tolerance:
+            return "certain wins and losses show that nobody beats more of the others"
+        if self.tolerance:
             unit = "in win probability" if self.by == "wins" else "in mean score"
-            claim = f"nobody else is better by {self.tolerance:g} or more {unit}"
-        elif self.by == "mean":
+            return f"nobody else is better by {self.tolerance:g} or more {unit}"
+        if self.by == "mean":
             whose = "its mean is" if self.top == 1 else "their means are"
-            least = "higher than" if self.whole else "at least"
-            claim = f"{whose} {least} that of {others}"
-        else:
-            claim = f"{each} more often better than worse than {others}"
-        if self.whole:
-            told = "all tasks of the list were run: of these it is certain, of no others"
-        return f"{claim}; {told}"
+            return f"{whose} {'higher than' if self.whole else 'at least'} that of {others}"
+        each = "it is" if self.top == 1 else "each of them is"
+        return f"{each} more often better than worse than {others}"
 
-    def asked(self) -> str:
-        """The question in a line."""
-        within = f", tolerance {self.tolerance:g}" if self.tolerance else ""
-        return (
-            f"Top {self.top} of {len(self.options)} options by {self.by}, {self.kind} "
-            f"{self._unit}, delta {self.delta:g}{within}"
-        )
+    def _possibly(self, told: str) -> str:
+        """Who may be among the best."""
+        sure = self._sure
+        claim = who_may(self.by, self.top, self.possible, sure, len(self.options))
+        told = f"; {told}" if sure or len(self.possible) < len(self.options) else ""
+        if not set(self.best) <= set(self.possible):
+            told += "; perhaps nobody is, and the guess is who beats most of the others"
+        number = "1 more run" if self.at_least == 1 else f"{self.at_least:,} more runs"
+        more = f"; it takes at least {number} to know" if self.at_least else ""
+        return claim + told + more
 
     def tables(self) -> list[Shown]:
         """The options, best first, and the pairs, the closest first: the first 20 of each."""
@@ -238,19 +251,18 @@ class RaceOfTable(Ranking):
 
     def _options(self) -> Shown:
         score = "mean" if self.by == "mean" else "wins"
-        heads = ["", "option", "runs", score, "beats", "verdict"]
-        if self.next_runs:
-            heads += ["run next"]
         words = {"in": "best", "out": "no better"} if len(self.options) == 2 else {}
-        rows = []
-        for rank, option in enumerate(self.options[:MOST_SHOWN]):
-            row = [str(rank + 1), option.name, f"{option.runs:,}"]
-            row += ["" if option.score is None else f"{option.score:.4g}"]
-            row += [str(option.beats), words.get(option.verdict, option.verdict)]
-            if self.next_runs:
-                row += [f"{option.next:,}" if option.next else ""]
-            rows.append(row)
-        return Shown(heads, rows, len(self.options) - len(rows))
+        rows = [
+            [
+                *(str(rank), one.name, f"{one.runs:,}"),
+                "" if one.score is None else f"{one.score:.4g}",
+                *(str(one.beats), words.get(one.verdict, one.verdict)),
+                *([f"{one.next:,}" if one.next else ""] if self.next_runs else []),
+            ]
+            for rank, one in enumerate(self.options, 1)
+        ]
+        ahead = ["run next"] if self.next_runs else []
+        return Shown.first(["", "option", "runs", score, "beats", "verdict", *ahead], rows)
 
     def _pairs(self) -> Shown:
         effect = "wins" if self.by == "wins" else "mean better by"
@@ -280,24 +292,6 @@ class RaceOfTable(Ranking):
         if pair.low == pair.high:  # all tasks of the list have been run
             return "known"
         return f"{low} to {high}"
-
-    @property
-    def _edge(self) -> float:
-        """What a pair is decided at: no difference, or worse by the tolerance."""
-        return (0.5 if self.by == "wins" else 0.0) - self.tolerance
-
-    @property
-    def _percent(self) -> str:
-        """The confidence of an interval, rounded down."""
-        missing = outward(100 * (1 - self.confidence), 1, digits=2)
-        return f"{100 - float(missing):.10g} %"
-
-    def _meanings(self) -> dict[str, str]:
-        """What is said of options by their verdicts."""
-        out = "others are at least as good" if self.by == "mean" else "not one of the best"
-        near = f"good enough, within {self.tolerance:g}"
-        found = {"in": "one of the best", "good enough": near, "tied": "tied for the last places"}
-        return found | {"out": out, "?": "not known"}
 
 
 def who_may(by: str, top: int, possible: list[str], sure: list[str], count: int) -> str:

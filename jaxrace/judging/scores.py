@@ -2,7 +2,8 @@
 
 import dataclasses
 import functools
-import re
+import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -10,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.answers.answer import listed
-from jaxrace.evidence.levels import Gaps
-from jaxrace.judging.axes import axes_of
-from jaxrace.judging.failed import with_blanks, with_failures
-from jaxrace.judging.in_memory import Columns, in_memory, is_read, wrong
+from jaxrace.core.validation import BadArgument
+from jaxrace.judging.in_memory import Columns, axes_of, failure, in_memory, is_read, wrong
 from jaxrace.tables import Scores, read_scores
-from jaxrace.tables.asked import Failed, failed_called
+from jaxrace.tables.asked import Failed, asked_for, failed_called
 from jaxrace.tables.failures import HINT
 from jaxrace.tables.frames import paired
 from jaxrace.tables.heads import names_task, names_times
@@ -27,26 +26,16 @@ from jaxrace.tables.table import alike
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
 
 _LEAST_SPREAD = 2.0**-40  # of scores, in their range; rounding is 2**-53
-_FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
 
 NOTHING: Mapping[str, Any] = {}  # said of columns
 
 
-@dataclasses.dataclass(frozen=True)
-class Table:
-    """Scores by name: ``Scores`` of anything."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Table(Scores):
+    """Scores of anything, checked; ``tasks`` are None of independent runs."""
 
-    names: tuple[str, ...]
-    values: tuple[np.ndarray, ...]  # of each option [n_i]
-    tasks: tuple[NDArray[np.int64], ...] | None = None
-    task_names: tuple[str, ...] = ()
-    smaller: bool = False  # are small scores good, as the source says?
     have_tasks_in_common: bool = False  # that the source names
     repeat_tasks: bool = False  # has an option several runs on one of these?
-    groups: tuple[str, ...] = ()  # of each task its benchmark, subject or file; () if not known
-    said: tuple[str, ...] = ()  # by its reader
-    measures: tuple[str, ...] = ()  # as in ``Scores``
-    failed: Failed = None  # as there
 
     @functools.cached_property
     def progress(self) -> NDArray[np.int64]:
@@ -67,6 +56,34 @@ class Table:
             there[tasks] = True
             yield there
 
+    def in_task_order(self, names: Sequence[str]) -> "Table":
+        """The same with its shared tasks in this order, which may have more of them."""
+        assert self.tasks is not None
+        place = {name: number for number, name in enumerate(names)}
+        places = np.array([place[name] for name in self.task_names], np.int64)
+        groups = dict(zip(self.task_names, self.groups, strict=False))
+        return dataclasses.replace(
+            self,
+            task_names=tuple(names),
+            tasks=tuple(places[tasks] for tasks in self.tasks),
+            groups=tuple(groups.get(name, "") for name in names) if groups else (),
+        )
+
+    def with_worst(self, worst: float | None, smaller: bool) -> "Table":
+        """The same with the worst score for runs that failed, which is known only now.
+
+        It is ``worst``, if there is one, or else the end of all floats: a file of looks holds
+        these. ValueError if there are infinite scores, and nothing says that they failed.
+        """
+        odd = [column.dtype.kind == "f" and np.isinf(column).any() for column in self.values]
+        if any(odd) and self.failed != "worst":
+            raise failure(f"inf of {self.names[odd.index(True)]}")
+        if worst is None:
+            worst = sys.float_info.max if smaller else -sys.float_info.max
+        columns = zip(self.values, odd, strict=True)
+        values = (np.where(np.isinf(x), worst, x) if is_odd else x for x, is_odd in columns)
+        return dataclasses.replace(self, values=tuple(values))
+
     def where(self, option: int, run: int) -> str:
         """A run in words."""
         if self.tasks is None:
@@ -81,16 +98,16 @@ def as_table(
 
     What columns of numbers are, options or tasks, is judged as for a file; ``columns`` are the
     arguments of ``read_scores`` that say so. Shared tasks of series are paired by their index.
-    Anything else, such as a path, a data frame, rows, columns of names and scores, or a path by the
-    name of its option, is read by ``jaxrace.tables.read_scores``.
+    Anything else, such as a path, a data frame or rows, is read by ``jaxrace.tables.read_scores``.
 
     Independent runs: of each option [n_i]. Shared tasks: of each option [T] or [T, R], NaN where it
     has not been run. In an array [T, K] or [n, K] NaN fills columns up.
 
     Raises:
-        ValueError: It is none of these, has fewer than two options, equal names, or a NaN among
-            independent runs; or it is too large.
+        ValueError: It is none of these, too large, or has a NaN among independent runs.
     """
+    of_text = ("header", "decimal", "delimiter")
+    asked_for(**{name: value for name, value in columns.items() if name not in of_text})
     is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
     if shared and is_raw and not isinstance(data, np.ndarray):
         data = paired("data", data)
@@ -101,16 +118,17 @@ def as_table(
         table = _of_scores(data, shared, failed_called(columns.get("failed", data.failed)))
     else:
         failed = failed_called(columns.get("failed"))
-        kept = with_failures(data, shared, failed) if of_numbers else data
-        table = dataclasses.replace(_of_columns(kept, shared), failed=failed)
-    if len(table.names) < 2:
-        raise wrong(f"two options or more, got {', '.join(table.names) or 'none'}")
-    if len(table.names) > MOST_OPTIONS:
-        raise wrong(f"at most {MOST_OPTIONS:,} options, got {len(table.names):,}")
-    if (number := sum(map(np.size, table.values))) > MOST_SCORES:
-        raise wrong(f"at most {MOST_SCORES:,} scores, got {number:,}")
-    if len(set(table.names)) < len(table.names):
-        raise wrong(f"different names, got {', '.join(table.names)}")
+        kept = data.with_failures(shared, failed) if of_numbers else data
+        table = _of_columns(kept, shared, failed)
+    number, names = len(table.names), ", ".join(table.names)
+    if number < 2:
+        raise wrong("two options or more", names or "none")
+    if number > MOST_OPTIONS:
+        raise wrong(f"at most {MOST_OPTIONS:,} options", f"{number:,}")
+    if (count := sum(map(np.size, table.values))) > MOST_SCORES:
+        raise wrong(f"at most {MOST_SCORES:,} scores", f"{count:,}")
+    if len(set(table.names)) < number:
+        raise wrong("different names", names)
     if of_numbers:
         _require_numbers(table)
     return table
@@ -119,42 +137,44 @@ def as_table(
 def _of_scores(data: Scores, shared: bool, failed: Failed) -> Table:
     tasks, names = data.tasks, tuple(map(str, data.names))
     values = tuple(map(np.asarray, data.values))
-    about: Any = {"smaller": data.smaller, "said": data.said, "measures": data.measures}
-    about["failed"] = failed
-    if not shared and data.blanks:
-        values = with_blanks(names, values, data.blanks, failed)
+    about: dict[str, Any] = vars(data) | {"names": names, "values": values, "failed": failed}
+    made = [np.unique(places) for places in tasks or ()]
+    number = len(np.unique(np.concatenate(made))) if made else 0
+    in_common = number < sum(map(len, made))
     if not shared:
-        own = [] if tasks is None or data.numbered else zip(values, tasks, strict=False)
-        about["repeat_tasks"] = any(len(np.unique(places)) < len(x) for x, places in own)
-        return Table(names, values, have_tasks_in_common=_have_tasks_in_common(data), **about)
+        if data.blanks:
+            about["values"] = _with_blanks(names, values, data.blanks, failed)
+        pairs = zip(data.values, made, strict=False)
+        repeat = not data.numbered and any(len(own) < len(x) for x, own in pairs)
+        in_common &= bool(data.groups) or not data.numbered
+        about |= {"tasks": None, "task_names": (), "groups": ()}
+        return Table(**about, have_tasks_in_common=in_common, repeat_tasks=repeat)
     if tasks is None:
-        raise wrong(
-            "the task of each score, for shared tasks, got none: task_column (--task-column) "
-            "names its column, where it is not called task, seed, fold, question or the like"
+        hint = (
+            "task_column (--task-column) names its column, where it is not called task, seed, "
+            "fold, question or the like"
         )
-    made = [task for task in map(np.unique, tasks) if task.size]
-    if len(made) > 1 and len(np.unique(np.concatenate(made))) == sum(map(len, made)):
-        raise wrong(
-            "tasks that options have in common, got others for each: task_column (--task-column) "
-            "names the column of what is the same; reset_index(drop=True) drops that of a series"
+        raise wrong("the task of each score, for shared tasks", "none", hint)
+    if sum(own.size > 0 for own in made) > 1 and not in_common:
+        hint = (
+            "task_column (--task-column) names the column of what is the same; "
+            "reset_index(drop=True) drops that of a series"
         )
-    places = tuple(map(np.asarray, tasks))
-    table = _without_gaps(names, values, places, data.task_names)
-    return dataclasses.replace(table, groups=data.groups, **about)
+        raise wrong("tasks that options have in common", "others for each", hint)
+    there = [_are_there(x) for x in values]
+    for name, columns in ("values", values), ("tasks", tasks):
+        about[name] = tuple(np.asarray(x)[kept] for x, kept in zip(columns, there, strict=True))
+    about["task_names"] = tuple(map(str, data.task_names))
+    return Table(**about)
 
 
-def _of_columns(data: Columns, shared: bool) -> Table:
+def _of_columns(data: Columns, shared: bool, failed: Failed) -> Table:
     """Of shared tasks, or of independent runs."""
+    about: Any = {"measures": data.names, "failed": failed}
     if not shared:
-        have = data.rows is not None or data.groups is not None
-        said = (*data.said, *alike("options", data.names))
-        return Table(
-            data.names,
-            tuple(data.values),
-            have_tasks_in_common=have,
-            said=said,
-            measures=data.names,
-        )
+        about["have_tasks_in_common"] = data.rows is not None or data.groups is not None
+        about["said"] = (*data.said, *alike("options", data.names))
+        return Table(data.names, tuple(data.values), None, (), **about)
     most = max((len(column) for column in data.values if column.ndim), default=0)
     rows = data.rows or [str(row + 1) for row in range(most)]
     places: dict[str, int] = {}
@@ -162,28 +182,39 @@ def _of_columns(data: Columns, shared: bool) -> Table:
     values, tasks = [], []
     for name, column in zip(data.names, data.values, strict=True):
         if column.ndim not in (1, 2):
-            raise wrong(f"scores [T] or [T, R] of {name}, got an array {list(column.shape)}")
+            raise wrong(f"scores [T] or [T, R] of {name}", f"an array {list(column.shape)}")
         found = column if column.ndim == 2 else column[:, None]
         there = _are_there(found)
         values.append(found[there])
         tasks.append(place[np.nonzero(there)[0]])
     groups, said = groups_of(data.names, [*places], rows, data.groups, data.grouped_by)
-    return Table(
-        data.names,
-        tuple(values),
-        tuple(tasks),
-        tuple(places),
-        groups=groups,
-        said=(*data.said, *axes_of(data.names, data.values), *said),
-        measures=data.names,
-    )
+    about["said"] = (*data.said, *axes_of(data.names, data.values), *said)
+    return Table(data.names, tuple(values), tuple(tasks), tuple(places), groups=groups, **about)
 
 
-def _have_tasks_in_common(data: Scores) -> bool:
-    if data.tasks is None or (data.numbered and not data.groups):
-        return False
-    different = list(map(np.unique, data.tasks))
-    return len(np.unique(np.concatenate(different))) < sum(map(len, different))
+def _with_blanks(
+    names: Sequence[str],
+    values: Sequence[np.ndarray],
+    blanks: Sequence[Sequence[int]],
+    failed: Failed,
+) -> tuple[np.ndarray, ...]:
+    """Independent runs with the scores of blank cells between them; ValueError without ``failed``.
+
+    ``blanks`` are places in the scores of each option.
+    """
+    if failed is None:
+        counts = [f"{name} {len(x):,}" for name, x in zip(names, blanks, strict=True) if x]
+        hint = (
+            "--failed drop (failed='drop') if there was no run, worst or a number as its score if "
+            "it failed; --shared takes rows for tasks that all options run"
+        )
+        expected = "to be told what blank cells between the runs of an option are"
+        raise wrong(expected, f"some of {listed(counts)}", hint)
+    if failed == "drop":
+        return tuple(values)
+    score = -math.inf if failed == "worst" else failed
+    pairs = zip(values, blanks, strict=True)
+    return tuple(np.insert(x.astype(float), list(places), score) for x, places in pairs)
 
 
 def require_options(argument: str, columns: Mapping[str, np.ndarray]) -> None:
@@ -193,40 +224,8 @@ def require_options(argument: str, columns: Mapping[str, np.ndarray]) -> None:
     numbers = {head: column.astype(float) for head, column in columns.items()}
     found = others[0] if others else identifier(numbers, by_name=True)
     if found is not None:
-        raise ValueError(
-            f"{argument}: expected those of an option below each name, got {found[0]!r}, "
-            f"{found[1]}: a list, without names, is taken as it is"
-        )
-
-
-def notes_of(table: Table, gaps: Gaps) -> list[str]:
-    """What a reader should know about shared tasks that were left out."""
-    if table.tasks is None:
-        return []
-    last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks]
-    counts = zip(table.names, np.array(last) - table.progress, strict=True)
-    lacking = [f"{name} {count:,}" for name, count in counts if count]
-    if not lacking:
-        return []
-    means = (
-        "each counts as lost until it is run; gaps=skip (--gaps skip) leaves them out, if they do "
-        "not depend on scores and are never filled"
-        if gaps == "lost"
-        else "skipped: they must not depend on scores, and must never be filled"
-    )
-    return [f"tasks without a score before the last one: {listed(lacking)}; {means}"]
-
-
-def overlap_of(table: Table) -> str | None:
-    """Why shared tasks that are no list may not be independent: folds of one data set."""
-    columns = " ".join(re.findall(r"tasks from columns? (.*)", "\n".join(table.said)))
-    names = table.task_names[:1] if table.tasks is not None else ()
-    if not any(_FOLDS.search(text) for text in (columns, *names)):
-        return None
-    return (
-        "folds of one data set overlap, and are no independent tasks: of=N (--of N) asks about the "
-        "list of all N folds, in an order drawn by lot"
-    )
+        got, hint = f"{found[0]!r}, {found[1]}", ": a list, without names, is taken as it is"
+        raise BadArgument(argument, "those of an option below each name", got, hint)
 
 
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
@@ -237,29 +236,17 @@ def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
     return np.array(there, bool).reshape(rows.shape)
 
 
-def _without_gaps(
-    names: tuple[str, ...], values: Sequence[Any], tasks: Sequence[Any], task_names: Sequence[str]
-) -> Table:
-    """A table that was read, without the scores that are NaN."""
-    there = [_are_there(x) for x in values]
-    kept = tuple(x[mask] for x, mask in zip(values, there, strict=True))
-    places = tuple(x[mask] for x, mask in zip(tasks, there, strict=True))
-    return Table(names, kept, places, tuple(map(str, task_names)))
-
-
 def _require_numbers(table: Table) -> None:
-    for option, column in enumerate(table.values):
-        name = table.names[option]
+    for option, (name, column) in enumerate(zip(table.names, table.values, strict=True)):
         if column.ndim != 1:
-            raise wrong(f"scores [n] of {name}, got an array {list(column.shape)}")
+            raise wrong(f"scores [n] of {name}", f"an array {list(column.shape)}")
         is_exact = column.dtype.kind == "O" and all(isinstance(x, int | float) for x in column)
         if column.dtype.kind not in "biuf" and column.size and not is_exact:
-            raise wrong(f"numbers as scores of {name}, got {column[:1].tolist()[0]!r}")
-        if column.size and column.dtype.kind != "b":
-            bad = np.flatnonzero(column != column)  # of NaN
-            if bad.size:
-                got = f"NaN for {table.where(option, int(bad[0]))}"
-                raise wrong(f"a number as score, got {got}: {HINT}")
+            raise wrong(f"numbers as scores of {name}", repr(column[:1].tolist()[0]))
+        bad = np.flatnonzero(column != column)  # of NaN
+        if bad.size:
+            got = f"NaN for {table.where(option, int(bad[0]))}"
+            raise wrong("a number as score", got, HINT)
 
 
 def ranks(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -274,40 +261,36 @@ def ranks(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 def scaled(table: Table, low: float, high: float) -> list[np.ndarray]:
     """Scores on the scale of 0 to 1; ValueError if one is out of the range [low, high]."""
-    found = []
+    found, expected = [], f"scores from low {low:g} to high {high:g}"
     for option, column in enumerate(table.values):
         try:
             numbers = column.astype(float)
         except OverflowError as error:
-            raise wrong(f"scores from low {low:g} to high {high:g}, got {error}") from error
+            raise wrong(expected, str(error)) from error
         out = np.flatnonzero((numbers < low) | (numbers > high))
         if out.size:
-            raise wrong(
-                f"scores from low {low:g} to high {high:g}, got {numbers[out[0]]:g} for "
-                f"{table.where(option, int(out[0]))}"
-            )
-        found.append((numbers - low) / (high - low))
-    every = np.concatenate([column.astype(float) for column in table.values])
+            where = table.where(option, int(out[0]))
+            raise wrong(expected, f"{numbers[out[0]]:g} for {where}")
+        found.append(numbers)
+    every = np.concatenate(found)
     if every.size and 0 < np.ptp(every) < (high - low) * _LEAST_SPREAD:
-        raise ValueError(
-            f"low, high: expected a range in which scores can be told apart, got {low:g} to "
-            f"{high:g} for scores from {every.min():g} to {every.max():g}"
+        raise BadArgument(
+            *("low, high", "a range in which scores can be told apart"),
+            f"{low:g} to {high:g} for scores from {every.min():g} to {every.max():g}",
         )
-    return found
+    return [(numbers - low) / (high - low) for numbers in found]
 
 
 def padded(columns: Sequence[np.ndarray]) -> np.ndarray:
     """float64 [K, N], with NaN behind the runs of an option."""
-    found = np.full((len(columns), max(map(len, columns), default=0)), np.nan)
-    for row, column in zip(found, columns, strict=True):
-        row[: len(column)] = column
-    return found
+    runs = [np.arange(len(column)) for column in columns]
+    return by_task(columns, runs, max(map(len, columns), default=0))[..., 0]
 
 
 def by_task(
     columns: Sequence[np.ndarray], tasks: Sequence[NDArray[np.int64]], num_tasks: int
 ) -> np.ndarray:
-    """float64 [K, T, R], NaN where there is no value."""
+    """float64 [K, T, R], NaN where a value is missing."""
     places = []  # the number of a value among those of its option on its task
     for column in tasks:
         order = np.argsort(column, kind="stable")

@@ -1,6 +1,7 @@
 """Who stands where in a matrix of who beats whom: the front door. Axes: K options."""
 
 import dataclasses
+import itertools
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,9 +12,8 @@ from jaxrace.answers.answer import (
     Ranking,
     Shown,
     draw_heat,
-    finite,
     first_of,
-    labels,
+    list_down,
     listed,
     panels,
 )
@@ -57,6 +57,7 @@ class Standing(Ranking):
     """The answer of ``jaxrace.duel`` and of ``jaxrace duel``. Print it, or see its fields."""
 
     ROWS: ClassVar = {"options": Arm, "pairs": Meeting}
+    ALSO: ClassVar = ("best",)
 
     top: int  # arms that beat the most others
     options: tuple[Arm, ...]  # best first: who beats the most others, then by wins
@@ -65,21 +66,21 @@ class Standing(Ranking):
     pairs: tuple[Meeting, ...] = ()  # of counts: those of the same options
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, of what JSON knows."""
-        return finite(dataclasses.asdict(self) | {"best": self.best})
+    @property
+    def is_answered(self) -> bool:
+        """Is it clear what the numbers say, if they are counts: that one beats every other?"""
+        return self.options[0].clearly in (None, len(self.options) - 1)
 
     def plot(self) -> "Figure":
         """A matplotlib figure: who beats how many, and how likely each row beats each column."""
-        shown = self.options[:MOST_SHOWN]
+        shown, called = self.options[:MOST_SHOWN], self.labels(28)
+        names = [called[one.name] for one in shown]
         figure, (ranking, pairs) = panels(self.headline(), 2 * len(shown), (2, 3), self.names)
         for place, one in enumerate(shown):
             ranking.barh(place, one.wins, color="C0" if one.copeland else "0.65")
             ranking.text(0.02, place, f"beats {one.beats}", va="center")
         ranking.axvline(0.5, color="0.3", lw=0.8)
-        names = labels([one.name for one in shown])
-        ranking.set_yticks(range(len(shown)), names)
-        ranking.set_ylim(len(shown) - 0.4, -0.6)
+        list_down(ranking, names)
         title = "who stands where" + first_of(shown, len(self.options))
         ranking.set(title=title, xlabel="win probability, mean over the others")
         cells = np.array(self.shares, float)
@@ -93,11 +94,9 @@ class Standing(Ranking):
         return figure
 
     def asked(self) -> str:
-        """The question in a line."""
         return f"Who beats whom, of {len(self.options)} options"
 
     def headline(self) -> str:
-        """The answer in a line."""
         first, others = self.options[0], len(self.options) - 1
         if self.condorcet and self.is_answered:
             return f"BEST: {first.name}, which beats every other one"
@@ -106,21 +105,13 @@ class Standing(Ranking):
         does = "BEATS" if first.clearly is None else "IS AHEAD OF"
         return f"NOBODY {does} ALL OTHERS; the most, {first.beats} of {others}: {listed(self.best)}"
 
-    @property
-    def is_answered(self) -> bool:
-        """Is it clear what the numbers say, if they are counts: that one beats every other?"""
-        return self.options[0].clearly in (None, len(self.options) - 1)
-
     def meaning(self) -> str:
         """Who is the best in other ways, too."""
-        winner = self.names[0] if self.condorcet else "none"
-        found = [f"Condorcet winner {winner}"]
-        for kind, is_in in (
-            ("Copeland winners", lambda one: one.copeland),
-            ("Borda winners", lambda one: one.borda),
-            ("Smith set", lambda one: one.smith),
-        ):
-            found.append(f"{kind} {listed([one.name for one in self.options if is_in(one)])}")
+        found = [f"Condorcet winner {self.names[0] if self.condorcet else 'none'}"]
+        sets = {"copeland": "Copeland winners", "borda": "Borda winners", "smith": "Smith set"}
+        for name, kind in sets.items():
+            members = [one.name for one in self.options if getattr(one, name)]
+            found.append(f"{kind} {listed(members)}")
         text = ", ".join(found)
         if self.options[0].clearly is None:
             return text
@@ -135,25 +126,22 @@ class Standing(Ranking):
         is_counted = self.options[0].clearly is not None
         rows = [
             [
-                *(str(place + 1), one.name, str(one.beats)),
+                *(str(place), one.name, str(one.beats)),
                 *([str(one.clearly)] if is_counted else []),
                 *(f"{one.wins:.4g}", f"{one.played:.0%}"),
             ]
-            for place, one in enumerate(self.options[:MOST_SHOWN])
+            for place, one in enumerate(self.options, 1)
         ]
         clearly = ["clearly"] if is_counted else []
         heads = ["", "option", "beats", *clearly, "wins", "best mixture"]
-        shown = [Shown(heads, rows, len(self.options) - len(rows))]
-        rows = [
+        pairs = [
             [one.first, one.second, f"{one.won:g}", f"{one.lost:g}"]
             for one in self.pairs
             if not one.clear
         ]
-        if rows:
-            heads, hidden = ["option", "other", "won", "lost"], len(rows) - MOST_SHOWN
-            below = "above: pairs of which it is not clear who is better"
-            shown.append(Shown(heads, rows[:MOST_SHOWN], max(hidden, 0), (below,)))
-        return shown
+        below = "above: pairs of which it is not clear who is better"
+        unclear = Shown.first(["option", "other", "won", "lost"], pairs, below)
+        return [Shown.first(heads, rows), *([unclear] if pairs else [])]
 
 
 def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
@@ -172,7 +160,7 @@ def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
         **columns: ``decimal`` and ``delimiter`` of ``read_matrix``.
 
     Raises:
-        ValueError: It is no such matrix.
+        ValueError: It is not square, or an entry cannot be right.
 
     >>> wins = {"ann": [0, 1, 3], "bob": [4, 0, 2], "cy": [1, 3, 0]}  # columns, below them rows
     >>> result = duel(wins)
@@ -187,20 +175,12 @@ def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
     names, clear, pairs = found.names, None, []
     if (counts := found.wins) is not None:
         clear = clear_wins(counts)
-        pairs = [
-            Meeting(
-                *(names[i], names[j], float(counts[i, j]), float(counts[j, i])),
-                clear=bool(clear[i, j] | clear[j, i]),
-            )
-            for place, i in enumerate(first)
-            for j in first[place + 1 :]
-        ]
+        for i, j in itertools.combinations(first.tolist(), 2):
+            duels, is_clear = (float(counts[i, j]), float(counts[j, i])), clear[i, j] | clear[j, i]
+            pairs.append(Meeting(names[i], names[j], *duels, clear=bool(is_clear)))
     played = winners.von_neumann_winner(matrix)
-    sets = (
-        winners.copeland_winners(matrix),
-        winners.borda_winners(matrix),
-        winners.smith_set(matrix),
-    )
+    kinds = winners.copeland_winners, winners.borda_winners, winners.smith_set
+    sets = [kind(matrix) for kind in kinds]
     arms = tuple(
         Arm(
             names[arm],
@@ -230,8 +210,7 @@ def clear_wins(wins: np.ndarray) -> np.ndarray:
     duels are made and whenever one looks (Ville). A draw, a half for both, only loses.
     """
     level = math.log(wins.size - len(wins)) - math.log(_DELTA)
-    evidence = np.full(wins.shape, -np.inf)
-    for bet, weight in zip(*shared_bets(level), strict=True):
-        gained = wins * math.log1p(bet) + wins.T * math.log1p(-bet)
-        evidence = np.logaddexp(evidence, math.log(weight) + gained)
-    return evidence >= level
+    bets, weights = shared_bets(level)
+    won, lost = np.log1p(bets), np.log1p(-np.array(bets))
+    evidence = wins[..., None] * won + wins.T[..., None] * lost + np.log(weights)
+    return np.logaddexp.reduce(evidence, -1) >= level

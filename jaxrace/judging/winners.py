@@ -21,9 +21,9 @@ def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
     Everything is computed from these numbers, so that all agree on which pairs are tied. ValueError
     if it is not square, has fewer than two arms, or an entry that cannot be right.
 
-    >>> check_matrix([[0.5, 0.75], [0.3, 0.5]])
+    >>> check_matrix([[0.5, 0.7], [0.2, 0.5]])
     Traceback (most recent call last):
-    ValueError: matrix: expected p_ij + p_ji = 1, got 0.75 + 0.3 for 0 and 1
+    jaxrace.core.validation.BadArgument: matrix: expected p_ij + p_ji = 1, got 0.7 + 0.2 for 0 and 1
     """
     require_preferences("matrix", matrix)
     found = np.asarray(matrix, np.float64)

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal
 
-from jaxrace.commands.improve.config import BOUNDS, Candidates
+from jaxrace.commands.improve import BOUNDS
 from jaxrace.core.validation import (
     require_choice,
     require_default,
@@ -12,6 +12,7 @@ from jaxrace.core.validation import (
     require_probability,
 )
 
+Candidates = Literal["none", "k-fold"]
 Method = Literal["daedalus2", "daedalus", "batch"]
 
 DOMAINS: dict[str, str] = {

@@ -50,7 +50,7 @@ BAD = {
     "duel nothing.csv --seed 1": "unrecognized arguments: --seed",
     "duel": "the following arguments are required: matrix",
     # Policy improvement.
-    "improve log.csv --low 0 --high 1 --bound hoeffding": "--bound: expected one of ci, betting",
+    "improve log.csv --low 0 --high 1 --bound hoeffding": "--bound: expected one of ci, ",
     "improve log.csv --low 0 --high 1 --candidates some": "--candidates: expected one of none, k-f",
     "improve maze": "log: expected a file that ends in .npz, .csv",
     "improve log.csv": "--low: expected the least and the largest possible return, as in",

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from without_cache import without_cache
 
+from jaxrace.commands import race as race_command
 from jaxrace.commands import report
+from jaxrace.commands import select as select_command
 from jaxrace.commands.cli import main
-from jaxrace.commands.race import job
-from jaxrace.commands.select import of_file as select_of_file
 from jaxrace.sweep import StopOnSignals
 
 ROWS = np.random.default_rng(0).normal(size=(12, 3)).round(4)
@@ -58,7 +58,7 @@ def test_files_that_may_not_be_written_are_refused_first(command, here, capsys, 
     def read(*_, **__):
         raise AssertionError("nothing is read before")
 
-    monkeypatch.setattr(job, "read_scores", read)
+    monkeypatch.setattr(race_command, "read_scores", read)
     before = sorted(here.rglob("*"))
     assert main(without_cache(command.split())) == 2
     output = capsys.readouterr()
@@ -178,7 +178,7 @@ def test_a_file_that_is_interrupted_leaves_nothing(name, here, capsys, monkeypat
     number = getattr(signal, name)
     if (before := signal.getsignal(number)) is signal.SIG_IGN:
         pytest.skip("these tests are run by nohup, which ignores it")
-    monkeypatch.setattr(select_of_file, "ask", lambda config: signal.raise_signal(number))
+    monkeypatch.setattr(select_command, "ask", lambda config: signal.raise_signal(number))
     assert main(["select", "t.csv", "--out", "d"]) == 128 + number
     assert capsys.readouterr().err == "jaxrace: error: interrupted\n"
     assert not (here / "d").exists()

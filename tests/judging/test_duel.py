@@ -47,7 +47,7 @@ def test_counts_say_how_clear_they_are(tmp_path, monkeypatch, capsys):
     ]
     assert main(["duel", "few.csv", "--out", "run", "--json"]) == 3
     found = json.loads(capsys.readouterr().out)
-    assert found == jaxrace.duel("few.csv").to_dict() | {"folder": "run"}
+    assert found == jaxrace.duel("few.csv").to_dict() | {"doubts": [], "folder": "run"}
     names = {"config.json", "summary.json", "options.csv", "matrix.png", "matrix.svg"}
     assert {path.name for path in Path("run").iterdir()} == names
 

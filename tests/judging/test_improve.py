@@ -7,7 +7,7 @@ import pytest
 
 from jaxrace import load_policy, runs
 from jaxrace.commands.cli import main
-from jaxrace.commands.improve.config import BOUNDS
+from jaxrace.commands.improve import BOUNDS
 from jaxrace.improvement import BOUNDS as LOWER_BOUNDS
 from jaxrace.improvement import ReturnRange
 from jaxrace.judging.policies import ImprovementOfLog, SavedPolicy, bounds

@@ -90,7 +90,7 @@ def test_runs_that_depend_on_each_other_are_judged_on_demand(scores, tmp_path, c
     command = ["race", str(tmp_path / "sorted.csv"), "--top", "2"]
     assert main(command) == 2
     assert "got sorted runs of best" in (refused := capsys.readouterr().err)
-    assert "--dependent looks at them, and certifies nothing" in refused
+    assert "--dependent (dependent=True) looks at them, and certifies nothing" in refused
     assert main([*command, "--dependent"]) == 3
     said = capsys.readouterr().out
     assert "NOT CERTIFIED, a guess: best, good" in said

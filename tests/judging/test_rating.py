@@ -13,9 +13,8 @@ import scipy.stats
 from rating_cases import KINDS, coins, margins, stopped, table_of, tried
 
 import jaxrace
-from jaxrace.judging.rating.advice import advice
+from jaxrace.judging.rating.advice import advice, log_loss, log_tail
 from jaxrace.judging.rating.model import chance, rate
-from jaxrace.judging.rating.normal import log_loss, log_tail
 from jaxrace.tables import Votes, read_votes
 
 Table = functools.partial(Votes, kind="margin", lines=np.zeros(0))

@@ -1,16 +1,27 @@
-"""Which options are the best by comparisons: the front door. Axes: K options."""
+"""Which options are the best by comparisons, by name: the front door. Axes: K options.
 
+Scores are what the model expects against the average other option: of votes the share of wins (a
+tie is half a win), else the margin. Where there are few comparisons they are drawn towards the
+middle. Intervals are approximate, of 95 %, each by itself.
+"""
+
+import dataclasses
 import math
 from collections import Counter
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, first_of, list_down, listed, panels
 from jaxrace.core import validation
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.rating.advice import advice
 from jaxrace.judging.rating.model import Rating, chance, rate
-from jaxrace.judging.rating.result import Gap, Proposal, Ranked, SelectionOfVotes
 from jaxrace.tables import Votes, read_votes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MOST_PROPOSED = 10_000
 _MOST_SEED = 2**32 - 1
@@ -20,6 +31,173 @@ _MANY = 10  # rows that hardly all name the better one first
 _LEVEL = 0.95  # of intervals, each by itself
 # Draws of the qualities, as many as there is room and time for.
 _MOST_DRAWS, _FEWEST_DRAWS, _MOST_NUMBERS = 10_000, 1_000, 2 * 10**6
+# A chance that a comparison changes the selection; and what reads as certain with three digits.
+_UNLIKELY, _SURE = 0.01, 0.9995
+_TOLD = 0.4  # smaller probabilities are true to .1 only, larger ones to .05
+_LEAST = 10  # comparisons of an option, before anything is called likely
+_LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
+
+
+@dataclasses.dataclass(frozen=True)
+class Ranked:
+    """One option."""
+
+    name: str
+    comparisons: int  # that it was in
+    score: float
+    low: float | None  # None: not known
+    high: float | None
+    selected: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Gap:
+    """How far the last of the best is ahead."""
+
+    last: str  # of the best
+    first: str  # of the others
+    score: float
+    low: float | None
+    high: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Proposal:
+    """Two options to compare next."""
+
+    better: str  # that is so far
+    worse: str
+    compared: int  # so far
+    times: int  # to compare them
+
+
+@dataclasses.dataclass(frozen=True)
+class SelectionOfVotes(Ranking):
+    """The answer of ``jaxrace.select``. Print it, or see its fields; ``to_dict`` is for JSON."""
+
+    ROWS: ClassVar = {"options": Ranked, "next": Proposal}
+    ALSO: ClassVar = ("best", "sure")
+
+    top: int
+    delta: float
+    reading: str  # of scores: "win", shares of a win, or "margin"
+    comparisons: int
+    options: tuple[Ranked, ...]  # best first
+    confidence: float | None  # estimated probability that the best are those; None: unknown
+    gap: Gap  # between the last of the best and the first of the others
+    next: tuple[Proposal, ...]  # pairs to compare next
+    log_chance: float | None  # ln of the largest chance that one of these changes the selection
+    connected: bool  # every two options are, through others if need be
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> Self:
+        return super().from_dict({**found, "gap": Gap(**found["gap"])})
+
+    @property
+    def sure(self) -> bool:
+        """Is the estimated probability that these are the best 1 - delta or more?
+
+        Not before those at the boundary were compared ten times each: fewer may all end alike by
+        chance, and look like results without noise.
+        """
+        return self.confidence is not None and self.confidence >= 1 - self.delta and not self._few
+
+    @property
+    def is_answered(self) -> bool:
+        return self.sure
+
+    @property
+    def _few(self) -> list[str]:
+        """The two options at the boundary, as far as they were hardly compared."""
+        at_boundary = self.options[self.top - 1 : self.top + 1]
+        return [one.name for one in at_boundary if one.comparisons < _LEAST]
+
+    def plot(self) -> "Figure":
+        """A matplotlib figure: the ranking with its intervals, and what to compare next."""
+        options, pairs = self.options[:MOST_SHOWN], self.next[:MOST_SHOWN]
+        rows, called = max(len(options), len(pairs)), self.labels()
+        figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2), self.names, 3)
+        for place, one in enumerate(options):
+            colour = "C0" if one.selected else "0.65"
+            if one.low is not None and one.high is not None:
+                ranking.plot((one.low, one.high), (place, place), color=colour, lw=2)
+            ranking.plot(one.score, place, "o", ms=6, color=colour)
+        ranking.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
+        ranking.set_yticks(range(len(options)), [called[one.name] for one in options])
+        more = first_of(options, len(self.options)).replace(": ", "\n")
+        what = "share of wins" if self.reading == "win" else "margin"
+        ranking.set(
+            title="ranking: above the line is selected" + more,
+            xlabel=f"{what}, mean over the others\n(approximate 95 % intervals)",
+        )
+        ahead.barh(range(len(pairs)), [one.times for one in pairs], color="C0")
+        list_down(ahead, [f"{called[x.better]} - {called[x.worse]}" for x in pairs], max(rows, 4))
+        most = max((one.times for one in pairs), default=0)
+        ahead.set_xticks(range(0, most + 1, -(-(most + 1) // 10)))
+        ahead.set(title="compare next", xlabel="comparisons")
+        return figure
+
+    def asked(self) -> str:
+        return (
+            f"Top {self.top} of {len(self.options)} options by {self.comparisons:,} comparisons, "
+            f"read as {self.reading}s"
+        )
+
+    def headline(self) -> str:
+        wanted = f"{100 * (1 - self.delta):.10g} %"
+        if self.sure:
+            return f"SELECTED, likely right ({wanted} or more): {listed(self.best)}"
+        return f"NOT SURE YET ({wanted} wanted), a guess: {listed(self.best)}"
+
+    def meanings(self) -> list[str]:
+        lines = [f"probability that the selection is right: {self._sureness()}"]
+        if self._few:
+            lines.append(
+                f"compared less than {_LEAST} times, too few to be sure: {listed(self._few)}"
+            )
+        if self.gap.low is not None:
+            lines.append(
+                f"{self.gap.last} is ahead of {self.gap.first}, the first that is not selected, by "
+                f"{self.gap.score:.4g}, 95 % interval {self.gap.low:.4g} to {self.gap.high:.4g}"
+            )
+        if self.log_chance is None or self.log_chance < math.log(_UNLIKELY):
+            chance = f"below {_LEAST_SHOWN:g}"
+            if self.log_chance is not None and self.log_chance >= math.log(_LEAST_SHOWN):
+                chance = f"{math.exp(self.log_chance):.1g} at most"
+            lines.append(
+                "none of the comparisons that are proposed is likely to change the selection by "
+                f"itself: the chance is {chance}"
+            )
+        return lines
+
+    def _sureness(self) -> str:
+        if self.confidence is None:
+            return "not known yet: compare options that nothing connects"
+        about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
+        about = f"below {_TOLD}" if self.confidence < _TOLD else about
+        return f"{about}, an estimate without guarantee"
+
+    def tables(self) -> list[Shown]:
+        """The options, best first, and what to compare next: the first 20 of each."""
+        unit = "wins" if self.reading == "win" else "margin"
+        rows = [
+            [
+                *(str(place), one.name, f"{one.comparisons:,}", f"{one.score:.4g}"),
+                "" if one.low is None else f"{one.low:.4g} to {one.high:.4g}",
+                "selected" if one.selected else "",
+            ]
+            for place, one in enumerate(self.options, 1)
+        ]
+        pairs = [
+            [one.better, one.worse, f"{one.compared:,}", f"{one.times:,}"] for one in self.next
+        ]
+        below = ["intervals are approximate, each by itself"] if self.connected else []
+        heads = ["", "option", "compared", unit, "95 % interval", "verdict"]
+        return [
+            Shown.first(heads, rows, *below),
+            Shown.first(["better", "worse", "compared", "next"], pairs),
+        ]
 
 
 def select(
@@ -42,12 +220,13 @@ def select(
         data: Votes, games or margins, as ``jaxrace.tables.read_votes`` takes them: a data frame,
             columns by name, a list of rows, or the path of a file.
         top: How many of the best are wanted, k.
-        delta: The selection is ``sure`` once it is right with an estimated probability of at least
+        delta: It is sure once the selection is right with an estimated probability of at least
             1 - delta, and those at the boundary were compared ten times each.
         next: How many comparisons to propose.
-        score: What numbers are: "win", the share of a win of the first; "margin", by how much it
-            was better; "auto", what they can only be.
-        seed: Of the draws.
+        score: margin, by how much the first was better, below 0 if it was worse (so 1, -1 and 0 for
+            won, lost and tied); win, the first's share of a win: 1, 0 and .5. auto reads nothing
+            but 0, .5 and 1 as win, and what has negative scores as margin, and refuses the rest.
+        seed: Seed of all random numbers.
         argument: What messages begin with.
         **columns: ``first_column``, ``second_column``, ``score_column``, ``decimal`` and
             ``delimiter`` of ``read_votes``.
@@ -77,16 +256,12 @@ def read_comparisons(
     votes = read_votes(source, score=score, argument=argument, **columns)
     if len(votes.names) > _MOST_OPTIONS:
         got = f"{len(votes.names):,}"
-        raise ValueError(
-            f"{argument}: expected at most {_MOST_OPTIONS:,} options in all, got {got}"
-        )
+        raise BadArgument(argument, f"at most {_MOST_OPTIONS:,} options in all", got)
     is_large = ~(np.abs(votes.margins) <= _LARGEST_SCORE)
     if is_large.any():
         row = int(np.argmax(is_large))
-        raise ValueError(
-            f"{argument}: expected scores of a size of 2.6e15 at most in line {votes.lines[row]}, "
-            f"got {votes.margins[row]:g}"
-        )
+        expected = f"scores of a size of 2.6e15 at most in line {votes.lines[row]}"
+        raise BadArgument(argument, expected, f"{votes.margins[row]:g}")
     return votes
 
 
@@ -111,8 +286,10 @@ def _answer(
     met = rating.pairs.met()
     options = []
     for place, option in enumerate(ranking):
-        around = ends[:, option].tolist() if is_connected else [ends[0, option].item(), None, None]
-        options.append(Ranked(names[option], int(met[option].sum()), *around, selected=place < top))
+        score, *around = ends[:, option].tolist()
+        around = around if is_connected else [None, None]
+        times = int(met[option].sum())
+        options.append(Ranked(names[option], times, score, *around, selected=place < top))
     ahead = float(ends[0, last] - ends[0, first])
     of_gap = (float(low), float(high)) if is_connected else (None, None)
     pairs, log_chance = advice(rating, top, number, rng)

@@ -1,12 +1,10 @@
 """One model of all comparisons: qualities around their mean, of a spread that is estimated, too.
 
 A share of a win has the mean 1 / (1 + exp(q_j - q_i)) (Bradley and Terry 1952; a tie is half a
-win), a margin q_i - q_j. Qualities are N(0, tau^2): without that, an option that has won all of its
-three games would be infinitely good. What is not known of tau stays in the answer: it is a mixture
-over tau, by the evidence for each. Of margins everything is in closed form, given tau over the
-noise; of wins the posterior is the normal one that is nearest to it (Opper and Archambeau 2009,
-"The variational Gaussian approximation revisited"), which is less timid than Laplace's where there
-are few votes. Axes: K options, P pairs that have met, T values of tau.
+win), a margin q_i - q_j. Qualities are N(0, tau^2), so that nobody is infinitely good after three
+games. The answer is a mixture over tau, by the evidence for each. Of margins all is in closed form;
+of wins the posterior is the nearest normal one (Opper and Archambeau 2009, "The variational
+Gaussian approximation revisited"). Axes: K options, P pairs that have met, T values of tau.
 """
 
 import functools
@@ -16,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.judging.rating.pairs import Pairs, inverse, pairs_of
 from jaxrace.tables import Votes
 
 # What tau may be, beforehand: half a Cauchy law of this scale, of log-odds or of the noise of one
@@ -35,6 +32,72 @@ _MOST_CERTAIN = 2.0
 # with an order is compared with pairs that would not.
 _POOLED, _POOLED_PAIRS = 1.0, 30.0
 _LEAST_DISPERSION = 0.01
+
+
+class Pairs(NamedTuple):
+    """How often each two options have met, and how it ended."""
+
+    size: int  # K
+    first: np.ndarray  # int64 [P]
+    second: np.ndarray  # int64 [P], another one, after the first in the order of names
+    counts: np.ndarray  # float64 [P]
+    means: np.ndarray  # float64 [P], of the scores of the first
+    squares: float  # the sum of the squares of all scores
+
+    def differences(self, qualities: np.ndarray) -> np.ndarray:
+        """By how much the first is better, [P]."""
+        return qualities[self.first] - qualities[self.second]
+
+    def variances(self, covariance: np.ndarray) -> np.ndarray:
+        """Those of the differences, [P]."""
+        own = np.diagonal(covariance)
+        return own[self.first] + own[self.second] - 2 * covariance[self.first, self.second]
+
+    def slopes(self, numbers: np.ndarray) -> np.ndarray:
+        """Of numbers [P] what is for an option less what is against it, [K]."""
+        size = self.size
+        return np.bincount(self.first, numbers, size) - np.bincount(self.second, numbers, size)
+
+    def laplacian(self, weights: np.ndarray, own: float = 0.0) -> np.ndarray:
+        """The matrix [K, K] whose quadratic form is the weighted sum of squared differences.
+
+        ``own`` is added to its diagonal.
+        """
+        found = np.zeros((self.size, self.size))
+        found[self.first, self.second] = found[self.second, self.first] = -weights
+        np.fill_diagonal(found, own - found.sum(1))
+        return found
+
+    def is_connected(self) -> bool:
+        """Does a chain of comparisons connect every two options?"""
+        met = self.laplacian(np.ones(len(self.first))) != 0
+        reached, ahead = np.zeros((2, self.size), bool)
+        ahead[0] = True
+        while ahead.any():
+            reached |= ahead
+            ahead = met[ahead].any(0) & ~reached
+        return bool(reached.all())
+
+    def met(self) -> np.ndarray:
+        """How often each two options have met, int64 [K, K]."""
+        found = np.zeros((self.size, self.size), np.int64)
+        found[self.first, self.second] = found[self.second, self.first] = self.counts
+        return found
+
+
+def pairs_of(votes: Votes) -> Pairs:
+    """Of shares of a win, or of margins."""
+    size = len(votes.names)
+    is_turned = votes.first > votes.second
+    turned = 1 - votes.scores if votes.kind == "win" else -votes.scores
+    scores = np.where(is_turned, turned, votes.scores)
+    low, high = np.minimum(votes.first, votes.second), np.maximum(votes.first, votes.second)
+    places = low.astype(np.int64) * size + high
+    counts = np.bincount(places, minlength=size * size)
+    met = np.flatnonzero(counts)
+    means = np.bincount(places, scores, size * size)[met] / counts[met]
+    squares = float((scores**2).sum())
+    return Pairs(size, met // size, met % size, counts[met].astype(float), means, squares)
 
 
 class Part(NamedTuple):
@@ -165,7 +228,8 @@ def _of_wins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
             (mean, covariance), precision, information = start, math.exp(-2 * log_tau), 0.0
             for number in range(_MOST_STEPS):
                 slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
-                covariance, information = inverse(pairs.laplacian(weights, precision))
+                curvature = pairs.laplacian(weights, precision)
+                covariance, information = np.linalg.inv(curvature), np.linalg.slogdet(curvature)[1]
                 step = covariance @ slopes
                 most = float(np.abs(step).max())
                 mean = mean + step * (2 / max(most, 2))
@@ -194,7 +258,7 @@ def _of_many_wins(pairs: Pairs) -> Rating:
     for _ in range(_MOST_STEPS):
         counts, precision = pairs.counts / dispersion, math.exp(-2 * log_tau)
         slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
-        covariance, _ = inverse(pairs.laplacian(weights, precision))
+        covariance = np.linalg.inv(pairs.laplacian(weights, precision))
         start = mean
         for _ in range(_SETTLING):
             step = covariance @ slopes

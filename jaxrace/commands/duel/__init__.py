@@ -1,1 +1,0 @@
-"""`jaxrace duel`: dueling bandits on a preference matrix."""

@@ -1,1 +1,0 @@
-"""`jaxrace improve`: a policy that is certainly no worse."""

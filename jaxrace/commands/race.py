@@ -1,0 +1,75 @@
+"""Certify the best of a table of scores.
+
+Says which options are certainly the best, or what to run next. An option is better than another
+if it scores higher more often than lower, or, --by mean, if its mean is higher. Runs are
+independent, also those of different options (no seeds or tasks in common), alike, and in the
+order in which they were made; or, --shared, all options ran on the same tasks, in one order.
+Runs may be added at the end of the table and judged again, as often as you like, as long as the
+columns and options stay what they are: the error probability holds for all looks together. Runs
+that chance alone would hardly make, since they are sorted, resemble the ones before them or
+repeat, are refused. Imports no JAX. Exit status: 0 certified, 3 not yet.
+
+For example:
+  jaxrace race scores.csv --top 3
+  jaxrace race losses.csv --smaller --delta 0.01 --next next.csv
+  jaxrace race results.csv --shared --of 14042 --by mean --low 0 --high 1 --tolerance 0.01
+"""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxrace.commands.front import arguments, config_of, write_rows
+from jaxrace.judging import RaceOfTable, race
+from jaxrace.runs import tables
+from jaxrace.tables import read_scores
+
+FIGURE = "race.png"
+_FILE = """A file of scores (CSV, JSON, JSON lines, Excel, Parquet), or a folder of them.
+    Either a column for each option, with its name above and a score in each row, or
+    nothing where it has fewer runs; or a row for each run, with columns of options, scores
+    and perhaps tasks; or what hyperfine, pytest-benchmark, Inspect, lm-evaluation-harness
+    or Optuna have left. Runs in the order in which they were made."""
+_NO_HEADER = "The first row is a run, and options are called option 1, option 2, ..."
+_NEXT = "A CSV file to write, of what to run next: option and runs, or option and task."
+
+Config = config_of(
+    __doc__,
+    ("scores", _FILE),
+    *(race, read_scores),
+    without=("compare", "header"),
+    no_header=(bool, False, _NO_HEADER),
+    next=(str | None, None, _NEXT),
+)
+
+
+def ask(config: Any) -> tuple[RaceOfTable, str]:
+    """Judge a table of scores; with a hint, if there is one."""
+    header = not config.no_header
+    table = read_scores(config.scores, header=header, **arguments(read_scores, config))
+    found = race(table, **arguments(race, config))
+    if config.no_header:
+        note = "options are called by their columns, from left to right"
+        found = dataclasses.replace(found, notes=(*found.notes, note))
+    hint = "if every row is a task on which all options ran: --shared compares them by it"
+    return found, "" if config.shared or not table.fits_shared else hint
+
+
+def write(folder: Path, found: RaceOfTable) -> None:
+    """Write the options as a table."""
+    write_rows(folder / "options.csv", found.options)
+
+
+def _write_next(path: Path, found: RaceOfTable) -> None:
+    """A row for each option and number of runs, or for each option and task."""
+    rows: list[tuple[str, str]] = []
+    for name, wanted in found.next_runs.items():
+        rows += [(name, str(one)) for one in (wanted if isinstance(wanted, list) else [wanted])]
+    options, others = zip(*rows, strict=True) if rows else ((), ())
+    second = "runs" if found.kind == "independent" else "task"
+    tables.write_table(path, {"option": np.array(options), second: np.array(others)})
+
+
+FILES = {"next": _write_next}

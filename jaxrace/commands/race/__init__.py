@@ -1,1 +1,0 @@
-"""`jaxrace race`: the best options of a table of scores."""

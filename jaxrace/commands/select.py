@@ -1,0 +1,36 @@
+"""Find the best k from votes, games or other comparisons of two.
+
+Prints the ranking, how sure it is, and what to compare next. A score is by how much the first
+was better, so 1, -1 and 0 for won, lost and tied, or the share of a win, 1, 0 and 0.5: --score
+margin or --score win says which, where the file does not. Imports no JAX. Exit status: 0, or 3
+while the selection is right with an estimated probability below 1 - delta.
+
+For example:
+  jaxrace select games.csv --top 3 --next 10
+  jaxrace select votes.csv --score win --out runs/votes
+"""
+
+from pathlib import Path
+from typing import Any
+
+from jaxrace.commands.front import arguments, config_of, write_rows
+from jaxrace.judging.rating import SelectionOfVotes, select
+from jaxrace.tables import read_votes
+
+FIGURE = "ranking.png"
+_FILE = """A file of comparisons made so far (CSV or other text with delimiters, JSON, Excel,
+    Parquet, PGN) with two columns of options, such as first and second or model_a and
+    model_b, and one that says who has won, such as score, winner or result."""
+
+Config = config_of(__doc__, ("votes", _FILE), select, read_votes)
+
+
+def ask(config: Any) -> tuple[SelectionOfVotes, str]:
+    """Judge a file of comparisons."""
+    given = arguments(read_votes, config) | arguments(select, config)
+    return select(config.votes, argument="votes", **given), ""
+
+
+def write(folder: Path, found: SelectionOfVotes) -> None:
+    """Write the ranking as a table."""
+    write_rows(folder / "ranking.csv", found.options, "place")

@@ -1,1 +1,0 @@
-"""`jaxrace select`: the best k from comparisons."""
