@@ -4,7 +4,7 @@ import importlib.util
 
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
-from jaxrace.search import strategy_names
+from jaxrace.search.strategies import WITH_STEP_SIZE, WITHOUT_STEP_SIZE
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
 BOUNDS = {
@@ -54,10 +54,8 @@ def catalogue() -> dict[str, dict[str, str]]:
         "races": RACES,
         "bounds": BOUNDS,
         "strategies": {
-            **dict.fromkeys(strategy_names.WITH_STEP_SIZE, "takes --sigma"),
-            **dict.fromkeys(
-                strategy_names.WITHOUT_STEP_SIZE, "sets its own step size: takes no --sigma"
-            ),
+            **dict.fromkeys(WITH_STEP_SIZE, "takes --sigma"),
+            **dict.fromkeys(WITHOUT_STEP_SIZE, "sets its own step size: takes no --sigma"),
         },
         "policies": POLICIES,
         "lower bounds of performance": LOWER_BOUNDS,
