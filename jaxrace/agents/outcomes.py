@@ -38,10 +38,10 @@ class Both:
         """Both carries."""
         return self.first.init(state, params), self.second.init(state, params)
 
-    def update(self, carry: tuple[Any, Any], step: Transition, params: Any) -> tuple[Any, Any]:
+    def update(self, carry: tuple[Any, Any], transition: Transition, params: Any) -> Any:
         """Update both."""
-        first, second = carry
-        return self.first.update(first, step, params), self.second.update(second, step, params)
+        parts = zip((self.first, self.second), carry, strict=True)
+        return tuple(fold.update(one, transition, params) for fold, one in parts)
 
     def finish(self, carry: tuple[Any, Any], params: Any) -> tuple[Any, Any]:
         """Both outcomes."""

@@ -1,7 +1,6 @@
 """The searches of a training job, and their evaluation. Axes: S settings, R repeats of each."""
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 from jaxrace import racing, search, sweep
 from jaxrace.agents.outcomes import Both, Return
 from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
-from jaxrace.commands.train import side_by_side
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import Task
@@ -65,10 +63,7 @@ class TrainWork:
         return self.searches.init(search.SearchJob(key, job.setting)), job.stream
 
     def step(self, state: State) -> tuple[State, TrainRow]:
-        """One generation, and an evaluation of its policy: rank 1 of the race, if there is one.
-
-        Sweeps of few jobs run ``_step_lanes`` in its place (``host_program``).
-        """
+        """One generation, and an evaluation of its policy: rank 1 of the race, if there is one."""
         search_state, stream = state
         search_state, row = self.searches.step(search_state)
         key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), stream)
@@ -76,11 +71,9 @@ class TrainWork:
         metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
         return (search_state, stream), TrainRow(row, metrics)
 
-    def host_program(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
-        """How a sweep of few jobs is played by small programs, if their learner has such."""
-        if not side_by_side.is_for(jobs) or self.searches.step_lanes is None:
-            return None
-        return functools.partial(side_by_side.advance, self, self._step_lanes)
+    def host_step(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
+        """``step`` of a few jobs by small programs, if their learner has them."""
+        return None if self.searches.step_lanes is None else self._step_lanes
 
     def _step_lanes(self, states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
         """States, rows and which of them ran, leaves [B, ...].
