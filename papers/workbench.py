@@ -12,8 +12,7 @@ import jax
 import numpy as np
 
 from jaxrace import runs, sweep
-from jaxrace.commands.job import Job
-from jaxrace.commands.run_folder import CHECKPOINT, run_folder, sweep_width
+from jaxrace.commands.job import CHECKPOINT, Job, run_folder, sweep_width
 from jaxrace.runs import files, plots, tables
 
 REPORT = "report.md"

@@ -1,8 +1,9 @@
-"""What there is to choose from: what `jaxrace list` shows; and `jaxrace info`."""
+"""What `jaxrace list` and `jaxrace info` show."""
 
 import importlib.util
 
 from jaxrace.commands.improve.config import BOUNDS as LOWER_BOUNDS
+from jaxrace.commands.options import listed
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
 from jaxrace.search.strategies import WITH_STEP_SIZE, WITHOUT_STEP_SIZE
 
@@ -63,12 +64,8 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 
 def print_list() -> None:
-    """Print it, a paragraph for each subject."""
-    for subject, entries in catalogue().items():
-        print(f"{subject}:")
-        width = max(map(len, entries))
-        for name, description in entries.items():
-            print(f"  {name:{width}}  {description}".rstrip())
+    """Print the names, a paragraph for each subject."""
+    print(listed(**catalogue()))
 
 
 def print_info() -> None:

@@ -1,3 +1,4 @@
+import dataclasses
 import functools
 import os
 import re
@@ -15,7 +16,7 @@ from jaxrace.agents.outcomes import Both, Return
 from jaxrace.agents.rollout import PolicyInTask, Rollout
 from jaxrace.commands import cli
 from jaxrace.commands.cli import main
-from jaxrace.commands.options import positional_of
+from jaxrace.commands.options import POSITIONAL
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import medical_task
@@ -273,7 +274,8 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
 def test_a_word_after_ray_is_an_address_only_if_it_looks_like_one(monkeypatch, verb, word):
     seen = []
     monkeypatch.setattr(cli, "_do", lambda name, verb, arguments: seen.append(vars(arguments)) or 0)
-    argument = positional_of(cli._VERBS[verb].config)
+    fields = dataclasses.fields(cli._VERBS[verb].config)
+    argument = next(field.name for field in fields if field.name in POSITIONAL)
     for given in (["--ray", word], [word, "--ray"], ["--ray", "10.0.0.1:6379", word]):
         assert main([verb, *given, "--lanes", "3"]) == 0
     assert [found["ray"] for found in seen] == ["local", "local", "10.0.0.1:6379"]

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal
 
-from jaxrace.commands.table_options import Decimal, Delimiter
+from jaxrace.commands.options import Decimal, Delimiter
 
 # How a file is read, and arguments of ``jaxrace.race``.
 OF_COLUMNS = (

@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Literal, get_args
 
-from jaxrace.commands.table_options import Decimal, Delimiter
+from jaxrace.commands.options import Decimal, Delimiter
 from jaxrace.core.validation import require_choice, require_integer, require_probability
 
 # How a file is read.

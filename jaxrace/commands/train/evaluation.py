@@ -17,19 +17,16 @@ from jaxrace.core.keys import with_keys, without_keys
 from jaxrace.search import small
 
 Metrics = dict[str, np.ndarray]
-_FEW_EPISODES = 300_000  # of a policy: take less long than to compile them well; drawn in one go
+_FEW_EPISODES = 300_000  # of a policy: drawn at once, by a program that compiles fast
 _ROUNDS = 30  # episodes of a policy that are drawn at once
 
 
 @dataclasses.dataclass(frozen=True)
 class _Several:
-    """Policies that meet the same chance, which is drawn once: theta, and outcomes, are [P, ...].
-
-    So there is little left to do, and for a few episodes cheap compile options will do.
-    """
+    """Policies that meet the same chance: theta, and outcomes, are [P, ...]."""
 
     rollout: Rollout
-    work: float  # as ``draw_rows`` asks for it
+    work: float  # see ``draw_rows``
 
     def __call__(self, key: jax.Array, option: PolicyInTask) -> Any:
         def play(theta: Any) -> Any:
@@ -47,15 +44,15 @@ def evaluate_lanes(
 ) -> dict[str, jax.Array]:
     """The metrics of B policies, float32 [B], by the program that draws for races.
 
-    They are averages over n episodes of each, which depend on the key, the generation and the
-    number of the policy, nothing else: policies of two classes meet the same patients.
+    Averages over n episodes of each, which depend only on the key, the generation and the number of
+    the policy: policies of two classes meet the same patients.
 
     Args:
         sizes: What is played, ``Task.measure`` of it, and n.
         num_rounds: Episodes of a policy that are drawn at once.
         chance: The key of all evaluations, and the generation and number of each policy, [B].
         policies: Theta with leaves [B, ...], and the simulator's params of all.
-        wanted: bool [B]; the metrics of others are those of zeros.
+        wanted: bool [B]; other policies get the metrics of zeros.
     """
     rollout, measure, episodes = sizes
     drawn = _draw_lanes(rollout, episodes, num_rounds, chance, policies, wanted)
@@ -70,7 +67,7 @@ def _draw_lanes(
     policies: PolicyInTask,
     wanted: np.ndarray,
 ) -> Any:
-    """What B policies meet in n episodes or more: arrays of NumPy, [B, pieces, rounds, ...]."""
+    """Outcomes of B policies in n episodes or more: arrays of NumPy, [B, pieces, rounds, ...]."""
     pieces = -(-episodes // num_rounds)
     shape = len(wanted), pieces
 
@@ -101,21 +98,17 @@ _fold_in = jit(0)(jax.vmap(jax.random.fold_in))
 def _measure_lanes(
     measure: Callable[..., dict[str, jax.Array]], episodes: int, drawn: Any
 ) -> dict[str, jax.Array]:
-    """The metrics of what B policies met in their pieces, [B, pieces, rounds, ...]."""
-
-    def of_policy(drawn: Any) -> dict[str, jax.Array]:
-        joined = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:])[:episodes], drawn)
-        return measure(*joined)
-
-    return jax.vmap(of_policy)(drawn)
+    """The metrics of outcomes of B policies, [B, pieces, rounds, ...]."""
+    joined = jax.tree.map(lambda x: x.reshape(len(x), -1, *x.shape[3:])[:, :episodes], drawn)
+    return jax.vmap(lambda outcomes: measure(*outcomes))(joined)
 
 
 def evaluate_fixed(
     config: TrainConfig, task: Task, key: jax.Array, further: tuple[float, ...] = ()
 ) -> dict[str, Metrics]:
-    """Metrics [B], by policy, of the baselines and of the method itself if it learns nothing.
+    """Metrics [B], by policy, of the baselines, and of the method itself if it learns nothing.
 
-    All of them meet the same patients, those of generation 0, which no learned policy meets.
+    All meet the same patients, those of generation 0, which no learned policy meets.
     """
     own = (config.action,) if config.method == "constant" else ()
     # One program for all: a constant action is a choice among equal ones.

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import racing, runs, sweep
-from jaxrace.commands.job import Job
-from jaxrace.commands.run_folder import CHECKPOINT, run_folder, sweep_width
+from jaxrace.commands.job import CHECKPOINT, Job, run_folder, sweep_width
 from jaxrace.commands.train import summary
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_fixed, fixed_name

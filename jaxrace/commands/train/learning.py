@@ -16,13 +16,12 @@ from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.evaluation import evaluate_lanes
 from jaxrace.commands.train.tasks import Task
 from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import BadArgument
 from jaxrace.racing import drawing
 from jaxrace.search import small
 from jaxrace.search.strategies import Strategy
 
-# Candidates of a final race, and the rounds that are reserved for each of them.
-CANDIDATES, FINAL_ROUNDS = 10, 200
-
+CANDIDATES, FINAL_ROUNDS = 10, 200  # of a final race, which reserves the rounds for each
 # A million take .6 s of two cores, and 1.4 s by small programs, which saves 3 s of compiling.
 _FEW_EPISODES = 2_000_000
 
@@ -52,8 +51,7 @@ class TrainWork:
     train_key: jax.Array  # of all searches
     test_key: jax.Array  # of all evaluations; see ``evaluate_lanes``
     env_params: Any  # the simulator's
-    rollout: Rollout = dataclasses.field(metadata={"static": True})  # of what is evaluated
-    # As in ``Task``.
+    rollout: Rollout = dataclasses.field(metadata={"static": True})  # of evaluations
     measure: Callable[..., dict[str, jax.Array]] = dataclasses.field(metadata={"static": True})
     episodes: int = dataclasses.field(metadata={"static": True})  # of each evaluation
 
@@ -76,10 +74,7 @@ class TrainWork:
         return None if self.searches.step_lanes is None else self._step_lanes
 
     def _step_lanes(self, states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
-        """States, rows and which of them ran, leaves [B, ...].
-
-        One program draws the episodes of all races and evaluations.
-        """
+        """States, rows and which of them ran, leaves [B, ...]; one program draws all episodes."""
         search_states, streams = states
         learner = self.searches.search
         fold: Any = self.rollout.fold
@@ -100,7 +95,7 @@ class TrainWork:
         return (search_states, streams), TrainRow(row, metrics), ran
 
     def done(self, state: State) -> jax.Array:
-        """Is the budget used up?"""
+        """Is the search over?"""
         return self.searches.done(state[0])
 
     def failed(self, row: TrainRow) -> jax.Array:
@@ -113,7 +108,7 @@ def make_jobs(
 ) -> sweep.Jobs:
     """All repeats of the first setting, of the second, and so on.
 
-    A repeat has the same random numbers in every setting, unless they are to be independent.
+    A repeat has the same random numbers in every setting, unless these are ``independent``.
     """
 
     def rows(numbers: NDArray[np.int64]) -> TrainJob:
@@ -141,7 +136,7 @@ def make_sweep(
 
 
 def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
-    """EDPS or PB-EDPS and all settings, and with them the last checks of what was asked for."""
+    """EDPS or PB-EDPS with all settings, which are checked here."""
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
     if config.method == "edps":
@@ -157,7 +152,7 @@ def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
         )
         fold, numbers = task.fold, {}
     is_fast = config.method == "pb-edps-fast"
-    # The rounds of a short race are drawn together, and no more than they are.
+    # The rounds of a short race are drawn together.
     parts = task.env, task.policy, fold, race, Strategy(config.strategy, size)
     learner = search.PolicySearch(*parts, max_rounds if is_fast else None, is_fast)
     rounds = min_rounds, max_rounds
@@ -165,12 +160,14 @@ def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
         return searches_of(
             task, learner, config.settings, rounds, config.episodes, is_fast, numbers
         )
-    except ValueError as error:  # evosax does not take every size
-        raise ValueError(str(error).replace("population_size:", "population:")) from error
+    except BadArgument as error:  # evosax does not take every size
+        if error.name != "population_size":
+            raise
+        raise BadArgument("population", error.expected, error.got, error.hint) from error
 
 
 def search_budget(episodes: int, generation: int) -> int:
-    """The episodes of a budget that a search may use when a final race is paid from it, too."""
+    """The episodes of a budget that are left to a search before a final race."""
     # The last race of the search may exceed its own budget by nearly a generation.
     return max(episodes - generation - min(CANDIDATES * FINAL_ROUNDS, episodes // 4), 1)
 
@@ -184,9 +181,9 @@ def searches_of(
     is_final: bool,
     numbers: Mapping[str, float],
 ) -> search.SearchWork:
-    """Searches with these step sizes and deltas; their last generations' best may race at the end.
+    """Searches with these step sizes and deltas, perhaps with a final race.
 
-    ``rounds`` are floor and cap of those of a race, whose further numbers are ``numbers``.
+    ``rounds`` are floor and cap of n_max; ``numbers`` are further numbers of the race.
     """
     generation = learner.race.num_options * rounds[1]
     budget = search_budget(episodes, generation) if is_final else episodes
@@ -198,6 +195,6 @@ def searches_of(
         return search.SearchWork(learner, search.stack_params(params))
     race = racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare)
     last = search.FinalRace(learner, race)
-    # Of a budget that is too small for both there is a round for each candidate.
+    # A budget that is too small for both has a round for each candidate.
     whole = max(episodes - generation, budget + CANDIDATES)
     return search.SearchWork(last, search.stack_params([last.params(one, whole) for one in params]))

@@ -1,7 +1,7 @@
 """A race between the settings of a grid, which stops the repeats of those that cannot be the best.
 
-The dominance race of the library, on what the repeats of each setting end with. Its options must be
-independent, so a repeat has other keys in every setting. Axes: S settings, R repeats of each.
+A dominance race on what the repeats of each setting end with. Its options must be independent, so a
+repeat has other keys in every setting. Axes: S settings, R repeats of each.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from jaxrace.racing import DominanceRace, DominanceResult
 from jaxrace.sweep import Rows, SweepLog
 
 DELTA = 0.05
-_WORST = np.finfo(np.float32).min  # what a search that failed is worth: less than all others
+_WORST = np.finfo(np.float32).min  # the value of a search that failed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +29,7 @@ class SettingsRace:
 
     log: SweepLog  # of all searches that were made, as if one sweep had made them
     result: DominanceResult  # of the race; option s is setting s
-    seconds: float  # since the race began or was resumed, with what it compiled and decided
+    seconds: float  # since the race began or was resumed
 
     def summary(self, config: TrainConfig) -> dict[str, Any]:
         """What summary.json says of it."""
@@ -58,10 +58,10 @@ def race_settings(
     run: Callable[..., SweepLog],
     checkpoint: Path,
 ) -> SettingsRace:
-    """Make searches until the best setting is certain, or R repeats of the last two are used up.
+    """Make searches until the best setting is certified, or the last two have had R repeats.
 
-    ``run(work, jobs, folder, numbers)`` makes the searches with these numbers; each round is saved
-    in a folder of its own below the checkpoint.
+    ``run(work, jobs, folder, numbers)`` makes the searches with these numbers; each round has a
+    folder of its own below the checkpoint.
     """
     num_settings, repeats = len(config.settings), config.repeats
     race = _make_race(num_settings, repeats)
@@ -69,7 +69,7 @@ def race_settings(
     started = time.perf_counter()
     params = race.params(DELTA)
     state = race.init(np.float32(0), params)
-    played: list[tuple[NDArray[np.int64], SweepLog]] = []  # numbers of searches, and their log
+    played: list[tuple[NDArray[np.int64], SweepLog]] = []  # numbers of searches, and a log
     while (asked := np.asarray(race.ask(state, params))).any():
         told = np.asarray(state.simulated)
         count = race.rounds_to_tell(state)
@@ -110,15 +110,16 @@ def _together(played: list[tuple[NDArray[np.int64], SweepLog]]) -> SweepLog:
     rows = [Rows(numbers[log.rows.job], log.rows.step, log.rows.row) for numbers, log in played]
     failed = np.sort(np.concatenate([numbers[log.failed] for numbers, log in played]))
     sums = ("num_jobs", "num_rows", "num_ended", "lane_steps", "compile_seconds", "run_seconds")
+    errors = {
+        f"round {number}, {shard}": error
+        for number, log in enumerate(logs)
+        for shard, error in log.errors.items()
+    }
     return dataclasses.replace(
         logs[0],
         parts=rows,
         failed=failed,
         is_resumed=any(log.is_resumed for log in logs),
-        errors={
-            f"round {number}, {shard}": error
-            for number, log in enumerate(logs)
-            for shard, error in log.errors.items()
-        },
+        errors=errors,
         **{name: sum(getattr(log, name) for log in logs) for name in sums},
     )
