@@ -128,6 +128,14 @@ def rows_of_jobs(log: sweep.SweepLog, count: int, records: int) -> tuple[Any, np
     return jax.tree.map(lambda x: x[places], log.rows.row), lengths
 
 
+def band(
+    panel: Any, x: Any, middle: Any, half: Any, color: str, label: str = "", **style: Any
+) -> None:
+    """A curve, and a pale band of a width to both sides of it."""
+    panel.plot(x, middle, color=color, label=label, **style)
+    panel.fill_between(x, middle - half, middle + half, color=color, alpha=0.15, lw=0)
+
+
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     """The columns of a table, from its rows, of which there is at least one."""
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
