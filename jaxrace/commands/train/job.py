@@ -1,4 +1,4 @@
-"""The job `jaxrace train`: searches, their learning curve, and baselines beside them."""
+"""The job of `jaxrace train`: searches, their learning curve, and baselines beside them."""
 
 import dataclasses
 import functools
@@ -42,7 +42,7 @@ def train(job: Job) -> Path:
 
 
 def _asked(config: TrainConfig, search: SearchWork | None) -> dict[str, Any]:
-    """What config.json says, as JSON has it: the config, and the races of the search."""
+    """The content of config.json: the config, and the races of the search."""
     asked: dict[str, Any] = {"command": "train", "config": dataclasses.asdict(config)}
     learner = None if search is None else search.search
     if isinstance(learner, FinalRace):
@@ -54,7 +54,7 @@ def _asked(config: TrainConfig, search: SearchWork | None) -> dict[str, Any]:
 
 
 def _fields_of_race(race: racing.Race) -> dict[str, Any]:
-    """The kind of race, and all of its settings that are not functions."""
+    """The kind of race, and its settings but for functions."""
     settings = {field.name: getattr(race, field.name) for field in dataclasses.fields(race)}
     named = {name: value for name, value in settings.items() if not callable(value)}
     return {"kind": type(race).__name__, **named}
@@ -95,21 +95,21 @@ def _work(
 
 
 def _timing(log: sweep.SweepLog | None, seconds: float, episodes: int) -> dict[str, float | None]:
-    """What timing.json holds of a sweep, if there was one, and of the evaluation after it."""
+    """The content of timing.json: of a sweep, if there was one, and the evaluation after it."""
     unknown = dict.fromkeys(summary.RATES)
     if log is None:
         return {"compile_seconds": 0.0, "run_seconds": seconds, **unknown}
     compiling, running = log.compile_seconds, log.run_seconds + seconds
     if log.compiles_as_it_runs:
         return {"compile_seconds": None, "run_seconds": compiling + running, **unknown}
-    # Of a job that was resumed, nobody knows which episodes were played since.
+    # After an interruption, the episodes since then are not known.
     rate = None if log.is_resumed else episodes / log.run_seconds
     rates = dict(zip(unknown, (rate, log.jobs_per_second, log.utilisation), strict=True))
     return {"compile_seconds": compiling, "run_seconds": running, **rates}
 
 
 def _finish(config: TrainConfig, folder: Path) -> None:
-    """What is left to do when the tables are there; RuntimeError if searches have failed."""
+    """Draw the figure and remove the checkpoint; RuntimeError if searches have failed."""
     if config.is_grid:
         plots.save(plots.heat_map(folder), folder / HEAT_MAP)
     elif config.learns:
@@ -122,12 +122,12 @@ def _finish(config: TrainConfig, folder: Path) -> None:
 
 
 def _is_done(folder: Path) -> bool:
-    """Is the summary there, and no shard of a cluster missing, which may be done again?"""
+    """Is the summary there, without a lost shard of a cluster, which may be done again?"""
     return (folder / runs.SUMMARY).exists() and "errors" not in runs.read_summary(folder)
 
 
 def _check_stop(job: Job) -> None:
-    """The searches are saved: from here, too, the job can be resumed."""
+    """End here, where the searches are saved, if the job is to stop."""
     if job.stop is not None and job.stop():
         raise sweep.Interrupted
 
@@ -140,7 +140,7 @@ def _learn(
     folder: Path,
     asked: dict[str, Any],
 ) -> tuple[sweep.SweepLog, SettingsRace | None]:
-    """Run the searches: their log, and the race between the settings, if there was one."""
+    """Run the searches: their log, and the race between the settings, if any."""
     config = job.config
     work, jobs = make_sweep(config, task, search, *keys)
     checkpoint = folder / CHECKPOINT
@@ -167,13 +167,11 @@ def _learn(
 def _show_progress(
     job: Job, episodes: NDArray[np.int64], numbers: NDArray[np.int64], ended: int, rows: sweep.Rows
 ) -> None:
-    """Show how many episodes have been played, by the rows of the searches with these numbers."""
+    """Show how many episodes have been played, by rows of the searches with these ``numbers``."""
     budget = job.config.episodes
     np.maximum.at(episodes, numbers[rows.job], rows.row.search.episodes)
     played = np.minimum(episodes, budget)
-    # Searches that ended before the job was resumed have left no rows here.
+    # Searches that ended before an interruption leave no rows here.
     unseen = max(ended - int((played[numbers] == budget).sum()), 0)
-    done = int(played.sum()) + unseen * budget
-    # A learner may end before its budget is used up.
-    total = played.size * budget
+    done, total = int(played.sum()) + unseen * budget, played.size * budget
     job.on_stage("training", min(done, total), total)

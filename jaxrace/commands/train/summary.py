@@ -1,4 +1,4 @@
-"""What a training job finds, in its files and on the screen. Axes: n rows, p weights."""
+"""The results of a training job, in files and on the screen. Axes: n rows, p weights."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,14 +17,14 @@ from jaxrace.commands.train.tasks import Task
 
 Columns = dict[str, np.ndarray]
 
-# What may be known of a sweep, and how it is written.
+# Rates of a sweep, and how they are written.
 RATES = {
     "episodes_per_second": "{:,.0f} episodes/s",
     "searches_per_second": "{:,.0f} searches/s",
     "lane_utilisation": "{:.0%} of the lanes busy",
 }
 
-# By the certificates of a race for the best one.
+# In words, by a race's certificate.
 _CERTIFIED = {
     "dominance": "certified to beat every other setting",
     "counts": "certified to beat the most other settings",
@@ -55,8 +55,7 @@ def _columns(config: TrainConfig, task: Task, rows: sweep.Rows) -> Columns:
         values = np.array(config.settings, np.float64)  # None is nan
         swept = {"sigma": values[setting, 0], "delta": values[setting, 1]}
     thetas = _thetas(rows)
-    # Failures are in the summary.
-    hidden = ("ran", "best", "valid")
+    hidden = ("ran", "best", "valid")  # failures are in the summary
     return {
         **swept,
         "repeat": repeat,
@@ -80,7 +79,7 @@ def summarise(
     failed: list[dict[str, Any]],
     raced: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """What summary.json holds: the last policy of every repeat, and the baselines."""
+    """The content of summary.json: the last policy of every repeat, and the baselines."""
     shared = {
         "env": config.env,
         "method": config.method,
@@ -103,7 +102,7 @@ def summarise(
 def _ranked(
     config: TrainConfig, task: Task, last: Columns, raced: dict[str, Any] | None
 ) -> list[dict[str, Any]]:
-    """The settings, the best first; without a search that did not fail they come last."""
+    """The settings, the best first; those whose searches all failed come last."""
     found = []
     for number, setting in enumerate(config.settings):
         own = {name: column[last["setting"] == number] for name, column in last.items()}
@@ -150,7 +149,7 @@ def describe_failures(config: TrainConfig, found: dict[str, Any], folder: Path) 
 
 
 def _print_table(console: Console, summary: dict[str, Any]) -> None:
-    """The method, or its settings, and the baselines; of a grid with 95 % confidence intervals."""
+    """Print the method or its settings, and the baselines; a grid has 95 % intervals."""
     own, sign, is_grid = {summary["policy"]: summary}, plus_minus(console), "settings" in summary
     if is_grid:
         own = {_setting_name(one): one for one in summary["settings"]}
@@ -168,7 +167,7 @@ def _setting_name(setting: dict[str, Any]) -> str:
 
 
 def _cell(statistic: dict[str, Any], sign: str, is_grid: bool) -> str:
-    """As many digits as the standard error makes sensible."""
+    """A mean with as many digits as its standard error makes sensible."""
     mean, stderr = statistic["mean"], statistic["stderr"]
     if mean is None:
         return "failed"
@@ -192,7 +191,7 @@ def print_results(console: Console, folder: Path) -> None:
     compiling, times = timing["compile_seconds"], f"run {timing['run_seconds']:.1f} s"
     is_apart = compiling is not None
     times = f"compile {compiling:.1f} s, {times}" if is_apart else f"{times}, compiling included"
-    # Of a job that was resumed, or that compiles as it runs, the episodes per second are not known.
+    # Rates of a job that was resumed, or that compiles as it runs, are not known.
     for name, text in RATES.items():
         if (rate := timing[name]) is not None:
             times += f", {text.format(rate)}"

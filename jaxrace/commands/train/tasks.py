@@ -1,4 +1,4 @@
-"""The environments of the command: a simulator, a policy class and what is measured, by name."""
+"""The environments of the command: simulator, policies and metrics, by name."""
 
 import dataclasses
 from collections.abc import Callable
@@ -8,23 +8,23 @@ import jax
 
 from jaxrace.agents.policies import Policy, Sigmoid
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
+from jaxrace.core.validation import BadArgument
 from jaxrace.envs import Environment, OutcomeFold, medical
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """What a training job needs to know of an environment."""
+    """What a training job needs of an environment."""
 
-    env: Environment  # the environment
-    env_params: Any  # its parameters
+    env: Environment
+    env_params: Any
     policy: Policy  # the policies that a search tries
     fold: OutcomeFold  # makes the outcome that ``compare`` and ``measure`` look at
-    # Which of two outcomes is preferred; see ``racing.PreferenceRace``.
-    compare: Callable[[Any, Any], jax.Array]
+    compare: Callable[[Any, Any], jax.Array]  # see ``racing.PreferenceRace``
     value_range: float  # width of the interval of possible returns
     # ``measure(outcomes, returns) -> {metric: []}``, averages over a leading axis [n].
     measure: Callable[[Any, jax.Array], dict[str, jax.Array]]
-    labels: dict[str, str]  # what each metric of ``measure`` is, in words
+    labels: dict[str, str]  # each metric of ``measure`` in words
     shown: tuple[str, ...]  # the metrics of tables and figures
     objective: str  # the metric by which settings are ranked; more is better
     actions: tuple[float, ...]  # those of discrete policies, as the constant ones of the baselines
@@ -33,7 +33,7 @@ class Task:
 def medical_task(config: TrainConfig) -> Task:
     """Cancer treatment (Busa-Fekete et al. 2014, section 6.2)."""
     if not 0 <= config.action <= 1:
-        raise ValueError(f"action: expected a dose from 0 to 1, got {config.action!r}")
+        raise BadArgument("action", "a dose from 0 to 1", repr(config.action))
     return Task(
         env=medical.Medical(reward=config.reward),
         env_params=medical.Medical.make_params(config.coefficients, config.hazard),
