@@ -204,18 +204,17 @@ class SearchWork:
         search_state, row = self.search.step(search_state, self._params(setting))
         return (search_state, setting), row
 
-    @property
-    def step_lanes(self) -> Callable[..., Any] | None:
+    def host_step(self, jobs: Any) -> Callable[..., Any] | None:
         """``step`` of B searches by small programs, for a learner that has them."""
         return self._step_lanes if small.has_small_steps(self.search) else None
 
-    def _step_lanes(self, states: _State, alive: Any, draw: Any = None) -> tuple[_State, Any, Any]:
-        """States, rows and which of them ran, leaves [B, ...]; ``draw`` as ``small.Draw``."""
+    def _step_lanes(self, states: _State, alive: Any) -> tuple[_State, Any, Any]:
+        """States, rows and which of them ran, leaves [B, ...]."""
         search_states, setting = states
         is_one = jax.tree.leaves(self.settings)[0].shape[0] == 1
         axis, at = (None, 0) if is_one else (0, np.asarray(setting))
         params = jax.tree.map(lambda x: np.asarray(x)[at], self.settings)
-        search_states, row = small.step_lanes(self.search, search_states, params, axis, alive, draw)
+        search_states, row = small.step_lanes(self.search, search_states, params, axis, alive)
         return (search_states, setting), row, row.ran
 
     def done(self, state: _State) -> jax.Array:

@@ -1,12 +1,11 @@
 """Steps of a few searches side by side, by small programs that plain Python calls.
 
 They leave the rows of ``step`` under vmap, in less than half of the time of a whole command: one
-program for a whole step compiles for longer than it runs. One program draws for all races, and for
-evaluations. Axes: B searches, K policies of each, n rounds.
+program for a whole step compiles for longer than it runs, and one program draws for all races.
+Axes: B searches, K policies of each, n rounds.
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -22,62 +21,46 @@ from jaxrace.search.final_race import FinalRace, FinalRaceState
 from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, ranked_by
 
 Axis = int | None  # of the searches in their params, if each has its own
-# Takes rounds, rows as drawing has them, and who asks, bool [B, K]: samples [B, K, n, ...].
-Draw = Callable[[int, drawing.Rows, np.ndarray], Any]
 
 
 def has_small_steps(learner: Any) -> bool:
     """Can ``step_lanes`` make the steps of this learner?"""
-    return type(search_of(learner)) is PolicySearch
+    return type(_search_of(learner)) is PolicySearch
 
 
-def chunk_of(learner: Any) -> int:
-    """Rounds that are drawn at once, in every race of a learner."""
-    search = search_of(learner)
-    return search.race.chunk if search.chunk is None else search.chunk
-
-
-def search_of(learner: Any) -> Any:
+def _search_of(learner: Any) -> Any:
     """The policy search of a learner, which may have a final race."""
     return learner.search if isinstance(learner, FinalRace) else learner
 
 
 def step_lanes(
-    learner: Any,
-    states: Any,
-    params: Any,
-    axis: Axis,
-    alive: np.ndarray,
-    draw: Draw | None = None,
+    learner: Any, states: Any, params: Any, axis: Axis, alive: np.ndarray
 ) -> tuple[Any, SearchRow]:
     """One step of B searches: their next states, and a row of each, leaves [B, ...].
 
     Searches that end early wait for the others, so that all final races run together; the rows of
-    those that wait have not ``ran``. ``alive``, bool [B], are those that neither failed nor ended;
-    ``draw`` draws outcomes instead of the search's rollout.
+    those that wait have not ``ran``. ``alive``, bool [B], are those that neither failed nor ended.
     """
-    search = search_of(learner)
-    draw = draw or functools.partial(draw_rows, search.rollout)
+    search = _search_of(learner)
     is_final = (
         search is not learner
         and not (~np.asarray(_is_done(search, axis, states.search, params.search)) & alive).any()
     )
     asked, keys, races, asks, options, race_params = _ask(learner, axis, is_final, states, params)
-    race, chunk, told = learner.race if is_final else search.race, chunk_of(learner), 0
+    race, told = learner.race if is_final else search.race, 0
+    chunk = search.race.chunk if search.chunk is None else search.chunk
     while np.asarray(asks).any():
-        outcomes = draw(chunk, (keys, options, races.simulated), np.asarray(asks))
+        rows = keys, options, races.simulated
+        outcomes = _draw(search.rollout, chunk, rows, np.asarray(asks))
         races, asks = _tell_race(race, races, outcomes, race_params, np.int32(told))
         told += chunk
     return _tell(learner, axis, is_final, states, params, asked, races, race_params)
 
 
-def draw_rows(
-    sample: drawing.Sample, num_rounds: int, rows: drawing.Rows, asked: np.ndarray
-) -> Any:
+def _draw(rollout: Rollout, num_rounds: int, rows: drawing.Rows, asked: np.ndarray) -> Any:
     """The next samples [B, K, n, ...] of those that ask, and zeros for the others, in NumPy.
 
-    One program draws any number of options, a block at a time. It is compiled for a job of
-    ``sample.work`` comparisons, if the sampler has that.
+    One program draws any number of options, a block at a time.
     """
     size = kernels.sizes().rows
     numbers = jax.tree.map(np.asarray, without_keys(rows))
@@ -88,7 +71,7 @@ def draw_rows(
     for piece in pieces:
         block = np.resize(piece, size)  # filled up with options that are drawn already
         own = jax.tree.map(lambda x, block=block: x[block], numbers)
-        found.append(_draw_block(sample, num_rounds, *with_keys(own, rows)))
+        found.append(_draw_block(rollout, num_rounds, *with_keys(own, rows)))
 
     def together(*parts: jax.Array) -> np.ndarray:
         drawn = np.zeros((asked.size, *parts[0].shape[1:]), parts[0].dtype)
@@ -99,9 +82,9 @@ def draw_rows(
     return jax.tree.map(together, *found)
 
 
-@jit(2, work=lambda sample, *_: getattr(sample, "work", MIDDLING))
-def _draw_block(sample: drawing.Sample, num_rounds: int, *rows: Any) -> Any:
-    return drawing.of_rows(sample, num_rounds)(*rows)
+@jit(2, work=lambda *_: MIDDLING)
+def _draw_block(rollout: Rollout, num_rounds: int, *rows: Any) -> Any:
+    return drawing.of_rows(rollout, num_rounds)(*rows)
 
 
 @jit(1, donated=(0,))
@@ -124,7 +107,7 @@ def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> 
 
     ``is_final`` says that they are the final ones.
     """
-    search = search_of(learner)
+    search = _search_of(learner)
 
     def ask(state: Any, params: Any) -> Any:
         if is_final:
@@ -163,7 +146,7 @@ def _tell(
     race_params: Any,
 ) -> tuple[Any, SearchRow]:
     """What a learner makes of races that have ended."""
-    search = search_of(learner)
+    search = _search_of(learner)
 
     def tell(state: Any, params: Any, asked: Any, race: Any, race_params: Any) -> Any:
         if is_final:

@@ -18,8 +18,7 @@ from jaxrace.commands import cli
 from jaxrace.commands.cli import main
 from jaxrace.commands.options import POSITIONAL
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_lanes
-from jaxrace.commands.train.tasks import medical_task
+from jaxrace.commands.train.tasks import evaluated, medical_task
 from jaxrace.core.keys import two_keys
 
 REPEATS, EPISODES, PATIENTS = 3, 300, 20
@@ -123,10 +122,12 @@ def test_log_evaluates_the_policies_that_it_shows(folder_of):
     rows = log["generation"] == 2
     thetas = np.stack([log[f"theta_{i}"][rows] for i in range(3)], -1).astype(np.float32)
     played = Rollout(task.env, task.policy, Both(task.fold, Return()))
-    chance = key, np.full(REPEATS, 2, np.uint32), np.arange(REPEATS, dtype=np.uint32)
-    policies, wanted = PolicyInTask(thetas, task.env_params), np.ones(REPEATS, bool)
-    found = evaluate_lanes((played, task.measure, PATIENTS), 30, chance, policies, wanted)
-    for name, values in found.items():
+
+    def of_repeat(number, theta):
+        option = PolicyInTask(theta, task.env_params)
+        return evaluated((played, task.measure, PATIENTS), key, 2, number, option)
+
+    for name, values in jax.vmap(of_repeat)(np.arange(REPEATS), thetas).items():
         np.testing.assert_allclose(values, log[name][rows], rtol=1e-5, atol=1e-6)
 
 

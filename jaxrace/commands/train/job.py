@@ -16,10 +16,9 @@ from jaxrace import racing, runs, sweep
 from jaxrace.commands.job import CHECKPOINT, Job, run_folder, sweep_width
 from jaxrace.commands.train import summary
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_fixed, fixed_name
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
-from jaxrace.commands.train.tasks import TASKS, Task
+from jaxrace.commands.train.tasks import TASKS, Task, evaluate_fixed, fixed_name
 from jaxrace.core.keys import two_keys
 from jaxrace.runs import plots
 from jaxrace.search import FinalRace, PolicySearch, SearchWork

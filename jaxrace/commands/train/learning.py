@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 
 from jaxrace import racing, search, sweep
 from jaxrace.agents.outcomes import Both, Return
-from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
+from jaxrace.agents.rollout import PolicyInTask, Rollout
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_lanes
-from jaxrace.commands.train.tasks import Task
+from jaxrace.commands.train.tasks import Task, evaluated
+from jaxrace.core.compilation import jit
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument
-from jaxrace.racing import drawing
-from jaxrace.search import small
 from jaxrace.search.strategies import Strategy
 
 CANDIDATES, FINAL_ROUNDS = 10, 200  # of a final race, which reserves the rounds for each
@@ -49,7 +47,7 @@ class TrainWork:
 
     searches: search.SearchWork  # with the settings
     train_key: jax.Array  # of all searches
-    test_key: jax.Array  # of all evaluations; see ``evaluate_lanes``
+    test_key: jax.Array  # of all evaluations; see ``evaluated``
     env_params: Any  # the simulator's
     rollout: Rollout = dataclasses.field(metadata={"static": True})  # of evaluations
     measure: Callable[..., dict[str, jax.Array]] = dataclasses.field(metadata={"static": True})
@@ -64,35 +62,26 @@ class TrainWork:
         """One generation, and an evaluation of its policy: rank 1 of the race, if there is one."""
         search_state, stream = state
         search_state, row = self.searches.step(search_state)
-        key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), stream)
-        policy = PolicyInTask(row.best, self.env_params)
-        metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
-        return (search_state, stream), TrainRow(row, metrics)
+        return (search_state, stream), self.evaluated(row, stream)
+
+    def evaluated(self, row: Any, stream: ArrayLike) -> TrainRow:
+        """The row of a generation with its evaluation."""
+        sizes, policy = (self.rollout, self.measure, self.episodes), row.best
+        option = PolicyInTask(policy, self.env_params)
+        return TrainRow(row, evaluated(sizes, self.test_key, row.generation, stream, option))
 
     def host_step(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
         """``step`` of a few jobs by small programs, if their learner has them."""
-        return None if self.searches.step_lanes is None else self._step_lanes
+        search_step = self.searches.host_step(jobs)
+        if search_step is None:
+            return None
 
-    def _step_lanes(self, states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
-        """States, rows and which of them ran, leaves [B, ...]; one program draws all episodes."""
-        search_states, streams = states
-        learner = self.searches.search
-        fold: Any = self.rollout.fold
-        place = (fold.first, fold.second).index(small.search_of(learner).fold)
+        def step(states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
+            search_states, streams = states
+            search_states, rows, ran = search_step(search_states, alive)
+            return (search_states, streams), _evaluate_all(self, rows, streams), ran
 
-        def draw(num_rounds: int, rows: drawing.Rows, asked: np.ndarray) -> Any:
-            return small.draw_rows(self.rollout, num_rounds, rows, asked)[place]
-
-        step: Any = self.searches.step_lanes
-        search_states, row, ran = step(search_states, alive, draw)
-        metrics = evaluate_lanes(
-            (self.rollout, self.measure, self.episodes),
-            small.chunk_of(learner),
-            (self.test_key, np.asarray(row.generation).astype(np.uint32), np.asarray(streams)),
-            PolicyInTask(row.best, self.env_params),
-            np.asarray(ran) & alive,
-        )
-        return (search_states, streams), TrainRow(row, metrics), ran
+        return step
 
     def done(self, state: State) -> jax.Array:
         """Is the search over?"""
@@ -101,6 +90,11 @@ class TrainWork:
     def failed(self, row: TrainRow) -> jax.Array:
         """Was a counted outcome NaN or infinite?"""
         return self.searches.failed(row.search)
+
+
+@jit(0)
+def _evaluate_all(work: TrainWork, rows: Any, streams: Any) -> TrainRow:
+    return jax.vmap(work.evaluated)(rows, streams)
 
 
 def make_jobs(

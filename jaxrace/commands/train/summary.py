@@ -12,8 +12,7 @@ from rich.table import Column
 from jaxrace import runs, sweep
 from jaxrace.commands.printing import confidence_scale, plus_minus, print_table, say
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import Metrics, fixed_name
-from jaxrace.commands.train.tasks import Task
+from jaxrace.commands.train.tasks import Metrics, Task, fixed_name
 
 Columns = dict[str, np.ndarray]
 
