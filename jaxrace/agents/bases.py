@@ -110,11 +110,7 @@ class Cells(_OfInputs):
 
 @dataclasses.dataclass(frozen=True)
 class Affine(_OfInputs):
-    """1, and the inputs themselves.
-
-    >>> print(Affine(2)(jnp.array([0.25, 0.5])))
-    [1.   0.25 0.5 ]
-    """
+    """1, and the inputs themselves."""
 
     num_inputs: int  # d
 

@@ -78,9 +78,6 @@ class Sigmoid:
 
     The policy of the medical task (Busa-Fekete et al. 2014, section 6.2). The paper's population
     size 4 + floor(3 ln p) = 7 fits p = 3 parameters only, hence the intercept.
-
-    >>> print(Sigmoid(inputs=2)(jnp.zeros(3), jnp.array([1.0, 1.0]), jax.random.key(0)))
-    0.5
     """
 
     inputs: int
@@ -176,11 +173,7 @@ class MLP:
 
 @dataclasses.dataclass(frozen=True)
 class Constant:
-    """The same action whatever is observed; theta is that action, a float32 [].
-
-    >>> print(Constant()(jnp.float32(0.4), None, jax.random.key(0)).round(1))
-    0.4
-    """
+    """The same action whatever is observed; theta is that action, a float32 []."""
 
     def example(self) -> np.ndarray:
         """Zero, float32 []."""
@@ -193,12 +186,7 @@ class Constant:
 
 @dataclasses.dataclass(frozen=True)
 class UniformChoice:
-    """One of the actions in theta, float32 [num_actions], drawn uniformly in every step.
-
-    >>> doses = jnp.array([0.1, 0.4])
-    >>> bool(UniformChoice(2)(doses, None, jax.random.key(0)) in doses)
-    True
-    """
+    """One of the actions in theta, float32 [num_actions], drawn uniformly in every step."""
 
     num_actions: int
 

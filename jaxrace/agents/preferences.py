@@ -43,11 +43,7 @@ class Larger(_OfNumbers):
 
 
 class Smaller(_OfNumbers):
-    """The outcome with the smaller number is preferred.
-
-    >>> print(Smaller()(2.0, 1.0))
-    -1
-    """
+    """The outcome with the smaller number is preferred."""
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
@@ -85,12 +81,7 @@ class Pareto(_Composed):
 
 
 class Lexicographic(_Composed):
-    """The first criterion that does not tie decides, the most important being the first.
-
-    >>> first_alive = Lexicographic(Larger("alive"), Smaller("cost"))
-    >>> print(first_alive({"alive": True, "cost": 9.0}, {"alive": False, "cost": 1.0}))
-    1
-    """
+    """The first criterion that does not tie decides, the most important being the first."""
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""

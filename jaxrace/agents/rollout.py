@@ -83,15 +83,7 @@ class Rollout:
 
 
 def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
-    """All transitions, leaves [T, ...], of the episode that ``Rollout`` plays with this key.
-
-    >>> from jaxrace.envs import medical
-    >>> from jaxrace.agents.policies import Constant
-    >>> env = medical.Medical()
-    >>> option = PolicyInTask(jnp.float32(0.4), env.default_params)
-    >>> history(env, Constant(), jax.random.key(0), option).reward.shape
-    (6,)
-    """
+    """All transitions, leaves [T, ...], of the episode that ``Rollout`` plays with this key."""
     require_held("option", option)
     return _history(env, policy, key, option)
 

@@ -194,10 +194,6 @@ def write_summary(folder: StrPath, summary: Mapping[str, Any]) -> None:
     """Write summary.json, the last file: finite numbers, text, lists and mappings of them.
 
     It has the checksums of the tables and arrays in the folder.
-
-    >>> write_summary(".", {"reward": mean_and_stderr([1.0, 2.0, 3.0])})
-    >>> read_summary(".")["reward"]["mean"]
-    2.0
     """
     tables = [path for path in Path(folder).iterdir() if path.suffix in (".csv", ".npz")]
     checksums = {path.name: checksum_of(path) for path in sorted(tables)}

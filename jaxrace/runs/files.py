@@ -64,10 +64,6 @@ def write_json(path: StrPath, content: Mapping[str, Any]) -> None:
     """Write JSON with a checksum, by which ``read_json`` sees if it was changed, cut or renamed.
 
     ``content`` is finite numbers, text, lists and mappings of them.
-
-    >>> write_json("note.json", {"seed": 3})
-    >>> read_json("note.json")
-    {'seed': 3}
     """
     write_file(path, to_json(content, path))
 

@@ -178,18 +178,7 @@ _State = tuple[Any, ArrayLike]  # of a search, and the number of its setting
 
 @pytree
 class SearchWork:
-    """What ``sweep.run`` does with a ``SearchJob``.
-
-    >>> from jaxrace import racing, sweep
-    >>> from jaxrace.envs import medical
-    >>> from jaxrace.agents.policies import Sigmoid
-    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
-    >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
-    >>> settings = stack_params([search.params(sigma0, budget=300) for sigma0 in (1.0, 10.0)])
-    >>> jobs = SearchJob(jax.random.split(jax.random.key(0), 4), np.array([0, 0, 1, 1], np.int32))
-    >>> sweep.run(SearchWork(search, settings), sweep.stacked(jobs)).rows.row.best.shape[1:]
-    (3,)
-    """
+    """What ``sweep.run`` does with a ``SearchJob``."""
 
     search: Learner = dataclasses.field(metadata={"static": True})
     settings: Any  # the params of the searches, leaves [S, ...]; see ``stack_params``

@@ -49,17 +49,6 @@ class FinalRace:
         search: Runs until the budget, less what is reserved, is used up.
         race: Between the rank 1 of its last L = ``race.num_options`` generations; ``top`` is 1.
             Where there were fewer generations, theta = 0 is a candidate.
-
-    >>> from jaxrace.envs import medical
-    >>> from jaxrace.agents.policies import Sigmoid
-    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
-    >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
-    >>> final = racing.PreferenceRace(num_options=5, top=1, capacity=40, compare=medical.prefer)
-    >>> learner = FinalRace(search, final)
-    >>> params = learner.params(search.params(10.0, budget=500), budget=700)
-    >>> state, row = jax.jit(learner.step)(learner.init(jax.random.key(0), params), params)
-    >>> int(params.max_rounds), int(row.generation), row.best.shape
-    (40, 1, (3,))
     """
 
     search: PolicySearch

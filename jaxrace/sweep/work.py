@@ -107,11 +107,7 @@ class Jobs:
 
 
 def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> Jobs:
-    """The jobs that are the rows of a pytree, leaves [J, ...]; for the rest see ``Jobs``.
-
-    >>> stacked({"seed": np.array([4, 9, 2])}).inputs(np.array([1]))
-    {'seed': array([9])}
-    """
+    """The jobs that are the rows of a pytree, leaves [J, ...]; for the rest see ``Jobs``."""
     shapes = [np.shape(leaf) for leaf in jax.tree.leaves(jobs)]
     lengths = {shape[:1] for shape in shapes}
     if len(lengths) != 1 or () in lengths:
@@ -127,13 +123,7 @@ def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> J
 
 @pytree
 class Once:
-    """Work whose jobs take one step and leave one row; a row with NaN says that a job failed.
-
-    >>> from jaxrace import sweep
-    >>> work = Once(lambda constants, job: constants + job, jnp.float32(0.5))
-    >>> sweep.run(work, sweep.stacked(jnp.arange(3, dtype=jnp.float32))).rows.row.tolist()
-    [0.5, 1.5, 2.5]
-    """
+    """Work whose jobs take one step and leave one row; a row with NaN says that a job failed."""
 
     # ``function(constants, job) -> row``, pure and hashable.
     function: Callable[[Any, Any], Any] = dataclasses.field(metadata={"static": True})

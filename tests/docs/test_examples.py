@@ -47,7 +47,7 @@ SLOW_MODULES = """
     improvement.trials improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
     kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
     kernels.lower_bounds kernels.merging kernels.ragged_wins
-    kernels.thurstone search.driver search.final_race
+    kernels.thurstone search.driver
     search.policy_search selection.active_ranking
     selection.driver selection.pocbam selection.comparisons selection.score_selector
     selection.scores selection.tournaments
