@@ -116,7 +116,7 @@ def _with_status(run: Callable[[], int], verb: Verb | None) -> int:
     except SystemExit:  # --help and --version end so
         return 0
     except (ArgumentError, ValueError) as error:
-        return _fail(2, _with_option(str(error), verb))
+        return _fail(2, _said(error, verb))
     except ModuleNotFoundError as error:  # an install for tables may have NumPy alone
         if error.name is None or error.name.startswith("jaxrace"):
             raise
@@ -129,19 +129,18 @@ def _with_status(run: Callable[[], int], verb: Verb | None) -> int:
         return _fail(_INTERRUPTED + (error.args[0] if error.args else signal.SIGINT), "interrupted")
 
 
-def _with_option(message: str, verb: Verb | None) -> str:
-    """A message with the option as it is spelt in the command."""
+def _said(error: Exception, verb: Verb | None) -> str:
+    """What an error says, with the option as it is spelt in the command."""
     hints: dict[str, Any] = {"lanes": int | None, "device": options.Device}
     hints |= get_type_hints(verb.config) if verb else {}
-    message = re.sub(r"^argument (--[\w-]+):", r"\1:", message)  # argparse
-    name, _, text = message.partition(":")
-    if typed := re.match(r'Parser key "(\w+)"', message):  # jsonargparse
-        name, value = typed[1], message.rpartition("value: ")[2]
-        text = f" expected {options.expected(hints[name])}, got {value!r}"
+    if typed := re.match(r'Parser key "(\w+)"', str(error)):  # jsonargparse
+        value = str(error).rpartition("value: ")[2]
+        error = BadArgument(typed[1], options.expected(hints[typed[1]]), repr(value))
+    name = error.name if isinstance(error, BadArgument) else str(error).partition(":")[0]
     if name in hints.keys() - {*options.POSITIONAL} | {"out", "resume", "ray", "report"}:
-        return f"{options.spelt(name)}:{text}"
-    # Of "arguments are required: train.env".
-    return re.sub(rf"\b({'|'.join(_VERBS)})\.", "", message)
+        return str(error).replace(name, options.spelt(name), 1)
+    # "argument --sigma: ..." and "arguments are required: train.env" of argparse.
+    return re.sub(rf"^argument (?=--)|\b({'|'.join(_VERBS)})\.", "", str(error))
 
 
 def _make_parser() -> ArgumentParser:

@@ -152,29 +152,19 @@ def options_for(work: float) -> dict[str, Any] | None:
     if f"--{chosen}=" in os.environ.get("XLA_FLAGS", ""):
         return None
     if not is_on_cpu:
-        return _untuned_options()
-    return (_cheap_options() if work <= MIDDLING else {}) | {_LEVEL: int(work > SMALL)}
+        return _known(*_UNTUNED.items())
+    return (_known(*_CHEAP.items()) if work <= MIDDLING else {}) | {_LEVEL: int(work > SMALL)}
 
 
 @functools.cache
-def _cheap_options() -> dict[str, Any]:
-    """Those that this XLA knows, which only compiling tells."""
-    if _is_known(_CHEAP):
-        return _CHEAP
-    return {name: value for name, value in _CHEAP.items() if _is_known({name: value})}
-
-
-@functools.cache
-def _untuned_options() -> dict[str, Any]:
-    return _UNTUNED if _is_known(_UNTUNED) else {}
-
-
-def _is_known(options: dict[str, Any]) -> bool:
+def _known(*options: tuple[str, Any]) -> dict[str, Any]:
+    """The options that this XLA knows, which only compiling tells."""
     try:
-        jax.jit(lambda: 0, compiler_options=options).lower().compile()
+        jax.jit(lambda: 0, compiler_options=dict(options)).lower().compile()
     except jax.errors.JaxRuntimeError:
-        return False
-    return True
+        each = map(_known, options) if len(options) > 1 else ()
+        return dict(itertools.chain.from_iterable(known.items() for known in each))
+    return dict(options)
 
 
 def place_of(work: float, args: Any, default: Any = None) -> Any:

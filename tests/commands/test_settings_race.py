@@ -54,11 +54,12 @@ def race(failing=()):
 
 def test_the_best_setting_is_found_with_fewer_searches():
     raced, asked = race()
-    summary = raced.summary(CONFIG)
+    summary = raced.summary
     assert summary["certified"]
     assert summary["certificate"] in ("dominance", "counts")
     assert summary["ranking"][0] == CONFIG.settings.index(Setting(2, 0.1))
     assert (summary["best"], summary["searches_without_race"]) == ({"sigma": 2, "delta": 0.1}, 600)
+    assert summary["most_searches_of_race"] == 10 * most_repeats(60)
     numbers = np.concatenate([numbers for _, numbers in asked])
     assert len(set(numbers.tolist())) == len(numbers) == summary["searches"] < 250
     assert len({folder for folder, _ in asked}) == len(asked)
@@ -89,7 +90,7 @@ def test_what_a_race_can_use_is_told_beside_what_a_grid_would_take(repeats, most
 
 def test_a_setting_that_fails_cannot_win():
     raced, _ = race(failing=[2])
-    assert raced.summary(CONFIG)["best"] == {"sigma": 3, "delta": 0.2}
+    assert raced.summary["best"] == {"sigma": 3, "delta": 0.2}
     failed = raced.log.failed
     assert (failed // CONFIG.repeats == 2).all()
     assert len(failed) == raced.result.samples[2]

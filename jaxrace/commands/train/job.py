@@ -12,7 +12,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import racing, runs, sweep
+from jaxrace import runs, sweep
 from jaxrace.commands.job import CHECKPOINT, Job, run_folder, sweep_width
 from jaxrace.commands.train import summary
 from jaxrace.commands.train.config import TrainConfig
@@ -41,22 +41,18 @@ def train(job: Job) -> Path:
 
 
 def _asked(config: TrainConfig, search: SearchWork | None) -> dict[str, Any]:
-    """The content of config.json: the config, and the races of the search."""
-    asked: dict[str, Any] = {"command": "train", "config": dataclasses.asdict(config)}
-    learner = None if search is None else search.search
+    """The content of config.json: the config, and the races of the search but for functions."""
+    learner, races = None if search is None else search.search, {}
     if isinstance(learner, FinalRace):
-        asked["final_race"] = _fields_of_race(learner.race)
-        learner = learner.search
+        races["final_race"], learner = learner.race, learner.search
     if isinstance(learner, PolicySearch):
-        asked["race"] = _fields_of_race(learner.race)
+        races["race"] = learner.race
+    asked: dict[str, Any] = {"command": "train", "config": dataclasses.asdict(config)}
+    for name, race in races.items():
+        settings = {field.name: getattr(race, field.name) for field in dataclasses.fields(race)}
+        named = {name: value for name, value in settings.items() if not callable(value)}
+        asked[name] = {"kind": type(race).__name__, **named}
     return json.loads(json.dumps(asked))
-
-
-def _fields_of_race(race: racing.Race) -> dict[str, Any]:
-    """The kind of race, and its settings but for functions."""
-    settings = {field.name: getattr(race, field.name) for field in dataclasses.fields(race)}
-    named = {name: value for name, value in settings.items() if not callable(value)}
-    return {"kind": type(race).__name__, **named}
 
 
 def _work(
@@ -85,9 +81,9 @@ def _work(
     else:
         _check_stop(job)
     timing = _timing(log, seconds, int(last["episodes"].sum()))
-    runs.write_timing(folder, timing if raced is None else timing | raced.timing(config))
-    found_by_race = None if raced is None else raced.summary(config)
-    found = summary.summarise(config, task, last, baselines, failed, found_by_race)
+    runs.write_timing(folder, timing if raced is None else timing | raced.timing)
+    race = None if raced is None else raced.summary
+    found = summary.summarise(config, task, last, baselines, failed, race)
     if log is not None and log.errors:
         found["errors"] = dict(log.errors)
     runs.write_summary(folder, found)

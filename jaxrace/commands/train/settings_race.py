@@ -8,7 +8,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,32 +23,13 @@ DELTA = 0.05
 _WORST = np.finfo(np.float32).min  # the value of a search that failed
 
 
-@dataclasses.dataclass(frozen=True)
-class SettingsRace:
+class SettingsRace(NamedTuple):
     """What a race between settings leaves."""
 
     log: SweepLog  # of all searches that were made, as if one sweep had made them
-    result: DominanceResult  # of the race; option s is setting s
-    seconds: float  # since the race began or was resumed
-
-    def summary(self, config: TrainConfig) -> dict[str, Any]:
-        """What summary.json says of it."""
-        best = config.settings[int(self.result.best[0])]
-        return {
-            "certified": bool(self.result.decided),
-            "certificate": self.result.certificate,
-            "delta": DELTA,
-            "best": best._asdict(),
-            "ranking": np.asarray(self.result.ranking).tolist(),
-            "searches": self.log.num_jobs,
-            "searches_without_race": len(config.settings) * config.repeats,
-            "most_searches_of_race": len(config.settings) * most_repeats(config.repeats),
-        }
-
-    def timing(self, config: TrainConfig) -> dict[str, float]:
-        """What timing.json says of it."""
-        without = len(config.settings) * config.repeats
-        return {"searches_saved_by_race": without - self.log.num_jobs, "race_seconds": self.seconds}
+    result: DominanceResult  # option s is setting s
+    summary: dict[str, Any]  # in summary.json
+    timing: dict[str, float]  # in timing.json
 
 
 def race_settings(
@@ -82,7 +63,19 @@ def race_settings(
         outcomes[asked] = _last_values(log, objective).reshape(-1, count)
         state = race.tell(state, outcomes, params)
     result, seconds = race.result(state, params), time.perf_counter() - started
-    return SettingsRace(_together(played), result, seconds)
+    log, without = _together(played), num_settings * repeats
+    summary = {
+        "certified": bool(result.decided),
+        "certificate": result.certificate,
+        "delta": DELTA,
+        "best": config.settings[int(result.best[0])]._asdict(),
+        "ranking": np.asarray(result.ranking).tolist(),
+        "searches": log.num_jobs,
+        "searches_without_race": without,
+        "most_searches_of_race": num_settings * most_repeats(repeats),
+    }
+    timing = {"searches_saved_by_race": without - log.num_jobs, "race_seconds": seconds}
+    return SettingsRace(log, result, summary, timing)
 
 
 def most_repeats(repeats: int) -> int:
