@@ -41,7 +41,12 @@ def new_folder(out: StrPath | None, stem: str, parent: StrPath = "runs") -> Iter
     made: list[Path] = []
     try:
         try:
-            folder = _number(Path(parent), stem, made) if out is None else _claim(Path(out), made)
+            if out is not None:
+                folder = _claim(Path(out), made)
+            else:
+                _make(Path(parent), made)
+                folders = (Path(parent) / f"{stem}-{number}" for number in itertools.count(1))
+                folder = next(folder for folder in folders if _make(folder, made))
         except OSError as error:
             got = f"'{error.filename or out}' ({error.strerror})"
             raise BadArgument("out", "a folder that can be written", got) from error
@@ -56,21 +61,10 @@ def new_folder(out: StrPath | None, stem: str, parent: StrPath = "runs") -> Iter
         raise
 
 
-def _number(parent: Path, stem: str, made: list[Path]) -> Path:
-    _make(parent, made)
-    for number in itertools.count(1):
-        folder = parent / f"{stem}-{number}"
-        with contextlib.suppress(FileExistsError):
-            folder.mkdir()
-            made.append(folder)
-            return folder
-    raise AssertionError
-
-
 def _claim(out: Path, made: list[Path]) -> Path:
-    if out.exists() and not out.is_dir():
-        raise BadArgument("out", "a new or an empty folder", f"'{out}', which is a file")
     if out.exists():
+        if not out.is_dir():
+            raise BadArgument("out", "a new or an empty folder", f"'{out}', which is a file")
         _require_empty(out)
     _make(out, made)
     if not os.access(out, os.W_OK | os.X_OK):
@@ -85,13 +79,14 @@ def _require_empty(folder: Path) -> None:
         raise BadArgument("out", "a new or an empty folder", f"'{folder}', which is not empty")
 
 
-def _make(folder: Path, made: list[Path]) -> None:
-    """Make a folder and those above it; new ones are added to ``made``."""
+def _make(folder: Path, made: list[Path]) -> bool:
+    """Make a folder and those above it, and add new ones to ``made``; is the folder new?"""
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
         with contextlib.suppress(FileExistsError):  # another run was quicker
             path.mkdir()
             made.append(path)
+    return folder in made
 
 
 @contextlib.contextmanager

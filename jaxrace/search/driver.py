@@ -141,10 +141,10 @@ def stack_params(params: list[Params]) -> Params:
 
 
 class Learner(Protocol):
-    """What every way to learn a policy offers: ``PolicySearch``, ``FinalRace``.
+    """A way to learn a policy, frozen and hashable: ``PolicySearch``, ``FinalRace``.
 
-    Frozen and hashable; ``params`` is a pytree of its numbers. Its rows have the fields ``ran``,
-    ``generation``, ``episodes`` (used so far), ``simulated``, ``best`` (theta) and ``valid``.
+    Its rows have ``ran``, ``generation``, ``episodes`` (so far), ``simulated``, ``best`` (theta)
+    and ``valid``.
     """
 
     @property

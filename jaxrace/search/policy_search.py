@@ -170,7 +170,7 @@ class PolicySearch:
 
         Args:
             sigma0: Initial step size, for strategies that have one; evosax's default unless given.
-            delta: Error probability of each race; several take turns, each for a part of it.
+            delta: Error probability of each race; several take turns, in equal parts of the budget.
             budget: Episodes; the race in which they are used up is still finished.
             min_rounds: Floor of n_max, and its first value; at most 3 unless given.
             max_rounds: Cap of n_max; 100, or the race's capacity if that is less, unless given.

@@ -20,8 +20,7 @@ from jaxrace.core.validation import BadArgument, require_function, require_integ
 class Work(Protocol):
     """What is done with a job, as pure JAX functions of one job; such as ``Once``.
 
-    A pytree: arrays that all jobs share are its leaves, what is static (shapes, kinds, functions)
-    is its structure. So other numbers compile nothing.
+    A pytree, whose leaves are the arrays that all jobs share: other numbers compile nothing.
 
     A work may also have ``host_step(jobs)``, which gives None or a ``step(states, alive)`` of all
     jobs side by side, leaves [J, ...], that plain Python calls. It returns states, rows and which
