@@ -38,7 +38,8 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def tests_on_nodes(monkeypatch):
     """What the tests import, the nodes can import too."""
-    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    tests, checkout = Path(__file__).parents[1:3]
+    paths = [str(tests), str(checkout), *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
 
