@@ -8,6 +8,7 @@ within the time, but for evolved players, whose decks are prepared beforehand. T
 import concurrent.futures
 import os
 
+import here  # noqa: F401
 import jax
 import jax.numpy as jnp
 import measuring
@@ -15,18 +16,18 @@ import pytest
 
 from jaxrace.core.compilation import compile_ahead
 from jaxrace.envs.holdem import (
-    NUM_WEIGHTS,
     SEATINGS,
-    Ashe,
     Rules,
-    dealing,
+    deal,
     evaluation,
     match,
-    play_lane,
     policies,
     prepare,
     strengths,
 )
+from papers.holdem.ashe import Ashe
+from papers.holdem.lanes import play_lane
+from papers.holdem.networks import NUM_WEIGHTS
 
 MILLION = 1_000_000
 UNIFORM = policies.play_uniformly, policies.play_uniformly
@@ -58,7 +59,7 @@ def test_hands(benchmark, quick, hands):
 
     def play(key):
         keys = jax.random.split(key)
-        deals = prepare(dealing.deal(keys[0], hands))
+        deals = prepare(deal(keys[0], hands))
         return match.play(UNIFORM, keys[1], deals, SEATINGS[0], Rules()).winnings
 
     batches = max(2, (200_000 if quick else MILLION) // hands)
@@ -70,7 +71,7 @@ def test_hands(benchmark, quick, hands):
 def test_evolved_players(benchmark, quick, lanes):
     """Every lane is a match of two players with random weights, from empty trees on."""
     hands = (20_000 if quick else 100_000) // lanes
-    decks = dealing.deal(jax.random.key(0), hands)
+    decks = deal(jax.random.key(0), hands)
     deals = prepare(decks, strengths(jax.random.key(1), decks, 64))
     player = Ashe()
 
@@ -93,7 +94,7 @@ def test_strengths(benchmark, quick):
     count = 100 if quick else 1_000
 
     def measure(key):
-        return strengths(key, dealing.deal(key, count))
+        return strengths(key, deal(key, count))
 
     found = record(benchmark, "holdem strengths/jaxrace", measure, count, os.cpu_count() or 1)
     assert all(((each >= 0) & (each <= 1)).all() for each in found)
@@ -105,7 +106,7 @@ def test_deals(benchmark, quick):
     record(
         benchmark,
         "holdem deals/jaxrace",
-        lambda key: dealing.deal(key, count),
+        lambda key: deal(key, count),
         count,
         2 if quick else 20,
     )
@@ -129,7 +130,7 @@ def test_peer_hands(benchmark, quick, module):
 def test_evaluations(benchmark, quick, layout):
     """Of the same hands again and again: dealing would take longer, and reading them too."""
     count, repeats = 10_000, 200 if quick else 2_000
-    cards = dealing.deal(jax.random.key(0), count)[:7]
+    cards = deal(jax.random.key(0), count)[:7]
     cards = cards if layout == "cards first" else cards.T
 
     def evaluate(key):
@@ -156,7 +157,7 @@ def test_eval7(benchmark, quick):
     from peers import eval7_values
 
     count = 20_000 if quick else 200_000
-    hands = eval7_values.as_hands(jax.device_get(dealing.deal(jax.random.key(0), count)[:7]))
+    hands = eval7_values.as_hands(jax.device_get(deal(jax.random.key(0), count)[:7]))
     measuring.record(
         benchmark,
         "holdem evaluations/eval7",

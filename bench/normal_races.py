@@ -4,14 +4,15 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import here  # noqa: F401
 import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import racing
-from jaxrace.envs import options
 from jaxrace.kernels import total_order
+from papers.preference_racing import options
 
 OPTIONS, TOP, ROUNDS, DELTA, DISTANCE = 10, 5, 300, 0.05, 10.0
 TASK = options.Normal()

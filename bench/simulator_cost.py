@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import bench_dominance
+import here  # noqa: F401
 import jax
 import jax.numpy as jnp
 import normal_races as task
@@ -21,7 +22,7 @@ import numpy as np
 
 from jaxrace import racing
 from jaxrace.core.compilation import compile_ahead
-from jaxrace.envs.options import NormalOptions
+from papers.preference_racing.options import NormalOptions
 
 # Numbers that a sample is made of, and races: enough of them for lanes to be filled again.
 _WORK = ((1, 10_000), (16, 10_000), (128, 5_000), (1024, 2_500))

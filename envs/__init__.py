@@ -2,11 +2,8 @@
 
 from jaxrace.envs import gridworld as gridworld
 from jaxrace.envs import holdem as holdem
-from jaxrace.envs import marketing as marketing
 from jaxrace.envs import medical as medical
 from jaxrace.envs import mountain_car as mountain_car
-from jaxrace.envs import open_bandit as open_bandit
-from jaxrace.envs import options as options
 from jaxrace.envs.check import check as check
 from jaxrace.envs.environment import Environment as Environment
 from jaxrace.envs.environment import OutcomeFold as OutcomeFold

@@ -1,20 +1,21 @@
-"""Does an environment keep the contract? For the tests of those who write environments."""
+"""Does an environment keep the contract? A check for the tests of environments."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.envs.absorbing import absorb
-from jaxrace.envs.environment import Environment
-from jaxrace.envs.held import strongly_typed
+from jaxrace.core.keys import without_keys
+from jaxrace.core.narrowing import strongly_typed
+from jaxrace.core.validation import BadArgument, require_hashable, require_integer, require_truth
+from jaxrace.envs.environment import Environment, absorb
 
-MAX_STEPS = 1000  # of a longer horizon only the beginning is simulated
-BATCH = 3  # copies that are simulated at once to compare `vmap` with single calls
+MAX_STEPS = 1000  # of one history
+BATCH = 3  # copies, to compare `vmap` with single calls
 
-# Compilers round differently for different batch widths: floats must agree only this closely.
+# Compilers round differently for different batch widths.
 RELATIVE_TOLERANCE = 1e-4
 ABSOLUTE_TOLERANCE = 1e-5
 
@@ -22,17 +23,16 @@ Transform = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def check(env: Environment, action: Any, params: Any = None, key: jax.Array | None = None) -> None:
-    """Raise unless `env` keeps the contract of `jaxrace.envs.Environment` as far as can be seen.
+    """Raise BadArgument if `env` is seen to break the contract of `jaxrace.envs.Environment`.
 
-    Looks at the attributes; at the structures, shapes and dtypes of states, observations, rewards
-    and terminal flags; whether two calls with the same key agree; whether everything works under
-    `jit` and under `vmap` over keys, states, actions and parameters, with the results of single
-    calls; and whether rewards and observations are finite in one history of `env.horizon` steps (at
-    most 1000), up to its first terminal step or, if `env.continues_after_terminal`, to its end.
-    States need not absorb after a terminal step, nor later rewards be 0: the rollouts see to both.
+    Checked are the attributes; structures, shapes and dtypes of states, observations, rewards and
+    terminal flags; that two calls with one key agree; that `jit` and `vmap` (over keys, states,
+    actions and parameters) change no result; and that rewards and observations are finite in one
+    history of `env.horizon` steps (at most 1000), up to its first terminal step or, if
+    `env.continues_after_terminal`, to its end. States after a terminal step and later rewards are
+    free: the rollouts see to both.
 
-    The action is taken in every step and must be allowed in every state. The ValueError names the
-    method, what was expected and what came.
+    The action is taken in every step and must be allowed in every state.
 
     >>> from jaxrace.envs import medical
     >>> check(medical.Medical(), action=0.4)
@@ -47,7 +47,7 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     batched = jax.tree.map(lambda leaf: jnp.stack([leaf] * BATCH), (action, params))
 
     def take(transform: Transform, how: str, row: int | slice = 0, given: Any = (action, params)):
-        # Keys are used again, on purpose: JAX may be looking for such.
+        # Keys are used again on purpose, which JAX may look for.
         return _take_step(env, transform, how, jax.random.clone(keys)[:, row], *given)
 
     plain, again = (take(lambda method: method, "in a plain call") for _ in range(2))
@@ -77,38 +77,32 @@ class _Step(NamedTuple):
 _METHODS = _Step("reset", "observe", "step", "observe", "step", "step")
 
 
-def _fail(name: str, expected: str, got: str) -> NoReturn:
-    raise ValueError(f"{name}: expected {expected}, got {got}")
-
-
 def _call(name: str, how: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that is not ours: whatever it raises, the contract is broken."""
+    """Call a function of the environment: any error breaks the contract."""
     try:
         return function(*arguments)
     except Exception as error:
         first_line = next(iter(str(error).splitlines()), "")
-        message = f"{name}: expected to work {how}, got {type(error).__name__}: {first_line}"
-        raise ValueError(message) from error
+        got = f"{type(error).__name__}: {first_line}"
+        raise BadArgument(name, f"to work {how}", got) from error
 
 
 def _check_attributes(env: Environment) -> None:
     for name in ("reset", "step", "observe"):
         if not callable(getattr(env, name, None)):
-            _fail(name, "a method", f"none in {type(env).__name__}")
+            raise BadArgument(name, "a method", f"none in {type(env).__name__}")
     for name in ("horizon", "continues_after_terminal", "default_params"):
         if not hasattr(env, name):
-            _fail(name, "an attribute", f"none in {type(env).__name__}")
-    if type(env.horizon) is not int or env.horizon < 1:
-        _fail("horizon", "a positive integer", repr(env.horizon))
-    if type(env.continues_after_terminal) is not bool:
-        _fail("continues_after_terminal", "a bool", repr(env.continues_after_terminal))
-    _call("environment", "as a key of a dictionary (a frozen dataclass does)", hash, env)
+            raise BadArgument(name, "an attribute", f"none in {type(env).__name__}")
+    require_integer("horizon", env.horizon, 1)
+    require_truth("continues_after_terminal", env.continues_after_terminal)
+    require_hashable("environment", env)
 
 
 def _take_step(
     env: Environment, transform: Transform, how: str, keys: jax.Array, action: Any, params: Any
 ) -> _Step:
-    """Reset and take one step with transformed methods; the result is in NumPy arrays."""
+    """Reset and take one step with transformed methods; NumPy arrays."""
 
     def call(name: str, *arguments: Any) -> Any:
         method = transform(lambda *given: strongly_typed(getattr(env, name)(*given)))
@@ -120,22 +114,17 @@ def _take_step(
     result = call("step", keys[1], start, action, params)
     if type(result) is not tuple or len(result) != 3:
         got = f"{type(result).__name__} of another form"
-        _fail("step", "a tuple (state, reward, terminal)", got)
+        raise BadArgument("step", "a tuple (state, reward, terminal)", got)
     if not _agree(_to_numpy(start), start_copy, exact=True):
-        _fail("step", "to leave the state that it is given as it is", "a change of it")
+        raise BadArgument("step", "to leave the state that it is given as it is", "a change of it")
     observation = call("observe", result[0], params)
     state, *rest = _to_numpy((result[0], observation, *result[1:]))
     return _Step(start_copy, start_observation, state, *rest)
 
 
 def _to_numpy(tree: Any) -> Any:
-    """Copies of the leaves; of random keys, the numbers in them."""
-
-    def copy(leaf: jax.Array) -> np.ndarray:
-        is_key = jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
-        return np.array(jax.random.key_data(leaf) if is_key else leaf)
-
-    return jax.tree.map(copy, tree)
+    """Copies of the leaves, with the numbers of random keys."""
+    return jax.tree.map(np.array, without_keys(tree))
 
 
 def _describe(array: np.ndarray) -> str:
@@ -147,46 +136,40 @@ def _check_types(step: _Step) -> None:
         ("step", "state", step.initial_state, step.state),
         ("observe", "observation", step.initial_observation, step.observation),
     ):
-        structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
-        if structure != after_structure:
-            _fail(
-                method, f"a {what} with the structure {structure} as before", f"{after_structure}"
-            )
-        old = jax.tree_util.tree_leaves_with_path(before)
-        for (path, leaf), new in zip(old, jax.tree.leaves(after), strict=True):
-            if _describe(leaf) != _describe(new):
+        old, new = jax.tree.structure(before), jax.tree.structure(after)
+        if old != new:
+            raise BadArgument(method, f"a {what} with the structure {old} as before", str(new))
+        leaves = jax.tree_util.tree_leaves_with_path(before)
+        for (path, leaf), found in zip(leaves, jax.tree.leaves(after), strict=True):
+            if _describe(leaf) != _describe(found):
                 name = f"{what}{jax.tree_util.keystr(path)}"
-                _fail(method, f"{name} to stay {_describe(leaf)}", _describe(new))
+                raise BadArgument(method, f"{name} to stay {_describe(leaf)}", _describe(found))
     for what, kind, value in (
         ("a floating scalar as reward", jnp.floating, step.reward),
         ("a boolean scalar as terminal", jnp.bool_, step.terminal),
     ):
         if not isinstance(value, np.ndarray):
-            _fail("step", what, type(value).__name__)
+            raise BadArgument("step", what, type(value).__name__)
         if value.shape != () or not jnp.issubdtype(value.dtype, kind):
-            _fail("step", what, _describe(value))
+            raise BadArgument("step", what, _describe(value))
 
 
 def _agree(a: Any, b: Any, exact: bool) -> bool:
-    """Whether two pytrees of NumPy arrays are equal; floats only nearly, unless `exact`."""
+    """Are two pytrees of NumPy arrays equal? Floats nearly, unless `exact`."""
 
     def agree(x: np.ndarray, y: np.ndarray) -> bool:
-        if _describe(x) != _describe(y):
-            return False
-        if not jnp.issubdtype(x.dtype, jnp.inexact):
-            return np.array_equal(x, y)
-        rtol, atol = (0.0, 0.0) if exact else (RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE)
-        return np.allclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
+        near = not exact and jnp.issubdtype(x.dtype, jnp.inexact)
+        rtol, atol = (RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE) if near else (0, 0)
+        return _describe(x) == _describe(y) and np.allclose(x, y, rtol, atol, equal_nan=True)
 
-    if jax.tree.structure(a) != jax.tree.structure(b):
-        return False
-    return all(map(agree, jax.tree.leaves(a), jax.tree.leaves(b)))
+    same = jax.tree.structure(a) == jax.tree.structure(b)
+    return same and all(map(agree, jax.tree.leaves(a), jax.tree.leaves(b)))
 
 
 def _check_equal(a: _Step, b: _Step, expected: str, exact: bool = False) -> None:
     for field, method, x, y in zip(_Step._fields, _METHODS, a, b, strict=True):
         if not _agree(x, y, exact):
-            _fail(method, expected, f"another {field.removeprefix('initial_')}")
+            raise BadArgument(method, expected, f"another {field.removeprefix('initial_')}")
 
 
 def _is_finite(tree: Any) -> jax.Array:
@@ -195,7 +178,7 @@ def _is_finite(tree: Any) -> jax.Array:
 
 
 def _check_rollout(env: Environment, keys: jax.Array, action: Any, params: Any) -> None:
-    """One history: rewards and observations must be finite for as long as it counts."""
+    """Rewards and observations of one history are finite for as long as they count."""
     length = min(env.horizon, MAX_STEPS)
 
     def advance(carry: Any, key: jax.Array) -> Any:
@@ -214,10 +197,11 @@ def _check_rollout(env: Environment, keys: jax.Array, action: Any, params: Any) 
 
     rewards, observations, start = _call("step", "in a scan over the horizon", jax.jit(simulate))
     if not start:
-        _fail("observe", "finite numbers", "others in the initial state")
+        raise BadArgument("observe", "finite numbers", "others in the initial state")
     for name, what, finite in (
         ("step", "a finite reward", rewards),
         ("observe", "finite numbers", observations),
     ):
         if not finite.all():
-            _fail(name, what, f"another in step {int(jnp.argmin(finite)) + 1} of {length}")
+            step = int(jnp.argmin(finite)) + 1
+            raise BadArgument(name, what, f"another in step {step} of {length}")

@@ -1,23 +1,22 @@
-"""The contract between an environment and whatever simulates it.
+"""The contract between an environment and its simulators.
 
-An environment is a pure simulator: unbatched functions that callers `vmap` over options, rounds and
-parameters, and `scan` over the horizon. The object is a frozen, hashable dataclass of what is
-static (kinds and lengths). Every number that one may want to sweep lies in `params`, a pytree of
-strongly typed arrays.
+An environment is a pure simulator: unbatched functions, to be vmapped over options, rounds and
+parameters and scanned over the horizon. The object is a frozen, hashable dataclass of what is
+static. Every number that one may want to sweep lies in `params`, a pytree of strongly typed arrays.
 
-Callers promise: `reset` is given a key of its own and so is every `step`; nothing of a history
-counts after its first terminal step (the reward is then 0, and the state stays what it was unless
-the environment sets `continues_after_terminal`); no more than `horizon` steps are taken. So an
-environment needs no auto-reset and no absorbing state. Noise is best drawn in one call in `reset`.
+Callers promise: each `reset` and each `step` gets a key of its own; they take at most `horizon`
+steps; nothing of a history counts after its first terminal step (the reward is then 0, and the
+state stays, unless the environment sets `continues_after_terminal`). So an environment needs
+neither auto-reset nor absorbing states. Noise is best drawn in one call in `reset`.
 
 One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance.
-An environment that keeps noise in its states needs it for callers that start several independent
-histories from one state.
+An environment that keeps noise in its states needs it for several histories from one state.
 """
 
 from typing import Any, NamedTuple, Protocol
 
 import jax
+import jax.numpy as jnp
 
 
 class Transition(NamedTuple):
@@ -31,9 +30,7 @@ class Transition(NamedTuple):
 
 
 class Environment(Protocol):
-    """What every environment offers; the module says what its callers promise.
-
-    Subclassing is not needed: any object with these members will do.
+    """What every environment offers. Subclassing is not needed.
 
     >>> import dataclasses, jax.numpy as jnp
     >>> @dataclasses.dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Environment(Protocol):
 
     @property
     def continues_after_terminal(self) -> bool:
-        """True if the states go on changing after a terminal step, False if they stay."""
+        """Do states go on changing after a terminal step?"""
         ...
 
     @property
@@ -76,10 +73,10 @@ class Environment(Protocol):
 
 
 class OutcomeFold(Protocol):
-    """Reduces a history to its outcome while it is simulated, so memory does not grow with T.
+    """Reduces a history to its outcome while it is simulated: memory does not grow with T.
 
-    The carry is a pytree whose shapes and dtypes `update` must keep. Folds are frozen, hashable
-    dataclasses like environments, and unbatched like them.
+    The carry is a pytree whose shapes and dtypes `update` keeps. Folds are unbatched, frozen,
+    hashable dataclasses.
 
     >>> import dataclasses
     >>> @dataclasses.dataclass(frozen=True)
@@ -93,10 +90,28 @@ class OutcomeFold(Protocol):
     """
 
     def init(self, state: Any, params: Any) -> Any:
-        """Return the carry of a history of which only the initial state is known."""
+        """Return the carry before the first step."""
 
     def update(self, carry: Any, transition: Transition, params: Any) -> Any:
         """Return the carry after one more step."""
 
     def finish(self, carry: Any, params: Any) -> Any:
-        """Return the outcome of the finished history."""
+        """Return the outcome."""
+
+
+def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
+    """The next state, or, once ``ended`` (bool []), the one before.
+
+    States are pytrees; random keys may be among their leaves.
+    """
+
+    def choose(old: jax.Array, new: jax.Array) -> jax.Array:
+        if new is old:  # choosing between a key and itself would count as using it twice
+            return new
+        if not jnp.issubdtype(old.dtype, jax.dtypes.prng_key):
+            return jnp.where(ended, old, new)
+        # JAX may look for keys that are used twice. The step used the old one, but whatever is made
+        # of it again does not count: clones are allowed.
+        return jax.random.clone(jnp.where(ended, jax.random.clone(old), new))
+
+    return jax.tree.map(choose, state, next_state)

@@ -1,9 +1,8 @@
-"""A small gridworld: walk from the top left to the bottom right cell in as few steps as possible.
+"""A small gridworld: from the top left to the bottom right cell in as few steps as possible.
 
-The gridworld of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy improvement), as
-far as it is described there: 4 x 4 cells, episodes of at most 10 steps, reward -1 for every step.
-Cells are numbered row by row: cell = row * size + column. Axes: C = size * size cells, A = 4
-actions.
+As far as Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy improvement) describe it:
+4 x 4 cells, at most 10 steps, reward -1 for each. Axes: C = size * size cells, numbered row by row;
+A = 4 actions.
 """
 
 import dataclasses
@@ -14,29 +13,28 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import as_float32, require_count, require_held
+from jaxrace.core.narrowing import as_float32, require_held
+from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer
 
 _MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # (row, column) of up, down, left, right
-_MOST_SIZE = math.isqrt(2**31 - 1)  # an int32 holds the number of every cell
+_MOST_SIZE = math.isqrt(MOST_INT32)  # an int32 holds the number of every cell
 
 # Worst and best return of the default grid: ten steps, and the six of a shortest path.
 RETURN_RANGE = (-10.0, -6.0)
 
-# P(up), P(down), P(left), P(right) of the initial policy. The paper does not print its policy;
-# this one walks towards the goal just so often that its normalised return is .2380.
+# P(up), P(down), P(left), P(right) of the initial policy, which the paper does not print: chosen
+# for a normalised return of .2380.
 _INITIAL = (0.09135, 0.40865, 0.09135, 0.40865)
 
 
 @dataclasses.dataclass(frozen=True)
 class Gridworld:
-    """A walk over `size` x `size` cells without any chance: moves do what they say.
+    """A walk over `size` x `size` cells without chance.
 
     An action is an int32 [] in 0..3: up, down, left, right; it is neither checked nor clipped. A
-    move against the outer wall leaves the walker where it is. A state is (row, column), int32 [2];
-    an observation is the same divided by `size` - 1, float32 [2] in [0, 1]. Every step costs 1
-    (reward -1) until the bottom right cell is reached, which ends the episode; a walker in that
-    cell stays there and earns 0. ValueError unless `size` is in 2..46340: an int32 holds the
-    numbers of all cells.
+    move against the outer wall changes nothing. A state is (row, column), int32 [2]; an observation
+    is the same divided by `size` - 1, float32 [2] in [0, 1]. Every step costs 1 until the bottom
+    right cell is reached, which ends the episode. BadArgument unless `size` is in 2..46340.
 
     >>> env, params = Gridworld(), {}
     >>> cell = env.reset(jax.random.key(0), params)
@@ -47,11 +45,11 @@ class Gridworld:
 
     size: int = 4
     horizon: int = 10
-    continues_after_terminal = False  # who has arrived stays
+    continues_after_terminal = False
 
     def __post_init__(self) -> None:
-        require_count("size", self.size, 2, _MOST_SIZE)
-        require_count("horizon", self.horizon)
+        require_integer("size", self.size, 2, _MOST_SIZE)
+        require_integer("horizon", self.horizon, 1, MOST_INT32)
 
     @property
     def default_params(self) -> dict[str, jax.Array]:
@@ -83,15 +81,15 @@ class Gridworld:
 
 
 def initial_probabilities(size: int = 4) -> jax.Array:
-    """The policy that data are collected with: P(a | cell), float32 [C, A], the same in every cell.
+    """The policy that collects the data: P(a | cell), float32 [C, A], the same in every cell.
 
-    On the default grid its normalised expected return is .2380; that of uniform choice is .0170.
+    Its normalised expected return on the default grid is .2380; that of uniform choice is .0170.
 
     >>> low, high = RETURN_RANGE
     >>> print(f"{(expected_return(initial_probabilities(), 10) - low) / (high - low):.4f}")
     0.2380
     """
-    require_count("size", size, 2, _MOST_SIZE)
+    require_integer("size", size, 2, _MOST_SIZE)
     return jnp.tile(jnp.asarray(_INITIAL, jnp.float32), (size * size, 1))
 
 
@@ -99,9 +97,9 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
     """The exact expected return of a stationary policy from the top left cell, float32 [].
 
     Undiscounted, by backward dynamic programming: with t steps to go, V_t(cell) = -1 + sum over a
-    of P(a | cell) V_(t-1)(next cell), and 0 in the bottom right cell. May be differentiated and
-    vmapped over `probabilities` P(a | cell), float32 [C, A] (ValueError for another shape), whose
-    rows must sum to 1.
+    of P(a | cell) V_(t-1)(next cell), and 0 in the bottom right cell. `probabilities` P(a | cell)
+    are float32 [C, A] (BadArgument for another shape), with rows that sum to 1; they may be
+    differentiated and vmapped.
 
     >>> print(f"{expected_return(jnp.full((16, 4), 0.25, jnp.float32), horizon=10):.2f}")
     -9.93
@@ -109,8 +107,8 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
     shape = jnp.shape(probabilities)
     size = math.isqrt(shape[0]) if len(shape) == 2 else 0
     if size < 2 or shape != (size * size, len(_MOVES)):
-        raise ValueError(f"probabilities: expected shape [size * size, 4], got {list(shape)}")
-    require_count("horizon", horizon)
+        raise BadArgument("probabilities", "shape [size * size, 4]", str(list(shape)))
+    require_integer("horizon", horizon, 1, MOST_INT32)
     probabilities = as_float32("probabilities", probabilities)
     cells = jnp.arange(size * size, dtype=jnp.int32)
     places = jnp.stack([cells // size, cells % size], axis=1)
@@ -129,5 +127,5 @@ def expected_return(probabilities: jax.Array, horizon: int) -> jax.Array:
 
 
 def _move(place: jax.Array, action: jax.Array, size: int) -> jax.Array:
-    """Row and column [2] after a move that the outer walls may stop."""
+    """Row and column [2] after a move."""
     return jnp.clip(place + jnp.asarray(_MOVES, jnp.int32)[action], 0, size - 1)

@@ -1,7 +1,7 @@
-"""Makes a gymnax environment one of ours; gymnax itself is imported by whoever makes the object.
+"""An adapter to gymnax environments, without importing gymnax.
 
-Only `reset_env`, `step_env` and `default_params` are used, which gymnax 0.0.x and 1.x have alike.
-They leave out the auto-reset of gymnax's `step`: a history ends with its first terminal step.
+It uses `reset_env`, `step_env` and `default_params` alone, which gymnax 0.0.x and 1.x share. They
+leave out the auto-reset of gymnax's `step`: a history ends with its first terminal step.
 """
 
 import dataclasses
@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import as_float32, require_count, strongly_typed
+from jaxrace.core.narrowing import as_float32, strongly_typed
+from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer
 
 
 class GymnaxState(NamedTuple):
-    """The state of the gymnax environment together with the observation that came with it.
+    """The state of the gymnax environment with the observation that came with it.
 
-    It is kept because gymnax draws it with a key in some environments, and computes it in different
-    methods in different versions.
+    Some environments draw observations with a key, and versions differ in the method that makes
+    them.
     """
 
     inner: Any
@@ -26,12 +27,12 @@ class GymnaxState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class GymnaxAdapter:
-    """A gymnax environment, for example `gymnax.make("CartPole-v1")[0]`, under our contract.
+    """A gymnax environment, such as `gymnax.make("CartPole-v1")[0]`, under our contract.
 
-    In gymnax 1.x a step is terminal only if the task itself has ended; in 0.0.x also when gymnax's
-    own time limit `max_steps_in_episode` is reached. Numbers in its parameters become strongly
-    typed arrays, rewards float32 scalars. Two adapters are equal, and share compiled code, if they
-    hold the same environment object. ValueError if it lacks one of the methods.
+    In gymnax 1.x a step is terminal only if the task has ended; in 0.0.x also at gymnax's own time
+    limit `max_steps_in_episode`. Numbers in its parameters become strongly typed arrays, rewards
+    float32 scalars. Adapters of the same object are equal and share compiled code. BadArgument if
+    the object lacks one of the methods.
 
     >>> class Countdown:  # of gymnax's interface
     ...     default_params = {"start": 2}
@@ -47,15 +48,14 @@ class GymnaxAdapter:
 
     env: Any
     horizon: int
-    continues_after_terminal = False  # the history is over
+    continues_after_terminal = False
 
     def __post_init__(self) -> None:
         for name in ("reset_env", "step_env", "default_params"):
             if not hasattr(self.env, name):
-                raise ValueError(
-                    f"env: expected a gymnax environment with {name}, got {type(self.env).__name__}"
-                )
-        require_count("horizon", self.horizon)
+                got = type(self.env).__name__
+                raise BadArgument("env", f"a gymnax environment with {name}", got)
+        require_integer("horizon", self.horizon, 1, MOST_INT32)
 
     @property
     def default_params(self) -> Any:
@@ -78,6 +78,6 @@ class GymnaxAdapter:
         return next_state, as_float32("reward", reward), jnp.asarray(terminal, jnp.bool_)
 
     def observe(self, state: GymnaxState, params: Any) -> Any:
-        """Return what gymnax observed when it came into this state."""
+        """Return what gymnax observed in this state."""
         del params
         return state.observation

@@ -1,10 +1,10 @@
-"""Cancer treatment: choose a monthly dose that shrinks a tumour without poisoning the patient.
+"""Cancer treatment: a monthly dose that shrinks a tumour without poisoning the patient.
 
-The simulator of Zhao et al. 2009 (Reinforcement learning design for cancer clinical trials) as used
-in Fürnkranz et al. 2012 (Preference-based reinforcement learning) and in Busa-Fekete et al. 2014
+The simulator of Zhao et al. 2009 (Reinforcement learning design for cancer clinical trials), as in
+Fürnkranz et al. 2012 (Preference-based reinforcement learning) and Busa-Fekete et al. 2014
 (Preference-based reinforcement learning: evolutionary direct policy search using a preference-based
-racing algorithm, section 6.2). Tumour size S, toxicity X, both uniform in [0, 2) at the start and
-without unit, dose D in [0, 1].
+racing algorithm, section 6.2). Tumour size S and toxicity X are without unit and start uniform in
+[0, 2); the dose D is in [0, 1].
 """
 
 import dataclasses
@@ -15,8 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.core.narrowing import Float32Params, as_float32
+from jaxrace.core.validation import MOST_INT32, require_choice, require_integer
 from jaxrace.envs.environment import Transition
-from jaxrace.envs.held import Float32Params, as_float32, require_count
 
 Coefficients = Literal["seed000", "furnkranz2012"]
 Hazard = Literal["A", "B"]
@@ -29,18 +30,16 @@ CHANGE_THRESHOLD = 0.5
 
 DOSES = (0.1, 0.4, 0.7, 1.0)  # discrete policies of Busa-Fekete et al. 2014, section 6.2
 
-# Width of the interval of possible returns over T = 6 months, for races that need bounded values.
-# Worst return, both kinds: five months at -5 -5 and death in the sixth, 5 * -10 - 60 = -110. Best
-# return: six months at +5 +15 = 20 each, 120 ("zhao": a cured month earns 15 in place of 5), or at
-# +5 +15 +5 = 25 each, 150 ("printed": both are added).
+# Width of the interval of returns over T = 6 months, for races of bounded values. The worst is five
+# months at -5 -5 and death in the sixth: -110. The best is six months at +5 +15, 120 ("zhao"), or
+# at +5 +15 +5, 150 ("printed").
 RETURN_RANGE = {"zhao": 230.0, "printed": 260.0}
 
-# (a1, a2). Fürnkranz et al. 2012 print 0.15 for the tumour's growth and 0.1 for the toxicity's, and
-# their figure 6 confirms it: (S, X) = (1.5, 0.5) and D = 1 lead to (0.975, 1.25). Busa-Fekete et
-# al. 2014 print them the other way round.
+# (a1, a2). Fürnkranz et al. 2012 print 0.15 for the tumour's growth and 0.1 for the toxicity's, as
+# in their figure 6; Busa-Fekete et al. 2014 print them the other way round.
 _GROWTH = {"seed000": (0.1, 0.15), "furnkranz2012": (0.15, 0.1)}
 
-# (c0, c1, c2): the two settings of Busa-Fekete et al. 2014, section 6.2; in B fewer patients die.
+# (c0, c1, c2) of Busa-Fekete et al. 2014, section 6.2; in B fewer patients die.
 _HAZARD = {"A": (-4.0, 1.0, 1.0), "B": (-8.0, 1.5, 1.5)}
 
 
@@ -64,8 +63,8 @@ class MedicalParams(Float32Params):
 class MedicalState(NamedTuple):
     """One patient, with all the chance that will decide about life and death.
 
-    A patient dies in the month in which the hazards of the months so far reach `endurance`,
-    exponentially distributed with mean 1: with probability 1 - exp(-h) in a month of hazard h.
+    A patient dies in the month in which the sum of the hazards reaches `endurance`, exponential
+    with mean 1: with probability 1 - exp(-h) in a month of hazard h.
     """
 
     tumour: jax.Array  # S_t, float32 []
@@ -89,11 +88,11 @@ class Outcome(NamedTuple):
 def progress(
     state: MedicalState, dose: jax.Array, params: MedicalParams
 ) -> tuple[jax.Array, jax.Array]:
-    """Tumour size and toxicity a month later, without any chance.
+    """Tumour size and toxicity a month later, without chance (Busa-Fekete et al. 2014, sec. 6.2).
 
-    Busa-Fekete et al. 2014, section 6.2. The tumour is clipped at 0 and then stays there (a cure).
-    Toxicity is not clipped: clipped at 0, low doses would kill 99 % of the patients. In figure 8 of
-    Fürnkranz et al. 2012 it is 90 %, as with high doses.
+    The tumour is clipped at 0 and then stays there (a cure). Toxicity is not clipped: if it were,
+    low doses would kill 99 % of the patients; in figure 8 of Fürnkranz et al. 2012 it is 90 %, as
+    with high doses.
 
     >>> env = Medical()
     >>> cured = env.reset(jax.random.key(0), env.default_params)._replace(tumour=jnp.float32(0.0))
@@ -114,10 +113,7 @@ def progress(
 
 
 def hazard_rate(tumour: jax.Array, toxicity: jax.Array, params: MedicalParams) -> jax.Array:
-    """The hazard exp(c0 + c1 S + c2 X) of a month, by the state at its end, float32.
-
-    It is constant over a month (Zhao et al. 2009).
-    """
+    """The hazard exp(c0 + c1 S + c2 X) of a month, by the state at its end, float32."""
     return jnp.exp(
         params.hazard_intercept + params.hazard_tumour * tumour + params.hazard_toxicity * toxicity
     )
@@ -131,13 +127,13 @@ def treatment_reward(
     toxicity_change: jax.Array,
     died: jax.Array,
 ) -> jax.Array:
-    """The reward of one month in which the patient was alive at the beginning; float32.
+    """The reward of a month that the patient began alive, float32.
 
     -60 on death. Otherwise "zhao" (Zhao et al. 2009) gives +5, 0 or -5 for a toxicity that fell by
-    at least 1/2, stayed, or rose by at least 1/2; and likewise for the tumour, but +15 if it is
-    gone. "printed" is the formula of Busa-Fekete et al. 2014, section 6.2, taken to the letter: 5
-    [1{dX < 1/2} - 1{dX > 1/2}] + 15 1{S_t <= 0} + 5 [1{dS < 1/2} - 1{dS > 1/2}]. It lacks the minus
-    sign of -1/2 and tests the tumour before the month (S_t) instead of after it (S_t+1).
+    at least 1/2, stayed, or rose by at least 1/2; likewise for the tumour, but +15 if it is gone.
+    "printed" is the formula of Busa-Fekete et al. 2014, section 6.2, to the letter: 5 [1{dX < 1/2}
+    - 1{dX > 1/2}] + 15 1{S_t <= 0} + 5 [1{dS < 1/2} - 1{dS > 1/2}]. It lacks the minus sign of -1/2
+    and tests the tumour before the month (S_t) instead of after it (S_t+1).
 
     >>> print(treatment_reward("zhao", tumour=jnp.float32(0.3), next_tumour=jnp.float32(0.0),
     ...     toxicity_change=jnp.float32(0.5), died=jnp.bool_(False)))
@@ -158,11 +154,10 @@ def treatment_reward(
 class Medical:
     """The treatment of one patient over `horizon` months.
 
-    An action is a dose, a scalar [] in [0, 1]; it is neither checked nor clipped, so the policy
-    must keep to the range. An observation is (tumour size, toxicity), float32 [2]. A step is
-    terminal if the patient died in that month or earlier. The dynamics go on after death, because
-    the papers average final tumour size and worst toxicity over all patients. `reward` is "zhao" or
-    "printed", see `treatment_reward`; ValueError for another.
+    An action is a dose, a scalar [] in [0, 1], neither checked nor clipped. An observation is
+    (tumour size, toxicity), float32 [2]. A step is terminal if the patient died in that month or
+    earlier. The dynamics go on after death: the papers average final tumour size and worst toxicity
+    over all patients. `reward` is "zhao" or "printed", see `treatment_reward`.
 
     >>> env, key = Medical(reward="zhao"), jax.random.key(0)
     >>> patient = env.reset(key, env.default_params)
@@ -173,26 +168,23 @@ class Medical:
 
     reward: RewardKind = "zhao"
     horizon: int = 6
-    continues_after_terminal = True  # tumour and toxicity go on changing after death
+    continues_after_terminal = True
 
     def __post_init__(self) -> None:
-        if self.reward not in get_args(RewardKind):
-            raise ValueError(f"reward: expected 'zhao' or 'printed', got {self.reward!r}")
-        require_count("horizon", self.horizon)
+        require_choice("reward", self.reward, get_args(RewardKind))
+        require_integer("horizon", self.horizon, 1, MOST_INT32)
 
     @staticmethod
     def make_params(coefficients: Coefficients = "seed000", hazard: Hazard = "A") -> MedicalParams:
-        """A published set of coefficients; ValueError for an unknown name.
+        """A published set of coefficients; BadArgument for an unknown name.
 
         Growth rates of Busa-Fekete et al. 2014 ("seed000") or Fürnkranz et al. 2012, and a hazard.
 
         >>> float(Medical.make_params("furnkranz2012", hazard="B").hazard_intercept)
         -8.0
         """
-        if coefficients not in _GROWTH:
-            raise ValueError(f"coefficients: expected one of {list(_GROWTH)}, got {coefficients!r}")
-        if hazard not in _HAZARD:
-            raise ValueError(f"hazard: expected one of {list(_HAZARD)}, got {hazard!r}")
+        require_choice("coefficients", coefficients, _GROWTH)
+        require_choice("hazard", hazard, _HAZARD)
         a1, a2 = _GROWTH[coefficients]
         c0, c1, c2 = _HAZARD[hazard]
         numbers = (a1, a2, 1.2, 1.2, 0.5, 0.5, c0, c1, c2, 2.0)
@@ -204,7 +196,7 @@ class Medical:
         return self.make_params()
 
     def reset(self, key: jax.Array, params: MedicalParams) -> MedicalState:
-        """A patient: S_0, X_0 and how much of the hazards is survived, all drawn in one call."""
+        """A patient: S_0, X_0 and the endurance, drawn in one call."""
         noise = jax.random.uniform(key, (3,), jnp.float32)
         tumour, toxicity = params.initial_limit * noise[0], params.initial_limit * noise[1]
         return MedicalState(
@@ -219,9 +211,9 @@ class Medical:
         )
 
     def renew(self, key: jax.Array, state: MedicalState, params: MedicalParams) -> MedicalState:
-        """The same patient with fresh chance for the months to come: all of it is drawn in `reset`.
+        """The same patient with fresh chance for the months to come.
 
-        What is left of an exponentially distributed endurance is so distributed, too.
+        What is left of an exponential endurance is exponential again.
         """
         del params
         endurance = _exponential(jax.random.uniform(key, (), jnp.float32))
@@ -262,9 +254,9 @@ class Medical:
 def prefer(a: Outcome, b: Outcome) -> jax.Array:
     """Which treatment is better: int8 +1 (a), -1 (b) or 0 (equal or incomparable).
 
-    To be alive is better than to be dead, two deaths are incomparable, and two survivors are
-    compared by Pareto dominance in worst toxicity and final tumour size (Fürnkranz et al. 2012;
-    Busa-Fekete et al. 2014, section 6.2). Shapes of `a` and `b` broadcast.
+    Survival is better than death, two deaths are incomparable, and Pareto dominance in worst
+    toxicity and final tumour size compares two survivors (Fürnkranz et al. 2012; Busa-Fekete et al.
+    2014, section 6.2). Shapes of `a` and `b` broadcast.
 
     >>> saved = Outcome(alive=True, worst_toxicity=2.0, tumour_size=1.0)
     >>> lost = Outcome(alive=False, worst_toxicity=0.5, tumour_size=0.0)
@@ -282,7 +274,7 @@ def prefer(a: Outcome, b: Outcome) -> jax.Array:
 class TreatmentOutcome:
     """Folds a treatment into its `Outcome`; the carry is an outcome too.
 
-    Months 0 (before any treatment) to T count for the worst toxicity, also those after death.
+    The worst toxicity is over months 0 (before any treatment) to T, also those after death.
     """
 
     def init(self, state: MedicalState, params: MedicalParams) -> Outcome:
@@ -314,15 +306,14 @@ def _printed_term(change: jax.Array) -> jax.Array:
 
 
 def _exponential(uniform: jax.Array) -> jax.Array:
-    """Exponentially distributed numbers with mean 1, from numbers uniform in [0, 1)."""
+    """Exponential numbers with mean 1 from numbers uniform in [0, 1)."""
     return -jnp.log(1.0 - uniform)
 
 
 def _costs(outcome: Outcome) -> tuple[jax.Array, jax.Array]:
     """Worst toxicity and tumour size, infinite for the dead: Pareto dominance settles all cases.
 
-    It is done before the two outcomes are broadcast against each other: a comparison of all pairs
-    costs four comparisons a pair and nothing else.
+    Made before the outcomes are broadcast: a pair then costs four comparisons.
     """
     alive = jnp.asarray(outcome.alive)
     toxicity = jnp.where(alive, as_float32("worst_toxicity", outcome.worst_toxicity), jnp.inf)

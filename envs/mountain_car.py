@@ -1,8 +1,8 @@
 """Mountain car: an engine too weak for the hill, so the car must swing back before it can climb.
 
-The task and the physics of Sutton and Barto 1998 (Reinforcement learning: an introduction, section
-8.4), shortened: by default every decision holds for 20 steps of the physics, and an episode has at
-most 20 decisions. Position x and velocity v have no unit. Axes: T decisions.
+Sutton and Barto 1998 (Reinforcement learning: an introduction, section 8.4), shortened: by default
+a decision holds for 20 steps of the physics, and an episode has at most 20 decisions. Position x
+and velocity v have no unit.
 """
 
 import dataclasses
@@ -12,14 +12,15 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import Float32Params, require_count, require_held
+from jaxrace.core.narrowing import Float32Params, require_held
+from jaxrace.core.validation import MOST_INT32, require_integer
 
 POSITION_LIMITS = (-1.2, 0.6)
 SPEED_LIMIT = 0.07
 GOAL = 0.5
 START = -0.5
 
-# Worst and best return by default: twenty decisions, and the six that the goal takes at least.
+# Worst and best return by default: twenty decisions, and the six that the goal takes.
 RETURN_RANGE = (-20.0, -6.0)
 
 
@@ -41,7 +42,7 @@ class MountainCarState(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class MountainCar:
-    """The car in the valley, without any chance; it starts at x = -0.5 at rest.
+    """The car in the valley, without chance; it starts at x = -0.5 at rest.
 
     An action is an int32 [] in 0..2: full throttle back, none, full throttle ahead (a = -1, 0, 1);
     it is neither checked nor clipped. One step of the physics is
@@ -49,10 +50,9 @@ class MountainCar:
         v' = v + force * a - gravity * cos(3 x), clipped to [-0.07, 0.07]
         x' = x + v', clipped to [-1.2, 0.6]; at x' = -1.2 a negative v' becomes 0
 
-    and each of T = `horizon` decisions takes `hold` of them. A car at the goal, x >= 0.5, stands
-    still from then on. The reward is -1 for each decision up to the one that reaches the goal,
-    where the episode ends. An observation is x and v, each brought to [0, 1] over its range,
-    float32 [2].
+    and each of `horizon` decisions takes `hold` of them. The goal is x >= 0.5, where a car stands
+    still from then on. The reward is -1 for each decision up to the one that reaches it, where the
+    episode ends. An observation is x and v, each brought to [0, 1], float32 [2].
 
     >>> env = MountainCar(hold=1)
     >>> params, key = env.default_params, jax.random.key(0)
@@ -63,11 +63,11 @@ class MountainCar:
 
     horizon: int = 20
     hold: int = 20
-    continues_after_terminal = False  # a car at the goal stays there
+    continues_after_terminal = False
 
     def __post_init__(self) -> None:
         for name in ("horizon", "hold"):
-            require_count(name, getattr(self, name))
+            require_integer(name, getattr(self, name), 1, MOST_INT32)
 
     @property
     def default_params(self) -> MountainCarParams:
@@ -106,10 +106,10 @@ class MountainCar:
         return next_state, reward, next_state.position >= GOAL
 
     def observe(self, state: MountainCarState, params: MountainCarParams) -> jax.Array:
-        """(x, v) brought to [0, 1] over [-1.2, 0.6] x [-0.07, 0.07], float32 [2]."""
+        """(x, v) brought to [0, 1], float32 [2]."""
         del params
         low, high = POSITION_LIMITS
         position = (state.position - low) / (high - low)
         velocity = (state.velocity + SPEED_LIMIT) / (2 * SPEED_LIMIT)
-        # Rounding may lead a hair beyond the ends, which a caller's Fourier features would notice.
+        # Rounding may lead a hair beyond the ends, which Fourier features would notice.
         return jnp.clip(jnp.stack([position, velocity]), 0.0, 1.0)

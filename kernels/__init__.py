@@ -31,7 +31,6 @@ from jaxrace.kernels.draws import above_half as above_half
 from jaxrace.kernels.draws import draw_uniforms as draw_uniforms
 from jaxrace.kernels.draws import sample_beta as sample_beta
 from jaxrace.kernels.knowledge_gradient import knowledge_gradient as knowledge_gradient
-from jaxrace.kernels.knowledge_gradient import log_change_chance as log_change_chance
 from jaxrace.kernels.lower_bounds import best_cap as best_cap
 from jaxrace.kernels.lower_bounds import betting_bound as betting_bound
 from jaxrace.kernels.lower_bounds import capped_bound as capped_bound
@@ -71,5 +70,4 @@ from jaxrace.kernels.wins import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.wins import net_counts as net_counts
 from jaxrace.kernels.wins import open_round_gains as open_round_gains
 from jaxrace.kernels.wins import prefix_wins as prefix_wins
-from jaxrace.kernels.wins import round_gains as round_gains
 from jaxrace.kernels.wins import sample_slices as sample_slices

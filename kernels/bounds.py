@@ -1,9 +1,9 @@
 """Confidence bounds for the pairwise estimates S_ij, as verdict thresholds and as intervals.
 
-Everything here runs on the host in float64. A verdict "i beats j" after n rounds depends on the net
-count C_ij = n^2 (2 S_ij - 1) alone, so the device needs one int32 threshold per round and compares
-integers; no rounding of the device can change a verdict. The U-statistic S(n) of two samples of
-size n satisfies (Hoeffding 1963, section 5b)
+On the host, in float64. A verdict "i beats j" after n rounds depends on the net count C_ij = n^2 (2
+S_ij - 1) alone: the device compares it with an int32 threshold per round, and no rounding of the
+device can change a verdict. The U-statistic S(n) of two samples of size n satisfies (Hoeffding
+1963, section 5b)
 
     P(S - s >= e) <= exp(-n kl(s + e, s)) <= exp(-2 n e^2),
 
@@ -17,9 +17,9 @@ where kl is the divergence of two Bernoulli laws. A bound is made of three choic
                      is a reverse martingale, so by Doob one statement at size n_k covers every
                      n >= n_k; inside epoch k the radius is that of n_k;
         "open"       the same without a horizon, epoch k at delta 2 / ((k + 1) (k + 2)).
-    sides       2, or 1 for bounds that promise verdicts only. Where no s_ij is exactly 1/2 a pair
-                can give just one wrong verdict, so half of delta per pair is saved; with exact
-                ties the guarantee of a one-sided bound is 2 delta. Intervals are two-sided.
+    sides       2, or 1 for bounds that promise verdicts only. Unless some s_ij is exactly 1/2, a
+                pair can give just one wrong verdict, which saves half of delta; with exact ties the
+                guarantee is 2 delta. Intervals are two-sided.
 """
 
 import dataclasses
@@ -36,8 +36,7 @@ IntArray = NDArray[np.int32]
 NEVER = int(np.iinfo(np.int32).max)  # a threshold that no net count reaches
 MAX_TABLE_CAPACITY = 2048
 
-# A tenth more per epoch is near the best growth rate; kept as a ratio of integers, because
-# ceil(1.1 * 10) is 12 in floating point.
+# A tenth more per epoch is near the best; a ratio of integers, as ceil(1.1 * 10) is 12 in floats.
 _GROWTH = (11, 10)
 
 
@@ -66,7 +65,7 @@ BOUNDS: dict[str, Bound] = {
 
 
 def bound_named(name: str) -> Bound:
-    """The bound that ``BOUNDS`` has under a name; ValueError, with the names, if there is none."""
+    """The bound of a name in ``BOUNDS``; ValueError for another."""
     if not isinstance(name, str) or name not in BOUNDS:
         raise ValueError(f"bound: expected one of {', '.join(BOUNDS)}, got {name!r}")
     return BOUNDS[name]
@@ -77,16 +76,16 @@ def levels(
 ) -> tuple[FloatArray, FloatArray]:
     """The level L of each round, and the sample size at which the bound is taken.
 
-    Both float64 [max_rounds], for K options, the horizon n_max = ``max_rounds`` ("open" bounds do
-    not depend on it) and the error probability ``delta`` of the whole race. The size is n itself,
-    the start of its epoch for stitched bounds, or 0 before the first epoch, where nothing can be
+    Both float64 [max_rounds], for K options, the horizon n_max = ``max_rounds`` ("open" bounds
+    ignore it) and the error probability ``delta`` of the whole race. The size is n itself, the
+    start of its epoch for stitched bounds, or 0 before the first epoch, where nothing can be
     decided.
 
     >>> level, size = levels(BOUNDS["stitched-kl"], num_options=10, max_rounds=300, delta=0.05)
     >>> print(f"{level[0]:.2f}", size[14:18])
     10.86 [ 0. 16. 16. 18.]
     """
-    # K (K-1) / 2 unordered pairs, each with one or two sides to be wrong on.
+    # K (K-1) / 2 unordered pairs, each with one or two sides.
     events = bound.sides * num_options * (num_options - 1) / 2
     rounds = np.arange(1, max_rounds + 1, dtype=np.float64)
     if bound.union == "published":
@@ -102,9 +101,12 @@ def levels(
         epoch_levels = np.log((epochs + 1) * (epochs + 2) * events / (2 * delta))
     else:
         starts = _stitched_starts(bound, events, max_rounds, delta)
-        # No epoch fits into so short a race: one would, had it been long enough.
         epoch_levels = np.full(len(starts), math.log(max(len(starts), 1) * events / delta))
-    return _spread_epochs(starts, epoch_levels, max_rounds)
+    if not starts:
+        return np.full(max_rounds, np.inf), np.zeros(max_rounds)
+    epoch = np.searchsorted(starts, rounds, side="right") - 1  # -1 before the first
+    size = np.where(epoch < 0, 0.0, np.asarray(starts, np.float64)[epoch])
+    return epoch_levels[np.maximum(epoch, 0)], size
 
 
 def _stitched_starts(bound: Bound, events: float, max_rounds: int, delta: float) -> list[int]:
@@ -114,11 +116,11 @@ def _stitched_starts(bound: Bound, events: float, max_rounds: int, delta: float)
         first = _first_decidable(bound, math.log(max(num_epochs, 1) * events / delta))
         return _epoch_starts(first, max_rounds)
 
-    # A larger m starts later and leaves fewer epochs: the iteration ends in one m or in two.
+    # A larger m starts later and leaves fewer epochs: the iteration ends in one m or in two. Of two
+    # the later start serves: any starts fixed beforehand are valid.
     before, num_epochs = 1, len(starts_for(1))
     while (after := len(starts_for(num_epochs))) != before:
         before, num_epochs = num_epochs, after
-    # Of two the later start serves: any starts that are fixed beforehand are valid.
     return starts_for(max(before, num_epochs))
 
 
@@ -139,19 +141,6 @@ def _epoch_starts(first: int, max_rounds: int) -> list[int]:
     return starts
 
 
-def _spread_epochs(
-    starts: list[int], epoch_levels: FloatArray, max_rounds: int
-) -> tuple[FloatArray, FloatArray]:
-    level = np.full(max_rounds, np.inf)
-    size = np.zeros(max_rounds)
-    for start, epoch_level in zip(starts, epoch_levels, strict=True):
-        level[start - 1 :] = epoch_level
-        size[start - 1 :] = start
-    if starts:
-        level[: starts[0] - 1] = epoch_levels[0]
-    return level, size
-
-
 def thresholds(
     bound: Bound, num_options: int, max_rounds: int, delta: float, epsilon: float = 0.0
 ) -> IntArray:
@@ -160,7 +149,7 @@ def thresholds(
     After n rounds option i certainly beats j when C_ij >= threshold[n - 1], and j beats i when C_ij
     <= -threshold[n - 1]. It is ``NEVER`` where even S = 1 decides nothing. With a slack ``epsilon``
     in (0, 1/2) a verdict needs only l_ij >= 1/2 - epsilon: a threshold may be negative and both may
-    hold; the sign of C_ij decides then.
+    hold; then the sign of C_ij decides.
 
     >>> table = thresholds(BOUNDS["kl"], num_options=3, max_rounds=20, delta=0.1)
     >>> print(bool(table[0] == NEVER), table[-2:])  # of at most 361 and 400
@@ -177,7 +166,7 @@ def threshold_table(
     """``thresholds`` for every horizon up to ``capacity``, for races whose n_max adapts.
 
     Read-only int32 [capacity, capacity]: row n_max - 1 holds those of n_max rounds, and ``NEVER``
-    beyond. ValueError if the capacity exceeds ``MAX_TABLE_CAPACITY``, a table of 16 MB.
+    beyond. ValueError if the capacity exceeds ``MAX_TABLE_CAPACITY``, 16 MB.
 
     >>> table = threshold_table(BOUNDS["tight"], num_options=3, capacity=50, delta=0.1)
     >>> bool((table[39, :40] == thresholds(BOUNDS["tight"], 3, 40, 0.1)).all())
@@ -200,8 +189,8 @@ def _smallest_deciding(
     """Smallest C with S = 1/2 + C / (2 n^2) decided in favour of the first option."""
     squares = rounds.astype(np.int64) ** 2
     lowest = -np.floor(2 * epsilon * squares).astype(np.int64)
-    # Bisection over the integers, on the predicate itself: the verdict is monotone in C.
-    low, high = lowest - 1, squares + 1  # not decided at low; high stands for never
+    # Bisection over the integers: the verdict is monotone in C.
+    low, high = lowest - 1, squares + 1  # undecided at low; high stands for never
     while (high - low > 1).any():
         middle = (low + high) // 2
         estimate = 0.5 + middle / (2.0 * squares)
@@ -247,7 +236,7 @@ def intervals(
     """Two-sided intervals [lower, upper] of s_ij, all valid together with probability 1 - delta.
 
     Of ``estimate`` S_ij in [0, 1], any shape, from ``rounds`` samples per option, the same shape; 0
-    rounds give [0, 1]. A one-sided bound reports the intervals of its two-sided version.
+    rounds give [0, 1]. One-sided bounds report the intervals of their two-sided versions.
 
     >>> low, high = intervals(BOUNDS["tight"], 2, 100, 0.1, np.array(0.75), np.array(100))
     >>> print(f"[{low:.3f}, {high:.3f}]")

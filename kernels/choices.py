@@ -1,4 +1,4 @@
-"""Choosing among arms. Axes: K arms."""
+"""Choosing among options. Axes: K options."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from jax import lax
 
 
 def pick(marked: jax.Array, uniform: jax.Array) -> jax.Array:
-    """One of the marked arms, each with the same probability, int32 []; 0 if none is.
+    """One of the marked options, each with the same probability, int32 []; 0 if none is.
 
     ``marked`` is bool [K], and ``uniform`` a float32 [] uniform in [0, 1).
 
@@ -46,7 +46,7 @@ class Leading(NamedTuple):
 def leading(values: jax.Array, count: int) -> Leading:
     """The ``count`` largest of values float32 [K] above -inf, of equal ones the first.
 
-    For a few of many: faster than ``lax.top_k`` on a CPU, where that sorts.
+    For a few of many, where ``lax.top_k`` on a CPU sorts.
 
     >>> found = leading(jnp.array([0.1, 0.7, 0.7, 0.9]), 2)
     >>> int(found.place), found.marked.tolist()

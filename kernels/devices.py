@@ -1,8 +1,8 @@
 """How much work a device takes at once: the only place where sizes depend on the device.
 
-A CPU is fastest while what it works on stays in its caches. A GPU waits for every launch, some
-microseconds, and for its host at every loop whose end is not known: it takes as much at once as
-there is.
+A CPU is fastest while its work stays in its caches. A GPU waits for every launch, some
+microseconds, and for its host at every loop of unknown length: it takes as much at once as there
+is.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ class Sizes:
 
     places: int  # marked places of a mask, as pairs of options: see `for_listed`
     light_places: int  # the same where there is little to do for each
-    takes_all: bool  # all places that fit into one call, marked or not, without a list or loop
+    takes_all: bool  # take all places that fit into one call, marked or not, without a list
     rounds: int  # earlier rounds of a pair that are gathered at once
-    races: int  # of a batch, which wait for each other
+    races: int  # of a batch that advance together
     rows: int  # options that are sampled together
-    row_blocks: int  # at least so many blocks of them in a batch
-    keeps_operands: bool  # a conditional keeps operands that many loops read in memory
+    row_blocks: int  # the least number of such blocks in a batch
+    keeps_operands: bool  # put operands that many loops read behind a conditional
 
 
-# 512 pairs of 32 rounds stay in the second-level cache, and 1,024 races in the third.
+# 512 pairs of 32 rounds fit into the second-level cache, 1,024 races into the third.
 _CPU = Sizes(
     places=512,
     light_places=512,
@@ -38,8 +38,8 @@ _CPU = Sizes(
     row_blocks=32,
     keeps_operands=True,
 )
-# For a few races, whose programs run briefly: all places of a small mask are taken, without a list,
-# and nothing is kept apart. That is half of what there is to compile.
+# For a few races: all places of a small mask, without a list, and nothing kept apart. That halves
+# what there is to compile.
 _ALONE = dataclasses.replace(
     _CPU, places=2**12, light_places=2**12, takes_all=True, keeps_operands=False
 )
@@ -58,14 +58,14 @@ _chosen: list[Sizes] = []
 
 
 def sizes() -> Sizes:
-    """The sizes for the device that JAX computes on, or for the one that ``made_for`` names."""
+    """The sizes for the device that JAX computes on, or that ``made_for`` names."""
     if _chosen:
         return _chosen[-1]
     return _of(platform())
 
 
 def platform() -> str:
-    """The platform of the device that JAX computes on: "cpu", or another.
+    """The platform of the device that JAX computes on, "cpu" or another.
 
     >>> platform() in ("cpu", "gpu", "tpu")
     True
@@ -82,9 +82,9 @@ def _of(platform: str) -> Sizes:
 
 @contextlib.contextmanager
 def made_alone() -> Iterator[None]:
-    """Trace a program that plain Python calls, for little work: the smallest for a CPU.
+    """Trace a program for little work, called by plain Python: the smallest for a CPU.
 
-    Functions that are jitted on their own are traced once, here or elsewhere: call none of them.
+    It may call no function that is jitted on its own: those are traced once, here or elsewhere.
 
     >>> with made_alone():
     ...     sizes().places
@@ -101,8 +101,8 @@ def made_alone() -> Iterator[None]:
 def made_for(platform: str, **changes: Any) -> Iterator[None]:
     """Trace programs for "cpu" or "gpu": to compile them for it, or to test its forms.
 
-    ``changes`` are sizes other than its own. Programs do not know their sizes: what has been traced
-    before, or within, is forgotten.
+    ``changes`` are other sizes than its own. What has been traced before, or within, is forgotten,
+    as programs do not know their sizes.
 
     >>> with made_for("gpu", places=1024):
     ...     sizes().places, sizes().races

@@ -11,17 +11,17 @@ from jax.scipy.stats import norm
 from numpy.typing import NDArray
 
 _MOST_OF_PAIRS = 1024  # their square is 2.5e-4 of 2^32
-_MANY = 100  # duels from which on an expansion is used instead of a table
+_MANY = 100  # duels, from which on an expansion replaces the table
 _SQRT_2 = 1.4142135
-_FEW = 256  # numbers of which rejected ones are drawn again one by one; of more, side by side
-_LEAST = 2.0**-24  # in place of 0, which has no logarithm; 2^-23 is the least that can be drawn
+_FEW = 256  # up to so many numbers, rejected ones are drawn again one by one
+_LEAST = 2.0**-24  # in place of 0, which has no logarithm; the least number drawn is 2^-23
 
 
 def draw_uniforms(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     """Independent numbers uniform in [0, 1), multiples of 2^-23, float32.
 
-    Every evaluation of a counter-based generator gives two words of 32 bits or more, of which
-    ``jax.random.uniform`` keeps one; ``jax.random.split`` keeps all.
+    A counter-based generator makes two words or more at a time: ``jax.random.uniform`` keeps one of
+    them, ``jax.random.split`` all.
 
     >>> numbers = draw_uniforms(jax.random.key(0), (1000, 10))
     >>> bool((0 <= numbers).all() & (numbers < 1).all() & (abs(numbers.mean() - 0.5) < 0.01))
@@ -35,10 +35,10 @@ def draw_uniforms(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 def draw_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array, most: int) -> jax.Array:
     """Independent whole numbers uniform in 0 .. ``number`` - 1, int32; ``number`` in 1 .. ``most``.
 
-    The first digit of a word to the base ``number`` is one, and so is the second where numbers are
-    small: Lemire 2019, without the rejections that would make all chances equal. They differ by
-    2.5e-4 of themselves at most, as those of two numbers of a word do together; above 1,024, where
-    every number has 23 bits of its own, by ``number`` / 2^23.
+    The first digit of a word to the base ``number``, and for small numbers the second one too:
+    Lemire 2019, without the rejections that would make all chances equal. They differ by 2.5e-4 of
+    themselves at most; above 1,024, where every number has 23 bits of its own, by ``number`` /
+    2^23.
 
     >>> numbers = draw_below(jax.random.key(0), (1000, 10), jnp.int32(3), most=5)
     >>> sorted(set(numbers.reshape(-1).tolist())), bool(abs(numbers.mean() - 1) < 0.03)
@@ -85,7 +85,7 @@ def sample_beta(key: jax.Array, a: jax.Array, b: jax.Array) -> jax.Array:
     """Independent draws of Beta(a, b), float32, of the shape of ``a`` and ``b``, both at least 1.
 
     X / (X + Y) of two gamma variates by the rejection algorithm of Marsaglia and Tsang (2000).
-    ``jax.random.beta`` takes any positive parameters, and splits a key for every number.
+    ``jax.random.beta`` takes any positive parameters, but splits a key for every number.
 
     >>> draws = sample_beta(jax.random.key(0), jnp.full(10_000, 3.0), jnp.ones(10_000))
     >>> bool(abs(draws.mean() - 0.75) < 0.01)
@@ -136,9 +136,9 @@ def _attempt(uniforms: jax.Array, shape: jax.Array) -> tuple[jax.Array, jax.Arra
 def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
     """P(theta > 1/2) for theta ~ Beta(wins + 1, losses + 1), float32, to 1e-5; counts are int32.
 
-    It is the distribution function of m + 1 = wins + losses + 1 fair coins. Few coins have a table.
-    Many have the normal distribution with Edgeworth's next term (the skewness is 0) and the
-    variance corrected for the lattice: ``betainc`` in float32 is .03 off for 100,000 duels.
+    It is the distribution function of m + 1 = wins + losses + 1 fair coins: a table for few; for
+    many the normal distribution with Edgeworth's next term (the skewness is 0) and the variance
+    corrected for the lattice. ``betainc`` in float32 is .03 off for 100,000 duels.
 
     >>> print(f"{jax.jit(above_half)(1, 0):.4f}")  # 1 - 1/4
     0.7500
@@ -154,8 +154,8 @@ def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
 
 @functools.cache
 def _above_half_of_few() -> NDArray[np.float32]:
-    """P(theta > 1/2) of fewer than ``_MANY`` wins and as many losses, [wins, losses]."""
+    """The table, for fewer than ``_MANY`` wins and as many losses, [wins, losses]."""
     counts = np.arange(_MANY)
-    from scipy.special import betainc  # a quarter of a second
+    from scipy.special import betainc  # its import takes a quarter of a second
 
     return betainc(counts + 1, counts[:, None] + 1, 0.5).astype(np.float32)

@@ -1,7 +1,7 @@
 """Inverses by elimination.
 
-Written out, because two programs with LAPACK's calls that run side by side on a CPU may wait for
-each other for ever, as blocks of a sweep do.
+Without LAPACK: two programs with its calls that run side by side on a CPU, as blocks of a sweep do,
+may wait for each other for ever.
 """
 
 import jax
@@ -36,7 +36,7 @@ def inverse(matrix: jax.Array) -> jax.Array:
 def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Inverses of symmetric float [..., K, K], and which are of definite matrices, bool [...].
 
-    A matrix is positive definite if all its pivots are positive; other inverses mean nothing.
+    Positive definite are matrices with positive pivots alone; inverses of others mean nothing.
 
     >>> inverted, is_definite = definite_inverse(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
     >>> print(inverted.diagonal(), is_definite)
@@ -51,7 +51,7 @@ def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
         swept, definite = carry
         pivot = swept[..., place, place]
         row, column = swept[..., place, :], swept[..., :, place]
-        # Chosen, not written: what is written one after the other are kernels of their own.
+        # Chosen, not written: every write would be a kernel of its own.
         row, opposite = row / pivot[..., None], -column / pivot[..., None]
         in_row, in_column = (numbers == place)[:, None], numbers == place
         swept = swept - column[..., :, None] * row[..., None, :]

@@ -22,7 +22,7 @@ def zero(count: int) -> Total:
 def add(total: Total, term: jax.Array) -> Total:
     """The sum with one more term, float32 [M] (Kahan 1965).
 
-    A plain sum of n equal terms is off by a part that grows with n, this one by a rounding or two.
+    A plain sum of n terms drifts with n, this one is off by a rounding or two.
 
     >>> total = zero(1)
     >>> for term in (2.0**24, 1.0, 1.0):  # a plain sum stays at 2^24
@@ -32,6 +32,6 @@ def add(total: Total, term: jax.Array) -> Total:
     """
     term = term + total.compensation
     value = total.value + term
-    # Regrets against a winner that there is not are infinite: these need no compensation.
+    # Infinite sums (regrets without a winner) need no compensation.
     compensation = jnp.where(jnp.isinf(value), 0, term - (value - total.value))
     return Total(value, compensation)

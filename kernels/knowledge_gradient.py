@@ -38,19 +38,6 @@ def knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax
     return deviations * jnp.where(nearest < _FAR, _loss(left) + _loss(right), far)
 
 
-def log_change_chance(means: jax.Array, deviations: jax.Array, top: int) -> jax.Array:
-    """ln of an upper bound of the chance that d changes which k are the best.
-
-    The sum of the chances that d lies beyond either kink of V: at most twice the chance itself.
-
-    >>> chances = jnp.exp(log_change_chance(jnp.array([2.0, 0.0]), jnp.ones((2, 2)), top=1))
-    >>> print(f"{chances[0, 1]:.3f}")  # d < -1, counted twice
-    0.317
-    """
-    tails = [jax.scipy.stats.norm.logcdf(-jnp.abs(b) / deviations) for b in _kinks(means, top)]
-    return jnp.logaddexp(*tails)
-
-
 def _kinks(means: jax.Array, top: int) -> tuple[jax.Array, jax.Array]:
     """Where V(d) of each pair has its kinks and the selection changes, float [K, K] each.
 

@@ -1,9 +1,9 @@
 """Confidence radii of the value-based races, whose outcomes are numbers in a known range.
 
 For means of ``rounds`` n values, float32 of any shape, with support of width R; ``delta`` is shared
-by ``events`` u_b two-sided statements. A radius is infinite for n = 0. Sources: Maron and Moore
-1994, 1997; Heidrich-Meisner and Igel 2009 (Hoeffding race, its counter u_b and the Bernstein race
-of Mnih et al. 2008); Audibert et al. 2007 (the empirical Bernstein bound).
+by ``events`` u_b two-sided statements; a radius is infinite for n = 0. Sources: Maron and Moore
+1994, 1997; Heidrich-Meisner and Igel 2009 (Hoeffding race, its counter u_b, the Bernstein race of
+Mnih et al. 2008); Audibert et al. 2007 (the empirical Bernstein bound).
 """
 
 import jax
@@ -39,31 +39,31 @@ def bernstein_radius(
     return deviation * jnp.sqrt(2 * level / rounds) + 3 * value_range * level / rounds
 
 
-# From the right side Newton's method comes down to the root; after six steps what is left is
-# rounding (tests/dueling/test_dueling_klucb.py).
+# Newton's method comes down to the root from above; after six steps rounding is left
+# (tests/dueling/test_dueling_klucb.py).
 _STEPS = 6
 
 
 def kl_upper(mean: jax.Array, level: jax.Array) -> jax.Array:
     """max {q in [0, 1] : kl(p, q) <= level} for p = ``mean`` in [0, 1], float32; shapes broadcast.
 
-    The level, at least 0, is usually ln(t) / n.
+    The level is at least 0, usually ln(t) / n.
 
     >>> [f"{upper:.4f}" for upper in kl_upper(jnp.array([0.0, 0.5, 1.0]), jnp.float32(0.1))]
     ['0.0952', '0.7129', '1.0000']
     """
     mean, level = jnp.broadcast_arrays(mean, level)
-    # The formula has no value at 0 and 1; both are put right at the end.
+    # The formula has no value at 0 and 1, which are mended at the end.
     p = jnp.clip(mean, 1.2e-7, 1 - 1.2e-7)
     rest = 1 - p
     entropy = -p * jnp.log(p) - rest * jnp.log1p(-p)
     # Two bounds of the root from above: Pinsker's, and kl(p, q) >= -(1 - p) ln(1 - q) - H(p).
     gap = jnp.minimum(jnp.sqrt(level / 2), rest - jnp.exp(-(level + entropy) / rest))
-    # At q = 1 the formula is infinite; nearer to 1 float32 has hardly a number.
+    # At q = 1 the formula is infinite.
     most = rest * (1 - 6e-8)
     gap = jnp.clip(gap, 0, most)  # q - p
     for _ in range(_STEPS):
-        # In terms of the gap, which keeps its digits where q is close to p.
+        # The gap keeps its digits where q is close to p.
         excess = -p * jnp.log1p(gap / p) - rest * jnp.log1p(-gap / rest) - level
         slope = gap / ((p + gap) * (rest - gap))
         gap = jnp.clip(gap - excess / jnp.maximum(slope, 1e-12), 0, most)
@@ -72,7 +72,7 @@ def kl_upper(mean: jax.Array, level: jax.Array) -> jax.Array:
 
 
 def bernoulli_kl(mean: jax.Array, other: jax.Array) -> jax.Array:
-    """kl(p, q) in float32, for compiled code; ``bernoulli_divergence`` is that of the host.
+    """kl(p, q) in float32, for compiled code.
 
     >>> round(float(bernoulli_kl(jnp.float32(1.0), jnp.float32(0.5))), 4)
     0.6931

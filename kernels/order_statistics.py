@@ -22,11 +22,11 @@ class _Search(NamedTuple):
 def neighbours(
     values: jax.Array, place: jax.Array, guess: jax.Array
 ) -> tuple[jax.Array, jax.Array]:
-    """The number at a place, counted from 1, and the next one if they were sorted, float32 [] each.
+    """The number at a place, counted from 1, and the next one in order, float32 [] each.
 
     Every pass counts the numbers up to a point, interpolated between two of them, and moves one of
     these to its nearest number beyond the point. The first point is ``guess``: a bad one costs
-    passes, and no more. There are at most 2^24 numbers, float32 [B], and the place is 1 .. B - 1.
+    passes only. There are at most 2^24 numbers, float32 [B], and the place is 1 .. B - 1.
 
     >>> values = jnp.array([4.0, 1.0, 3.0, 1.0, 2.0])
     >>> lower, upper = neighbours(values, jnp.int32(3), guess=values.mean())

@@ -1,7 +1,7 @@
 """A random walk that moves to options which beat the present one, as a score of all options.
 
-Busa-Fekete et al. 2013, section 5.3: options are ranked by how often the walk visits them in the
-long run. Axes: K options.
+Options are ranked by how often the walk visits them in the long run (Busa-Fekete et al. 2013,
+section 5.3). Axes: K options.
 """
 
 from typing import NamedTuple
@@ -12,9 +12,9 @@ import jax.numpy as jnp
 from jaxrace.kernels.choices import ranking
 from jaxrace.kernels.elimination import inverse
 
-# The walk starts anew, anywhere, in one of fifty steps: the chain is irreducible then.
+# One of fifty steps starts anew anywhere, so that the chain is irreducible.
 _FOLLOWED, _RESTARTED = 0.98, 0.02
-_SORTED_BITS = 20  # of visits: equal options tie, whatever the rounding of the inverse
+_SORTED_BITS = 20  # of visits: equal options tie in spite of rounding
 
 
 class Walk(NamedTuple):
@@ -28,8 +28,8 @@ def transition_matrix(estimate: jax.Array) -> jax.Array:
     """The walk's matrix [K, K]: .98 S_ij + .02 / K with S_ij = y_ji / sum_l y_li.
 
     The walk leaves i for those that beat it. ``estimate`` float32 [K, K] is y_ij, how likely i
-    beats j, 1/2 on the diagonal. The paper prints y_ij in the numerator, with which the rows do not
-    sum to 1.
+    beats j, 1/2 on the diagonal. The paper prints y_ij in the numerator: the rows would not sum to
+    1.
 
     >>> matrix = transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]]))
     >>> [[f"{share:.3f}" for share in row] for row in matrix]
@@ -42,8 +42,8 @@ def transition_matrix(estimate: jax.Array) -> jax.Array:
 def long_run(transition: jax.Array) -> Walk:
     """v and A# = (I - S + 1 v^T)^-1 - 1 v^T of an irreducible chain S, float32 [K, K].
 
-    With u = 1/K and G = (I - S + 1 u^T)^-1 (I - S + 1 u^T maps 1 to 1, so that v^T = u^T G) the
-    group inverse is A# = G - 1 v^T G: one inverse gives both.
+    With u = 1/K and G = (I - S + 1 u^T)^-1, v^T = u^T G and A# = G - 1 v^T G: one inverse gives
+    both.
 
     >>> walk = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
     >>> [f"{share:.3f}" for share in walk.visits]
@@ -53,7 +53,7 @@ def long_run(transition: jax.Array) -> Walk:
     identity = jnp.eye(num_options, dtype=jnp.float32)
     inverted = inverse(identity - transition + jnp.float32(1 / num_options))
     visits = inverted.mean(-2)
-    # Not as a matrix product: accelerators round those to fewer digits.
+    # No matrix product, which accelerators round to fewer digits.
     return Walk(visits, inverted - (visits[:, None] * inverted).sum(-2)[None, :])
 
 
@@ -62,8 +62,8 @@ def walk_error(estimate: jax.Array, radius: jax.Array, rule: str) -> jax.Array:
 
     The *sharp* rule takes max_i .98 * 2 sum_j c_ij / r_i, with r_i the divisor in
     ``transition_matrix``: a row divided by its sum moves by at most 2 |a - b| / |a| in the sum of
-    absolute values. The *printed* K/3 max c_ik / r_i of the paper is no such bound, and has no
-    proof. ``radius`` float32 [K, K] is c_ij, by how much y_ij may be wrong, 0 on the diagonal.
+    absolute values. The *printed* K/3 max c_ik / r_i of the paper has no proof, and is no such
+    bound. ``radius`` float32 [K, K] is c_ij, the largest error of y_ij, 0 on the diagonal.
 
     >>> radius = jnp.array([[0.0, 0.1], [0.1, 0.0]])
     >>> print(f"{walk_error(jnp.full((2, 2), 0.5), radius, 'sharp'):.3f}")
@@ -81,19 +81,18 @@ def visits_key(visits: jax.Array) -> jax.Array:
 
 
 def walk_visits(estimate: jax.Array) -> jax.Array:
-    """v of the walk by S_ij [K, K], the share of its time that it spends at each: float32 [K]."""
+    """v of the walk by S_ij [K, K]: the share of time at each option, float32 [K]."""
     return long_run(transition_matrix(estimate)).visits
 
 
 def settle_walk(
     estimate: jax.Array, radius: jax.Array, top: int, rule: str
 ) -> tuple[jax.Array, jax.Array]:
-    """The top kappa by the walk's visits, once these are certain; nothing before: bool [K], [K].
+    """The top kappa by the walk's visits, once they are certain, and the rest: bool [K] each.
 
-    Two chains S and T with stationary distributions v and w have v - w = v (S - T) T#, so that
-    no entry differs by more than B max |A#|, where B bounds the sums of |S - T| over a row and A#
-    is that of the estimate. Certain is v_(kappa) - v_(kappa + 1) > 2 B max |A#|, with B of
-    ``walk_error``.
+    Chains S and T with stationary distributions v and w have v - w = v (S - T) T#: no entry differs
+    by more than B max |A#|, with B of ``walk_error`` and A# of the estimate. The top is certain if
+    v_(kappa) - v_(kappa + 1) > 2 B max |A#|.
     """
     error = walk_error(estimate, radius, rule)
     walk = long_run(transition_matrix(estimate))

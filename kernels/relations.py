@@ -1,8 +1,8 @@
 """Order relations between outcomes, as signs: +1 (first preferred), -1 (second preferred), 0.
 
-A *sign* is an int8 array. 0 stands for a tie and for incomparability alike; the win counts give
-each side one half then (Hemelrijk's correction; Busa-Fekete et al. 2014, section 4.2).
-All functions broadcast, and are antisymmetric when their inputs are.
+A *sign* is an int8 array. 0 is a tie or incomparability, for which each side gets half a win
+(Hemelrijk's correction; Busa-Fekete et al. 2014, section 4.2). All functions broadcast, and are
+antisymmetric if their inputs are.
 """
 
 import functools
@@ -23,8 +23,7 @@ def total_order(a: jax.Array, b: jax.Array) -> jax.Array:
 def pareto(*signs: jax.Array) -> jax.Array:
     """Pareto dominance: preferred when no criterion objects and at least one agrees.
 
-    Takes int8 signs, one array per criterion; 0 where all criteria tie and where two disagree.
-    ValueError if no criterion is given.
+    Of int8 signs, one array per criterion; 0 where all tie or two disagree.
 
     >>> print(pareto(jnp.int8([1, 1, 0, 0]), jnp.int8([1, -1, 0, -1])))
     [ 1  0  0 -1]
@@ -32,16 +31,12 @@ def pareto(*signs: jax.Array) -> jax.Array:
     _require_criteria("pareto", signs)
     best = functools.reduce(jnp.maximum, signs)
     worst = functools.reduce(jnp.minimum, signs)
-    # Some agree (best = 1) and none objects (worst >= 0), or the reverse.
-    return ((best > 0) & (worst >= 0)).astype(jnp.int8) - ((worst < 0) & (best <= 0)).astype(
-        jnp.int8
-    )
+    agreed, refused = (best > 0) & (worst >= 0), (worst < 0) & (best <= 0)
+    return agreed.astype(jnp.int8) - refused.astype(jnp.int8)
 
 
 def lexicographic(*signs: jax.Array) -> jax.Array:
-    """The first criterion that does not tie decides; int8 signs, the most important ones first.
-
-    ValueError if no criterion is given.
+    """The first criterion that does not tie decides; int8 signs, the most important first.
 
     >>> print(lexicographic(jnp.int8([1, 0, 0]), jnp.int8([-1, -1, 0])))
     [ 1 -1  0]

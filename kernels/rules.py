@@ -1,7 +1,7 @@
 """Which options certainly belong to the top kappa, given the verdicts on pairs.
 
-The target is the kappa options with the largest Copeland scores
-d_i = #{j != i : s_ij > 1/2} (Busa-Fekete et al. 2014, eq. 6).
+The target is the kappa options with the largest Copeland scores d_i = #{j != i : s_ij > 1/2}
+(Busa-Fekete et al. 2014, eq. 6).
 """
 
 from typing import Literal, get_args
@@ -18,15 +18,15 @@ RULES: tuple[str, ...] = get_args(Rule)
 def select_and_discard(
     beats: jax.Array, top: int, rule: str = "sharp"
 ) -> tuple[jax.Array, jax.Array]:
-    """Options that certainly are, and that certainly are not, among the top kappa: bool [K] each.
+    """Options that certainly are, and certainly are not, among the top kappa: bool [K] each.
 
     ``beats`` bool [K, K], or [K, K, B] of B races, tells whether i certainly beats j. With z_i
-    certain wins and o_j certain losses, z_i <= d_i and d_j <= K - 1 - o_j, so that z_i + o_j >= K
-    proves d_i > d_j; and where it fails, some completion of the undecided pairs has d_j >= d_i. The
-    *sharp* rule counts these. The *printed* rule is Algorithm 2 of Busa-Fekete et al. 2014 with the
-    roles of z and o exchanged back (as printed it selects certain losers): it asks for one more win
-    than needed, and its strict thresholds are never met by the options ranked kappa and kappa + 1.
-    It is valid, wasteful, and kept to reproduce the published curves. ValueError for another rule.
+    certain wins and o_j certain losses, z_i <= d_i and d_j <= K - 1 - o_j: z_i + o_j >= K proves
+    d_i > d_j, and otherwise some completion of the open pairs has d_j >= d_i. The *sharp* rule
+    counts these. The *printed* rule is Algorithm 2 of Busa-Fekete et al. 2014 with the roles of z
+    and o exchanged back (as printed it selects certain losers). It asks for one more win than
+    needed, and its strict thresholds are never met by the options ranked kappa and kappa + 1:
+    valid, wasteful, and kept to reproduce the published curves. ValueError for another rule.
 
     >>> beats = jnp.array([[False, True, True], [False, False, False], [False, False, False]])
     >>> print(*select_and_discard(beats, top=1))
@@ -45,7 +45,7 @@ def select_and_discard(
 
 
 def _count(better: jax.Array, axis: int) -> jax.Array:
-    # Sums of two counts fit too, and the more of them to a vector register the better.
+    # The narrowest type, for vector registers; sums of two counts fit too.
     return better.sum(axis, dtype=np.min_scalar_type(-2 * better.shape[axis]))
 
 
@@ -54,11 +54,10 @@ def settle_reduced(
 ) -> tuple[jax.Array, jax.Array]:
     """Who certainly is, and certainly is not, among the top kappa, given who is better for certain.
 
-    Procedure 3 of Busa-Fekete et al. 2013 on the reduced problem: of the K' undecided options G,
-    kappa' places are left. Option i is selected with at least K' - kappa' (+ ``more``) options of G
-    certainly worse, and discarded with at least kappa' (+ ``more``) certainly better, until nothing
-    changes. ``better`` bool [K, K] is a strict order; what is ``selected`` and ``discarded``, bool
-    [K], stays so.
+    Procedure 3 of Busa-Fekete et al. 2013: of the K' open options G, kappa' places are left. Option
+    i is selected with at least K' - kappa' (+ ``more``) options of G certainly worse, and discarded
+    with at least kappa' (+ ``more``) certainly better, until nothing changes. ``better`` bool [K,
+    K] is a strict order; ``selected`` and ``discarded``, bool [K], stay so.
 
     >>> better, nobody = jnp.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], bool), jnp.zeros(3, bool)
     >>> print(*settle_reduced(better, nobody, nobody, top=1))

@@ -18,14 +18,14 @@ Carry = TypeVar("Carry")
 Result = TypeVar("Result")
 
 _LEAST_BLOCK = 32  # places per call that fill the vector units
-_PER_STEP = 4  # places that are looked at in a step of a plain loop
+_PER_STEP = 4  # places per step of a plain loop
 
 
 def listing_block(most: int, light: bool = False) -> int:
     """How many of at most ``most`` marked places ``for_listed`` had better take per call.
 
-    The last call takes as long as any, however few places it has left: of few places few are taken.
-    ``light``: is there little to do for each?
+    The last call takes as long as any: of few places few are taken. ``light``: little to do for
+    each.
 
     >>> listing_block(45), listing_block(900), listing_block(100_000)
     (32, 256, 512)
@@ -41,10 +41,9 @@ def for_listed(
 ) -> Carry:
     """Call ``body(places, carry) -> carry`` on the marked places, ``block`` at a time.
 
-    Places are int32 [block], indices into ``wanted.reshape(-1)``. What is not marked is
-    ``wanted.size`` (at the end of the last block, or between the others where all places are
-    taken), which is nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")`` passes it
-    over.
+    Places are int32 [block], indices into ``wanted.reshape(-1)``. Unmarked ones in a block are
+    ``wanted.size``, which is nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")``
+    passes it over.
 
     >>> marked = jnp.array([True, False, True, True])
     >>> def add(places, total): return total + places.sum(dtype=jnp.int32)
@@ -67,12 +66,12 @@ def for_listed(
 def with_operands_kept(
     function: Callable[..., Result], wanted: jax.Array, *operands: Any
 ) -> Result:
-    """``function(*operands)``, with the operands kept in memory; anything unless it is ``wanted``.
+    """``function(*operands)`` with the operands kept in memory; anything unless ``wanted``.
 
-    XLA merges a gather or a transposition into all loops that read it, where it is made anew each
-    time. It does not look into a conditional, whose operands are made once: ``wanted`` must not be
-    known when the program is compiled. Under vmap a conditional is a selection, and nothing is
-    gained. On a device that gains nothing anyway (``Sizes``) the function is just called.
+    XLA merges a gather or a transposition into all loops that read it, each of which makes it anew.
+    It does not look into a conditional, whose operands are made once: ``wanted`` must be unknown at
+    compile time. Under vmap a conditional is a selection, and nothing is gained; where a device
+    gains nothing (``Sizes``) the function is just called.
 
     >>> square = jnp.arange(4).reshape(2, 2)
     >>> with_operands_kept(lambda x: x.sum(0), square.any(), square.T).tolist()
@@ -108,7 +107,7 @@ def _listed_one_by_one(wanted: jax.Array, length: int) -> tuple[jax.Array, jax.A
         first = step * _PER_STEP
         marked = lax.dynamic_slice(padded, (first,), (_PER_STEP,), allow_negative_indices=False)
         for number in range(_PER_STEP):
-            # What is not marked is written too, and overwritten by what follows.
+            # Unmarked places are overwritten by what follows.
             place = jnp.where(marked[number], first + number, wanted.size)
             listed = lax.dynamic_update_slice(
                 listed, place.astype(jnp.int32)[None], (count,), allow_negative_indices=False

@@ -6,10 +6,10 @@ pair 1, a loss 0) the win count is ``W_ij = n^2 + C_ij``, and the estimate of s_
 to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)`` (Busa-Fekete et al. 2014, eq. 2 with the half
 points of section 4.2).
 
-``compare(a, b)`` takes two single outcomes, pytrees, and returns an int8 sign; what it says of (b,
-a) is the reverse. Loops go over pieces of *old* samples, which are the minor-most axis: one fused
-kernel compares and adds them up. Axes: K options, n rounds (samples per option), m new rounds, P
-pairs of options, S samples of a pair.
+``compare(a, b)`` takes two single outcomes, pytrees, and returns an antisymmetric int8 sign. Loops
+go over pieces of *old* samples, the minor-most axis: one fused kernel compares and adds them up.
+Axes: B races, K options, n rounds (samples per option), N samples kept, m new rounds, P pairs,
+S samples of a pair.
 """
 
 import math
@@ -34,38 +34,20 @@ MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 _MOST_SUMMED = 32
 _CHUNK = 16  # new samples per pass over the prefixes
 
-# From how many options and pairs (of a batch) on it pays to list the open pairs.
+# Listing the open pairs pays from so many options, and pairs of a batch, on.
 _LISTED_OPTIONS = 8
 _LISTED_PAIRS = 256
-
-
-def round_gains(
-    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int
-) -> jax.Array:
-    """What each new round adds to the net counts, int32 [m, K, K], antisymmetric.
-
-    Entry t is the net count after round num_old + t + 1 minus that after the round before. Of
-    ``old`` samples, leaves [K, N, ...], only the first ``num_old`` rounds are read, which may be
-    traced; ``new`` are the next m samples of each option, leaves [K, m, ...].
-
-    >>> from jaxrace.kernels import total_order
-    >>> old, new = jnp.array([[3.0], [1.0]]), jnp.array([[2.0], [0.0]])
-    >>> round_gains(total_order, old, new, 1)[0].tolist()  # (3, 2) against (1, 0) after (3) : (1)
-    [[0, 3], [-3, 0]]
-    """
-    num_options, num_new = _leading_axes(new)
-    _require_rounds(num_new)
-    old, new = jax.tree.map(lambda x: jnp.asarray(x)[None], (old, new))
-    every_pair = jnp.ones((1, num_options, num_options), bool)
-    return open_round_gains(compare, old, new, num_old, every_pair)[:, 0]
 
 
 def open_round_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, open_pairs: jax.Array
 ) -> jax.Array:
-    """``round_gains`` of B races, int32 [m, B, K, K]; 0 where a pair is not open, bool [B, K, K].
+    """What each new round adds to the net counts of open pairs, int32 [m, B, K, K], antisymmetric.
 
-    The samples have leaves [B, K, N, ...] and [B, K, m, ...].
+    Entry t is the net count after round num_old + t + 1 minus that of the round before, and 0 where
+    a pair is not open, bool [B, K, K]. Of ``old`` samples, leaves [B, K, N, ...], only the first
+    ``num_old`` rounds, which may be traced, are read; ``new`` are the next m, leaves [B, K, m,
+    ...].
 
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
@@ -80,7 +62,7 @@ def open_round_gains(
         gains = gains.at[:, place].set(gained.T, mode="drop")
         return gains.at[:, mirrored(place, size, num_options)].set(-gained.T, mode="drop")
 
-    # The rounds come first, as they are looked through.
+    # Rounds come first, as callers loop over them.
     gains = jnp.zeros((num_new, size), jnp.int32)
     above = np.triu(np.ones(open_pairs.shape[1:], bool), 1)
     if num_options < _LISTED_OPTIONS or size // 2 < _LISTED_PAIRS:
@@ -92,7 +74,7 @@ def open_round_gains(
 
 
 def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
-    """Places of the reverse orders of pairs in [B, K, K]; ``size``, nowhere, stays as it is.
+    """Places of the reverse orders of pairs in [B, K, K]; ``size``, nowhere, stays.
 
     >>> print(mirrored(jnp.array([1, 5, 8]), 8, 2))
     [2 6 8]
@@ -105,10 +87,10 @@ def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
 def listed_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, place: jax.Array
 ) -> jax.Array:
-    """``round_gains`` of P pairs of B races, int32 [P, m].
+    """``open_round_gains`` of P pairs of B races, int32 [P, m].
 
-    ``place`` int32 [P] tells the pairs (i, j), as numbers in [B, K, K]; what lies behind its end is
-    the last.
+    ``place`` int32 [P] are the pairs (i, j) as numbers in [B, K, K]; beyond the end stands for the
+    last.
     """
     num_races, num_options = jax.tree.leaves(new)[0].shape[:2]
     pair = jnp.minimum(place, num_races * num_options**2 - 1)
@@ -158,10 +140,10 @@ def pair_gains(
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
-    """``round_gains`` of P pairs of options, int32 [P, m].
+    """``open_round_gains`` of P pairs of options, int32 [P, m].
 
-    ``old(start, size)`` are so many of the N = ``capacity`` old rounds of both options, leaves [P,
-    size, ...], of which ``num_old`` count; ``new`` has leaves [P, m, ...].
+    ``old(start, size)`` returns so many of the N = ``capacity`` old rounds of both options, leaves
+    [P, size, ...], of which ``num_old`` count; ``new`` has leaves [P, m, ...].
     """
     new_i, new_j = new
     num_new = jax.tree.leaves(new_i)[0].shape[1]
@@ -170,7 +152,7 @@ def pair_gains(
     against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
 
     def add(samples: Both, counts: Callable[[jax.Array], jax.Array], sums: jax.Array) -> jax.Array:
-        """Add all the samples that count: of those numbered [S] bool [S], or [m, S]."""
+        """Add the samples that count: of those numbered [S], bool [S] or [m, S]."""
         size = jax.tree.leaves(samples[0])[0].shape[1]
         piece = min(_MOST_SUMMED, size)
 
@@ -196,7 +178,7 @@ def pair_gains(
 
         return add(old(start, tile), is_next, sums)
 
-    # Among the new ones only later rounds count.
+    # A new sample counts against those of later rounds.
     rounds = jnp.arange(num_new, dtype=jnp.int32)[:, None]
     sums = jnp.zeros(jax.tree.leaves(new_i)[0].shape[:2], jnp.int32)
     sums = add(new, lambda number: number < rounds, sums)
@@ -204,14 +186,14 @@ def pair_gains(
         num_tiles = -(-jnp.asarray(num_old, jnp.int32) // tile)
         sums = lax.fori_loop(0, num_tiles, add_tile, sums)
     gains = sums + jax.vmap(jax.vmap(compare))(*new).astype(jnp.int32)
-    # Made once: what goes through the rounds would count anew for each of them.
+    # Computed once: a loop over the rounds would fuse the counting into each of them.
     return lax.optimization_barrier(gains)
 
 
 def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
     """Net counts after each of m rounds, int32 [m, K, K], from those before and their gains.
 
-    ``net + jnp.cumsum(gains, axis=0)`` would on a CPU be a window over all m rounds for each.
+    A cumulative sum would on a CPU be a window over all m rounds for each.
     """
 
     def add_round(net: jax.Array, gained: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -230,43 +212,30 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     >>> prefix_wins(total_order, x)[:, 0, 1].tolist()  # 1 of 1 won, then 2 of 4
     [2, 4]
     """
-    num_options, num_rounds = _leading_axes(outcomes)
+    num_options, num_rounds = jax.tree.leaves(outcomes)[0].shape[:2]
+    if not num_rounds:
+        raise ValueError("outcomes: expected at least one round, got none")
     if num_rounds > MAX_ROUNDS:
         raise ValueError(
             f"outcomes: expected at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in "
             f"an int32, got {num_rounds}"
         )
-    _require_rounds(num_rounds)
     chunk = min(_CHUNK, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     missing = num_chunks * chunk - num_rounds
-    padded = jax.tree.map(jax.vmap(lambda x: _padded(x, missing)), outcomes)
+
+    def padded(x: jax.Array) -> jax.Array:
+        return jnp.pad(x, [(0, 0), (0, missing)] + [(0, 0)] * (x.ndim - 2))[None]
+
+    old = jax.tree.map(padded, outcomes)
+    every_pair = jnp.ones((1, num_options, num_options), bool)
 
     def add_chunk(net: jax.Array, num_old: jax.Array) -> tuple[jax.Array, jax.Array]:
-        gains = round_gains(compare, padded, _rounds_slice(padded, num_old, chunk), num_old)
-        nets = net_counts(net, gains)
+        new = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, num_old, chunk, axis=2), old)
+        nets = net_counts(net, open_round_gains(compare, old, new, num_old, every_pair)[:, 0])
         return nets[-1], nets
 
     nothing = jnp.zeros((num_options, num_options), jnp.int32)
     starts = chunk * jnp.arange(num_chunks, dtype=jnp.int32)
     nets = lax.scan(add_chunk, nothing, starts)[1].reshape(-1, *nothing.shape)[:num_rounds]
     return jnp.arange(1, num_rounds + 1, dtype=jnp.int32)[:, None, None] ** 2 + nets
-
-
-def _require_rounds(num_rounds: int) -> None:
-    if not num_rounds:
-        raise ValueError("outcomes: expected at least one round, got none")
-
-
-def _leading_axes(outcomes: Outcome) -> tuple[int, int]:
-    first = jax.tree.leaves(outcomes)[0]
-    return first.shape[0], first.shape[1]
-
-
-def _rounds_slice(outcomes: Outcome, start: jax.Array | int, size: int) -> Outcome:
-    return jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, size, axis=1), outcomes)
-
-
-def _padded(x: jax.Array, missing: int) -> jax.Array:
-    """So many zeros behind the first axis."""
-    return jnp.pad(x, [(0, missing)] + [(0, 0)] * (x.ndim - 1))

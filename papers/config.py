@@ -1,13 +1,23 @@
 """What `python -m papers` is asked to do; imports nothing heavy, for the command's help."""
 
 import dataclasses
+from collections.abc import Collection, Sequence
 
-from jaxrace.core.validation import require_choice, require_integer
+from jaxrace.core.validation import BadArgument, require_choice, require_integer
 from papers.figures import FIGURES, IN_ALL
 
 ALL = "all"
 _LISTED = (f"  {name:20} {FIGURES[name]}{'' if name in IN_ALL else ' *'}" for name in FIGURES)
 EXPERIMENTS = "\n".join(("experiments:", *_LISTED))
+
+
+def require_names(name: str, value: Sequence[str], choices: Collection[str]) -> None:
+    """Raise unless ``value`` has different names, all of them among ``choices``."""
+    if len(set(value)) < len(value):
+        raise BadArgument(name, "different names", repr(",".join(value)))
+    for one in value:
+        if one not in choices:
+            raise BadArgument(name, f"some of {', '.join(choices)}", repr(one))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -14,7 +14,7 @@ SLOW_CASES = frozenset(
         "test_holdem_lanes.py::test_players_without_memory_play_the_same_in_a_lane[seating0]",
         "test_holdem_matches.py::test_who_folds_all_hands_loses_to_who_plays_them",
         "test_improvement_bounds.py::test_bounds_with_a_threshold[100]",
-        "test_improvement_logged.py::test_clicks_of_the_other_logger[women]",
+        "test_logged.py::test_clicks_of_the_other_logger[women]",
         "test_kernels_uniforms.py::test_whole_numbers[2000-5000]",
         "test_modes.py::test_all_modes_at_once_change_nothing",
         "test_racing_driver.py::test_a_counted_outcome_that_is_not_finite_is_an_error[inf-PreferenceRace]",

@@ -6,6 +6,7 @@ delta 0.05.
 """
 
 import csv
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
+sys.path.append(str(Path(__file__).parents[2]))  # where papers lie
+
 from jaxrace import racing
-from jaxrace.envs import options
 from jaxrace.kernels import total_order
+from papers.preference_racing import options
 
 OPTIONS, TOP, ROUNDS, DELTA, RACES = 10, 5, 300, 0.05, 4000
 TASKS = {"normal": options.Normal(), "Bernoulli": options.BernoulliDrift()}

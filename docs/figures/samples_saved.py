@@ -5,6 +5,7 @@ Busa-Fekete et al. 2014, section 6.1: top 5 of 10, at most 300 samples per optio
 """
 
 import csv
+import sys
 from pathlib import Path
 
 import jax
@@ -12,9 +13,11 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 
+sys.path.append(str(Path(__file__).parents[2]))  # where papers lie
+
 from jaxrace import racing
-from jaxrace.envs import options
 from jaxrace.kernels import BOUNDS, total_order
+from papers.preference_racing import options
 
 OPTIONS, TOP, ROUNDS, DELTA, RACES = 10, 5, 300, 0.05, 2000
 TASK = options.Normal()

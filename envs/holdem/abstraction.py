@@ -1,9 +1,9 @@
 """Seven actions of the betting: fold, check or call, four sizes of raises, and all-in.
 
 A raise of 1/2, 1, 3/2 or 2 pots, counted after the call, is a raise to 2, 3, 4 or 5 times the
-higher of the two amounts that have been put in. A size is legal where it is less than the stack;
-what would take all of it is all-in, which has its own number, so that no two actions are the same.
-All-in is legal wherever there is a raise, even as a short one. Axes: A = 7 actions.
+higher of the two amounts. A size is legal where it is less than the stack: what would take all of
+it is all-in, so that no two actions are the same. All-in is legal wherever there is a raise, even
+as a short one. Axes: A = 7 actions.
 """
 
 import jax
@@ -40,7 +40,7 @@ def totals(state: BettingState) -> jax.Array:
 
 
 def to_betting(state: BettingState, action: jax.Array) -> jax.Array:
-    """One of the seven actions, int32 [...], as `betting.step` takes it; -1 for what is not legal.
+    """An action, int32 [...], as `betting.step` takes it; -1 for what is not legal.
 
     >>> to_betting(betting.init(Rules()), jnp.arange(8)).tolist()  # there is no action 7
     [0, 1, 200, 300, 400, 500, 20000, -1]
@@ -56,15 +56,15 @@ def to_betting(state: BettingState, action: jax.Array) -> jax.Array:
 
 @jax.jit
 def advance(state: BettingState, action: jax.Array) -> BettingState:
-    """The state after one of the seven actions, int32 [...]; an illegal one sets `illegal`."""
+    """The state after an action, int32 [...]; an illegal one sets `illegal`."""
     return betting.step(state, to_betting(state, action))
 
 
 def longest_hand(rules: Rules) -> int:
-    """The largest number of the seven actions in a hand.
+    """The largest number of actions in a hand.
 
-    Each street takes two actions, if nobody raises; every raise is one more, wherever it comes, and
-    the smallest ones double the amount: most are possible on the river, the last one all-in.
+    Each street takes two actions without a raise; every raise is one more. The smallest ones double
+    the amount: most are possible on the river, the last one all-in.
     """
     raises, amount = 0, rules.big_blind
     while amount < rules.stack:

@@ -1,14 +1,14 @@
 """The betting of heads-up no-limit Texas Hold'em, as in the Annual Computer Poker Competition.
 
 Two seats, the button (0) and the big blind (1), have equal stacks. The button posts the small blind
-and acts first before the flop; the big blind acts first on later streets. The button's call of the
-blind leaves the big blind its option. A raise is named by what the raiser has put in during the
-whole hand ("raise to"). It must raise by at least the last raise of the street, and by one big
-blind if there was none; only all-in may be less. Against an all-in there is no raise, and when it
-is called the hand is shown down. Folding is not offered where checking is free. Who folds loses
-what it has put in, and at a showdown the loser loses the smaller of the two amounts.
+and acts first before the flop; the big blind acts first on later streets, and has its option after
+a call before the flop. A raise is named by what the raiser has put in during the whole hand ("raise
+to"). It raises by at least the last raise of the street, or one big blind; only all-in may be less.
+Against an all-in there is no raise, and its call leads to the showdown. Folding is not offered
+where checking is free. Who folds loses what it has put in; the loser of a showdown loses the
+smaller of the two amounts.
 
-The functions of a state are pure and work on batches as well: its leaves have any one shape, [...].
+Functions of a state are pure; its leaves have any one shape, [...].
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.envs.held import require_count
+from jaxrace.core.validation import BadArgument, require_integer
 
 BUTTON, BIG_BLIND = 0, 1
 STREETS = ("preflop", "flop", "turn", "river")
@@ -33,13 +33,13 @@ _LARGEST_STACK = 400_000_000
 
 @dataclasses.dataclass(frozen=True)
 class Rules:
-    """The amounts that are played for, in chips; both stacks are equal.
+    """The amounts in chips; both stacks are equal.
 
-    ValueError unless 1 <= `small_blind` < `big_blind` <= `stack`.
+    BadArgument unless 1 <= `small_blind` < `big_blind` <= `stack`.
 
     >>> Rules(stack=99)
     Traceback (most recent call last):
-    ValueError: stack: expected an integer from big_blind = 100 to 400000000, got 99
+    jaxrace.core.validation.BadArgument: stack: expected an integer of at least 100, got 99
     """
 
     small_blind: int = 50
@@ -47,26 +47,15 @@ class Rules:
     stack: int = 20_000
 
     def __post_init__(self) -> None:
-        require_count("small_blind", self.small_blind)
-        if type(self.big_blind) is not int or self.big_blind <= self.small_blind:
-            raise ValueError(
-                f"big_blind: expected an integer above small_blind = {self.small_blind}, "
-                f"got {self.big_blind!r}"
-            )
-        if type(self.stack) is not int or not self.big_blind <= self.stack <= _LARGEST_STACK:
-            raise ValueError(
-                f"stack: expected an integer from big_blind = {self.big_blind} to "
-                f"{_LARGEST_STACK}, got {self.stack!r}"
-            )
+        require_integer("small_blind", self.small_blind, 1)
+        require_integer("big_blind", self.big_blind, self.small_blind + 1)
+        require_integer("stack", self.stack, self.big_blind, _LARGEST_STACK)
 
 
 @jax.tree_util.register_dataclass
 @dataclasses.dataclass(frozen=True)
 class BettingState:
-    """Where the betting of a hand stands.
-
-    Nothing is played any more once it is `finished` or `illegal`; `to_act` has no meaning then.
-    """
+    """Where the betting of a hand stands; `to_act` means nothing once it is over."""
 
     contributions: tuple[jax.Array, jax.Array]  # int32 [...] each, what each seat has put in
     street: jax.Array  # int32 [...], 0..3; where the betting ended, once it is finished
@@ -75,12 +64,12 @@ class BettingState:
     opened: jax.Array  # bool [...], has somebody acted on this street?
     folded: jax.Array  # int32 [...], the seat that has folded, or -1
     finished: jax.Array  # bool [...]
-    illegal: jax.Array  # bool [...], was there an action that is none? It was not played.
+    illegal: jax.Array  # bool [...], was an action illegal? It was not played.
     rules: Rules = dataclasses.field(metadata={"static": True})
 
 
 def init(rules: Rules, shape: tuple[int, ...] = ()) -> BettingState:
-    """The state of hands before the first action, leaves of a shape.
+    """The state of hands before the first action.
 
     >>> state = init(Rules())
     >>> [int(amount) for amount in state.contributions], int(state.to_act)
@@ -115,13 +104,13 @@ def is_on(state: BettingState) -> jax.Array:
 
 
 def may_fold(state: BettingState) -> jax.Array:
-    """Is folding legal? bool [...]. Checking or calling is, while the hand is on."""
+    """Is folding legal? bool [...]. Checking or calling always is, while the hand is on."""
     own, other = amounts(state)
     return is_on(state) & (own < other)
 
 
 def raise_range(state: BettingState) -> tuple[jax.Array, jax.Array]:
-    """The least and the most that may be raised to, int32 [...] each; (1, 0) if nothing.
+    """The least and the most that may be raised to, int32 [...] each; (1, 0) for no raise.
 
     >>> least, most = raise_range(init(Rules()))
     >>> int(least), int(most)
@@ -135,7 +124,7 @@ def raise_range(state: BettingState) -> tuple[jax.Array, jax.Array]:
 
 
 def is_legal(state: BettingState, action: jax.Array) -> jax.Array:
-    """Is an action as `step` takes it legal? bool [...]."""
+    """Is an action, as `step` takes it, legal? bool [...]."""
     least, most = raise_range(state)
     raises = (action > CALL) & (least <= action) & (action <= most)
     return jnp.where(
@@ -146,16 +135,13 @@ def is_legal(state: BettingState, action: jax.Array) -> jax.Array:
 def step(state: BettingState, action: jax.Array | int) -> BettingState:
     """The state after an action, int32 [...].
 
-    0 folds, 1 checks or calls, any larger number raises to that amount. ValueError if it is no
-    integer or not legal. In compiled code an illegal action, whatever it is, leaves everything as
-    it was and sets `illegal`, which ends the hand without a payoff.
+    0 folds, 1 checks or calls, any larger number raises to that amount. BadArgument if it is not
+    legal. In compiled code an illegal action leaves everything as it was and sets `illegal`, which
+    ends the hand without a payoff.
 
     >>> state = step(step(init(Rules()), 300), CALL)
     >>> STREETS[int(state.street)], int(state.to_act), [int(x) for x in state.contributions]
     ('flop', 1, [300, 300])
-    >>> step(state, 350)
-    Traceback (most recent call last):
-    ValueError: action: expected one of 1 (check or call), 400..20000 (raise to), got 350
     """
     action = as_integer(action)
     after = _step(state, action)
@@ -181,13 +167,13 @@ def _play(state: BettingState, action: jax.Array) -> BettingState:
     total = jnp.where(folds, own, jnp.where(calls, highest, action))
     raises = total > highest
 
-    # All-in from the blinds on: the big blind has no option to play.
+    # If the blinds are all-in, the big blind has no option.
     closes = calls & (state.opened | (highest == rules.stack))
     last = (state.street == len(STREETS) - 1) | (highest == rules.stack)
     finishes = folds | (closes & last)
     goes_on = closes & ~last
 
-    # A raise by less than the last one is all-in, and does not lower what the next must be.
+    # A raise by less than the last one is all-in, and does not lower the next one.
     last_raise = jnp.where(raises, jnp.maximum(state.last_raise, total - highest), state.last_raise)
     button, big_blind = state.contributions
     acts = state.to_act == BUTTON
@@ -205,17 +191,17 @@ def _play(state: BettingState, action: jax.Array) -> BettingState:
 
 
 def payoffs(state: BettingState, winner: ArrayLike) -> tuple[jax.Array, jax.Array]:
-    """What the button and the big blind have won: int32 [...] each, their sum is 0.
+    """What the button and the big blind have won: int32 [...] each, of sum 0; 0 before the end.
 
-    Before the hand is finished that is 0. `winner` of the showdown is int32 [...]: 1 the button, -1
-    the big blind, 0 neither (ValueError for another); it does not count where somebody has folded.
+    `winner` of the showdown is int32 [...]: 1 the button, -1 the big blind, 0 neither (BadArgument
+    for another); it does not count after a fold.
 
     >>> state = step(step(init(Rules()), 300), FOLD)
     >>> [int(amount) for amount in payoffs(state, jnp.int32(0))]
     [100, -100]
     """
     if not isinstance(winner, Tracer) and not np.isin(np.asarray(winner), (-1, 0, 1)).all():
-        raise ValueError(f"winner: expected -1, 0 or 1, got {winner}")
+        raise BadArgument("winner", "-1, 0 or 1", str(winner))
     return _payoffs(state, jnp.asarray(winner, jnp.int32))
 
 
@@ -230,12 +216,12 @@ def _payoffs(state: BettingState, winner: jax.Array) -> tuple[jax.Array, jax.Arr
 
 
 def as_integer(action: Any) -> jax.Array:
-    """An action as int32 [...], -1 where 32 bits do not hold it; ValueError if it is no integer."""
+    """An action as int32 [...], -1 if 32 bits do not hold it; BadArgument for no integer."""
     array = action if isinstance(action, jax.Array) else np.asarray(action)
     if not jnp.issubdtype(array.dtype, jnp.integer):
-        raise ValueError(f"action: expected an integer, got {action!r}")
+        raise BadArgument("action", "an integer", repr(action))
     if array.dtype.itemsize > 4:
-        # Cutting off the upper bits could make another action of it.
+        # Without its upper bits it could be another action.
         module = jnp if isinstance(array, jax.Array) else np
         fits = (array >= 0) & (array < 2**31)
         array = module.where(fits, array.astype(np.int32), np.int32(-1))
@@ -243,17 +229,17 @@ def as_integer(action: Any) -> jax.Array:
 
 
 def _refuse_illegal(after: BettingState, action: jax.Array) -> None:
-    """Raise if an illegal action has led to `after`; names the first, and what was legal."""
+    """Raise for the first illegal action that has led to `after`."""
     illegal = np.asarray(after.illegal)
     if not illegal.any():
         return
     place = np.unravel_index(np.argmax(illegal), illegal.shape)
-    # The state is the one before, but for the flag.
+    # An illegal action has changed nothing but the flag.
     before = jax.tree.map(lambda leaf: leaf[place], after)
     before = dataclasses.replace(before, illegal=jnp.asarray(False))
     where = f" in hand {list(map(int, place))}" if place else ""
     got = np.broadcast_to(np.asarray(action), illegal.shape)[place]
-    raise ValueError(f"action: expected {_describe_legal(before)}, got {got}{where}")
+    raise BadArgument("action", _describe_legal(before), f"{got}{where}")
 
 
 def _describe_legal(state: BettingState) -> str:

@@ -1,9 +1,8 @@
 """What a poker hand of 5 to 7 cards is worth: one integer that orders hands.
 
 The cards of a suit are a mask of 13 bits, one per rank. Intersections of the four masks tell which
-ranks occur twice, three and four times, population counts find the flush, shifts the straight; of
-the bits of a mask, the lowest are dropped until as many are left as count. No tables. Axes: M
-cards, 5 to 7.
+ranks occur twice, three and four times, population counts find the flush, shifts the straight; the
+lowest bits of a mask are dropped until as many are left as count. Axes: M cards, 5 to 7.
 """
 
 import functools
@@ -15,8 +14,8 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.envs.holdem.cards import require_cards
-from jaxrace.envs.holdem.dealing import BOARD, FIRST_HOLE, SECOND_HOLE
+from jaxrace.core.validation import BadArgument
+from jaxrace.envs.holdem.cards import BOARD, FIRST_HOLE, SECOND_HOLE, require_cards
 
 CATEGORIES = (
     "high card",
@@ -37,7 +36,7 @@ _MASK_BITS = 13
 def value(cards: ArrayLike) -> jax.Array:
     """The value of the best five of the cards: int32 [...], larger is better, ties equal.
 
-    `cards` are int32 [M, ...]; fast as [M, N] with N large. ValueError unless there are 5 to 7
+    `cards` are int32 [M, ...]; fast as [M, N] with N large. BadArgument unless there are 5 to 7
     different ones, which compiled code does not check.
 
     >>> from jaxrace.envs.holdem.cards import parse
@@ -46,30 +45,29 @@ def value(cards: ArrayLike) -> jax.Array:
     (True, 'two pair', 'straight')
     """
     if jnp.ndim(cards) == 0 or not 5 <= jnp.shape(cards)[0] <= 7:
-        raise ValueError(f"cards: expected 5 to 7 along the first axis, got {jnp.shape(cards)}")
+        raise BadArgument("cards", "5 to 7 along the first axis", str(jnp.shape(cards)))
     if not isinstance(cards, Tracer):
         require_cards("cards", cards)
     return _value(jnp.asarray(cards, jnp.int32))
 
 
 def category(values: jax.Array) -> jax.Array:
-    """The places in `CATEGORIES` of what `value` returned, int32 [...]."""
+    """The places in `CATEGORIES` of values, int32 [...]."""
     return values >> (2 * _MASK_BITS)
 
 
 def showdown(decks: ArrayLike) -> jax.Array:
     """Which of the two hands wins: int32 [...], 1 for hand 0, -1 for hand 1, 0 for a tie.
 
-    `decks` are int32 [9, ...]; ValueError for another number of cards, or if one is repeated.
+    `decks` are int32 [9, ...], of different cards.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> int(showdown(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")))
     1
     """
     if jnp.ndim(decks) == 0 or jnp.shape(decks)[0] != BOARD.stop:
-        raise ValueError(
-            f"decks: expected {BOARD.stop} cards along the first axis, got {jnp.shape(decks)}"
-        )
+        expected = f"{BOARD.stop} cards along the first axis"
+        raise BadArgument("decks", expected, str(jnp.shape(decks)))
     if not isinstance(decks, Tracer):
         require_cards("decks", decks)
     return _showdown(jnp.asarray(decks, jnp.int32))
@@ -91,11 +89,11 @@ def _value(cards: jax.Array) -> jax.Array:
     flush = functools.reduce(
         operator.or_, [jnp.where(lax.population_count(mask) >= 5, mask, 0) for mask in suits]
     )
-    # Seven cards with a flush have no full house nor four of a kind, and a straight beside the
-    # flush does not count.
+    # Seven cards with a flush have neither a full house nor four of a kind, and a straight beside
+    # the flush does not count.
     straight = _highest(_straights(jnp.where(flush != 0, flush, once)))
 
-    # Three ranks may be paired, and two may be there thrice.
+    # There may be three pairs, or two triples.
     pairs = lax.population_count(twice)
     two_pairs = jnp.where(pairs == 3, _without_lowest(twice), twice)
     triple = _highest(thrice)

@@ -1,7 +1,7 @@
-"""Hands between two players without memory, all at once.
+"""Hands between two players, all at once.
 
-Every hand takes as many steps as the longest one may; in each, both players are asked for all
-hands, and the action of whoever is to act is played. Axes: N hands, T steps.
+Every hand takes as many steps as the longest one may. In each, both players are asked for all
+hands, and the action of the one to act is played. Axes: N hands, T steps.
 """
 
 import functools
@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import BettingState, Rules
 from jaxrace.envs.holdem.policies import Policy
@@ -38,11 +39,12 @@ def play(
     """Play one hand of each deck, with the policies of player 0 and player 1.
 
     The random numbers of a policy are those of a whole batch: the same hands in batches of other
-    sizes are others. Arguments and errors are those of `play_lane`; `with_moves` also returns what
-    was done.
+    sizes are others. `deals` are what `prepare` returned for N decks; `seating` has leaves [] or
+    [N]. BadArgument if they do not fit or, where nothing is traced, a policy took an illegal
+    action. `with_moves` also returns what was done.
 
-    >>> from jaxrace.envs.holdem import dealing, policies
-    >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
+    >>> from jaxrace.envs.holdem import deal, policies
+    >>> deals = table.prepare(deal(jax.random.key(0), 3))
     >>> pair = policies.always_call, policies.always_fold
     >>> play(pair, jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
     Array([50, 50, 50], dtype=int32)
@@ -53,10 +55,9 @@ def play(
         illegal = np.asarray(played.illegal)
         hand = int(illegal.argmax())
         players = np.broadcast_to(np.asarray(table.player_to_act(final, seating)), illegal.shape)
-        raise ValueError(
-            f"policies[{players[hand]}]: expected legal actions, got another one on street "
-            f"{final.street[hand]} of hand {hand} (and in {illegal.sum() - 1} other hands)"
-        )
+        where = f"on street {final.street[hand]} of hand {hand}"
+        got = f"another one {where} (and in {illegal.sum() - 1} other hands)"
+        raise BadArgument(f"policies[{players[hand]}]", "legal actions", got)
     return played
 
 
@@ -73,7 +74,7 @@ def _play(
 
     def act(state: BettingState, keys: jax.Array) -> tuple[BettingState, Move | None]:
         observation = table.observe(state, deals, seating)
-        # Before they are merged: a truth value beside an integer would become one.
+        # Each by itself: merged with an integer, a truth value would pass.
         first, second = (
             betting.as_integer(policy(keys[i], observation)) for i, policy in enumerate(policies)
         )

@@ -1,8 +1,8 @@
-"""Players without memory: functions of a key and of what they see.
+"""Players as functions of a key and of what they see.
 
-A policy has the signature `policy(key, observation) -> action`, is pure, and hashable as static
-arguments must be. The leaves of the observation have any one shape [...] and so has the action,
-int32 in 0..6: a policy plays all hands of a batch at once, with one key. Axes: A = 7 actions.
+A policy is a pure, hashable `policy(key, observation) -> action`. The leaves of the observation
+have any one shape [...] and so has the action, int32 in 0..6: a policy plays all hands of a batch
+at once, with one key. Axes: A = 7 actions.
 """
 
 from collections.abc import Callable
@@ -12,9 +12,13 @@ import jax.numpy as jnp
 
 from jaxrace.envs.holdem.abstraction import CALL, FOLD, NUM_ACTIONS
 from jaxrace.envs.holdem.table import Observation
-from jaxrace.envs.holdem.utility import pot_odds
 
 Policy = Callable[[jax.Array, Observation], jax.Array]
+
+
+def pot_odds(total: jax.Array, other: jax.Array) -> jax.Array:
+    """What a player who has put in `other` pays to call `total`, as a share of the pot then."""
+    return (total - other).astype(jnp.float32) / (2 * total).astype(jnp.float32)
 
 
 def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
@@ -53,8 +57,8 @@ def always_fold(key: jax.Array, observation: Observation) -> jax.Array:
 def by_pot_odds(key: jax.Array, observation: Observation) -> jax.Array:
     """Check or call where the strength of the hand is at least its price, else fold.
 
-    The price is what a call costs, as a share of the pot after it. Needs decks with strengths; with
-    strengths that are all 0 it checks and folds.
+    The price is the `pot_odds` of a call. Needs decks with strengths; with strengths of 0 it checks
+    and folds.
     """
     del key
     price = pot_odds(observation.other, observation.own)

@@ -1,9 +1,9 @@
-"""Hand strength: how likely a hand is not beaten at the showdown by one that is drawn at random.
+"""Hand strength: how likely a random hand of the opponent does not win at the showdown.
 
-It is 1 - E[b / 990] over the cards that are still to come on the board, where b of the 990 pairs
-that the opponent may then hold are strictly better. On the turn and the river it is exact. Before,
-every sample is a board and a hand of the opponent: one hand for each board is far better than all
-990, which say much the same. Axes: N decks, 2 hands, 4 streets, B cards of the board, S samples.
+It is 1 - E[b / 990] over the cards to come on the board, where b of the 990 pairs that the opponent
+may then hold are strictly better. It is exact on the turn and on the river. Before, every sample is
+a board and one hand of the opponent: all 990 of a board say much the same. Axes: N decks, 2 hands,
+4 streets, B cards of the board, S samples.
 """
 
 import functools
@@ -16,10 +16,9 @@ from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.envs.held import require_count
-from jaxrace.envs.holdem import dealing, evaluation
-from jaxrace.envs.holdem.cards import DECK_SIZE, require_cards
-from jaxrace.envs.holdem.dealing import BOARD, CARDS_DEALT, FIRST_HOLE, SECOND_HOLE
+from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer
+from jaxrace.envs.holdem import cards, evaluation
+from jaxrace.envs.holdem.cards import BOARD, DECK_SIZE, require_cards
 
 SAMPLES = 4096
 Cards = jax.Array | np.ndarray
@@ -30,18 +29,18 @@ _BOARD_SIZES = 0, 3, 4, 5  # on each street
 def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.Array:
     """The strength of both hands of every deck on all streets: float32 [4, 2, N].
 
-    What `jaxrace.envs.holdem.prepare` takes, to be computed once for all that play the decks, int32
-    [9, N] (ValueError unless nine different cards each). With S samples before the turn, drawn with
-    the key, the standard error is at most 1 / (2 sqrt(S)): 0.0078 by default.
+    What `jaxrace.envs.holdem.prepare` takes, computed once for all that play the decks, int32 [9,
+    N], of different cards. Before the turn the standard error is at most 1 / (2 sqrt(S)): 0.0078 by
+    default.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> deck = parse("As Ad  7h 2c  Ah 7d 7c Ac 2d")[:, None]
     >>> strengths(jax.random.key(0), deck)[:, :, 0].round(2).tolist()
     [[0.8..., 0.3...], [1.0, 0.9...], [1.0, 0.9...], [1.0, 0.9...]]
     """
-    require_count("samples", samples)
-    if jnp.ndim(decks) != 2 or jnp.shape(decks)[0] != CARDS_DEALT:
-        raise ValueError(f"decks: expected shape ({CARDS_DEALT}, N), got {jnp.shape(decks)}")
+    require_integer("samples", samples, 1, MOST_INT32)
+    if jnp.ndim(decks) != 2 or jnp.shape(decks)[0] != cards.CARDS_DEALT:
+        raise BadArgument("decks", f"shape ({cards.CARDS_DEALT}, N)", str(jnp.shape(decks)))
     if not isinstance(decks, Tracer):
         require_cards("decks", decks)
     return _strengths(key, jnp.asarray(decks, jnp.int32), samples)
@@ -60,7 +59,7 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     def of_deck(number_and_deck: tuple[jax.Array, jax.Array]) -> jax.Array:
         number, deck = number_and_deck
         keys = jax.random.split(jax.random.fold_in(key, number))
-        holes = jnp.stack([deck[FIRST_HOLE], deck[SECOND_HOLE]])
+        holes = jnp.stack([deck[cards.FIRST_HOLE], deck[cards.SECOND_HOLE]])
         return jax.vmap(of_hand, in_axes=(0, 0, None), out_axes=1)(keys, holes, deck[BOARD])
 
     numbers = jnp.arange(decks.shape[1], dtype=jnp.int32)
@@ -71,8 +70,7 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
 def exact(hole: ArrayLike, board: ArrayLike) -> jax.Array:
     """The strength of a hand on the turn or on the river, float32 [].
 
-    Of `hole` int32 [2] and `board` int32 [4] or [5]; ValueError for other numbers of cards, or, as
-    far as they are not traced, no cards or a card twice.
+    Of `hole` int32 [2] and `board` int32 [4] or [5]; BadArgument for others.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> float(exact(parse("2c 3c"), parse("Ts Js Qs Ks As")))
@@ -83,9 +81,9 @@ def exact(hole: ArrayLike, board: ArrayLike) -> jax.Array:
 
 
 def sampled(key: jax.Array, hole: ArrayLike, board: ArrayLike, samples: int) -> jax.Array:
-    """An unbiased estimate of the strength of a hand on any street, float32 [].
+    """An unbiased estimate of the strength of a hand on any street from S samples, float32 [].
 
-    From S samples; cards and errors are those of `exact`, with 0, 3, 4 or 5 on the board.
+    Of `hole` int32 [2] and 0, 3, 4 or 5 cards on the board.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> f"{sampled(jax.random.key(0), parse('As Ah'), parse(''), 4_000):.2f}"  # it is 0.855
@@ -97,12 +95,12 @@ def sampled(key: jax.Array, hole: ArrayLike, board: ArrayLike, samples: int) -> 
 def _as_hand(
     hole: ArrayLike, board: ArrayLike, sizes: tuple[int, ...]
 ) -> tuple[jax.Array, jax.Array]:
-    """Both as int32; ValueError unless the hand has two cards and the board one of these sizes."""
+    """Both as int32, checked."""
     if jnp.shape(hole) != (2,):
-        raise ValueError(f"hole: expected shape (2,), got {jnp.shape(hole)}")
+        raise BadArgument("hole", "shape (2,)", str(jnp.shape(hole)))
     if jnp.shape(board) not in [(size,) for size in sizes]:
         expected = " or ".join(map(str, sizes))
-        raise ValueError(f"board: expected {expected} cards, got shape {jnp.shape(board)}")
+        raise BadArgument("board", f"{expected} cards", f"shape {jnp.shape(board)}")
     if not isinstance(hole, Tracer) and not isinstance(board, Tracer):
         require_cards("hole and board", np.append(np.asarray(hole), np.asarray(board)))
     return jnp.asarray(hole, jnp.int32), jnp.asarray(board, jnp.int32)
@@ -114,31 +112,31 @@ def _sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) ->
     unseen = DECK_SIZE - hole.shape[0] - board.shape[0]
     left = unseen - jnp.arange(to_come + 2, dtype=jnp.int32)
     places = jax.random.randint(key, (to_come + 2, samples), 0, left[:, None], jnp.int32)
-    return _not_beaten(hole, board, dealing.cards_at(places)[:, :, None])
+    return _not_beaten(hole, board, cards.cards_at(places)[:, :, None])
 
 
 @jax.jit
 def _not_beaten(hole: Cards, board: Cards, places: Cards) -> jax.Array:
-    """The share of cases in which no better hand is held.
+    """The share of cases without a better hand.
 
     `places` int32 [5 - B + 2, boards, hands on each] are those of the cards that complete the board
     and of the opponent's two, among the unseen cards in their order.
     """
     known = jnp.concatenate([hole, board])
     unseen = jnp.asarray(places, jnp.int32)
-    # Places of a sorted deck from which the known cards have been taken, as cards.
+    # From places in the sorted deck without the known cards to cards.
     for card in jnp.sort(known):
         unseen = unseen + (unseen >= card).astype(jnp.int32)
     rest, others = unseen[:-2], unseen[-2:]
     other = evaluation.value(_stack([*others, *board, *rest], rest.shape[1:]))
-    # The own hand is one for each board.
+    # The own hand has one value for each board.
     own = evaluation.value(_stack([*hole, *board, *rest[:, :, :1]], (rest.shape[1], 1)))
     beaten = jnp.sum(other > own, dtype=jnp.int32).astype(jnp.float32)
     return 1 - beaten / np.float32(other.size)
 
 
-def _stack(cards: list[jax.Array], shape: tuple[int, ...]) -> jax.Array:
-    return jnp.stack([jnp.broadcast_to(card, shape) for card in cards])
+def _stack(parts: list[jax.Array], shape: tuple[int, ...]) -> jax.Array:
+    return jnp.stack([jnp.broadcast_to(card, shape) for card in parts])
 
 
 @functools.cache

@@ -1,9 +1,8 @@
 """What players are told at the table, and what is noted of a hand.
 
-Both drivers stand on this: `match` for players without memory, `lanes` for players with one. Cards
-stay out of the betting: for every deck, who wins the showdown and how strong each hand is on each
-street is computed beforehand, and shared by all who play that deck. Axes: 4 streets, 2 hands of a
-deck, A = 7 actions; [...] is a batch of hands, or none.
+Cards stay out of the betting: for every deck, who wins the showdown and how strong each hand is on
+each street is computed beforehand, and shared by all who play that deck. Axes: 4 streets, 2 hands
+of a deck, A = 7 actions; [...] is any batch of hands.
 """
 
 from typing import NamedTuple
@@ -14,6 +13,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.envs.holdem import abstraction, betting
 from jaxrace.envs.holdem.betting import BettingState
 from jaxrace.envs.holdem.evaluation import showdown
@@ -27,7 +27,7 @@ class Deals(NamedTuple):
 
 
 class Seating(NamedTuple):
-    """Who sits where, and with which cards. Players are 0 and 1.
+    """Who sits where, with which cards; players are 0 and 1.
 
     A deck is played again with players exchanged, cards and all, by changing `button` and `first`;
     with the same seats and hands exchanged, by changing `first` alone.
@@ -42,7 +42,7 @@ SEATINGS = (Seating(0, 0), Seating(1, 1), Seating(0, 1), Seating(1, 0))
 
 
 class Observation(NamedTuple):
-    """What the player knows who is to act."""
+    """What the player to act knows."""
 
     seat: jax.Array  # int32 [...], its own: 0 the button, 1 the big blind
     street: jax.Array  # int32 [...], 0..3
@@ -54,7 +54,7 @@ class Observation(NamedTuple):
 
 
 class Move(NamedTuple):
-    """An action and what it was answering to."""
+    """An action, and what it answered."""
 
     made: jax.Array  # bool [...]; False after the end of the hand, where the rest means nothing
     seat: jax.Array  # int32 [...], who acted
@@ -68,9 +68,8 @@ class Move(NamedTuple):
 def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
     """What decides over decks, int32 [9, ...] as `deal` returns them.
 
-    `strengths` float32 [4, 2, ...] are those of each hand on each street, however players measure
-    them; by default 0, for players that do not look at their cards. ValueError if a deck has not
-    nine different cards, or `strengths` do not fit.
+    `strengths` float32 [4, 2, ...] are those of each hand on each street, however measured; by
+    default 0, for players that do not look at their cards.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> int(prepare(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")).winner)
@@ -81,7 +80,7 @@ def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
     if strengths is None:
         return Deals(winner, jnp.zeros(shape, jnp.float32))
     if jnp.shape(strengths) != shape:
-        raise ValueError(f"strengths: expected shape {shape}, got {jnp.shape(strengths)}")
+        raise BadArgument("strengths", f"shape {shape}", str(jnp.shape(strengths)))
     return Deals(winner, jnp.asarray(strengths, jnp.float32))
 
 
@@ -107,7 +106,7 @@ def observe(state: BettingState, deals: Deals, seating: Seating) -> Observation:
 
 
 def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
-    """The state after an action, and the note of it; where the hand is over, nothing moves.
+    """The state after an action, and the note of it; a hand that is over stays.
 
     The action is int32 [...] in 0..6; an illegal one sets `BettingState.illegal`.
 
@@ -120,7 +119,7 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
     stepped = abstraction.advance(state, action)
     after = jax.tree.map(lambda new, old: jnp.where(is_on, new, old), stepped, state)
     own, other = betting.amounts(state)
-    # After the action, its seat is known from the state before.
+    # The state before tells whose action it was.
     button, big_blind = after.contributions
     total = jnp.where(state.to_act == betting.BUTTON, button, big_blind)
     made = is_on & ~after.illegal
@@ -147,22 +146,19 @@ def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
 
 
 def as_seating(seating: Seating, deals: Deals) -> Seating:
-    """A seating of N decks, leaves int32 [] or [N].
-
-    ValueError if a player, as far as it is not traced, is neither 0 nor 1, or a shape does not fit.
-    """
+    """A seating of N decks, leaves int32 [] or [N]; BadArgument if it, or the deals, do not fit."""
     for name, players in zip(Seating._fields, seating, strict=True):
         if not isinstance(players, Tracer) and not np.isin(np.asarray(players), (0, 1)).all():
-            raise ValueError(f"seating.{name}: expected players 0 or 1, got {players}")
+            raise BadArgument(f"seating.{name}", "players 0 or 1", str(players))
     shape = jnp.shape(deals.winner)
     if len(shape) != 1:
-        raise ValueError(f"deals: expected a list of them, got shape {shape}")
+        raise BadArgument("deals", "a list of them", f"shape {shape}")
     expected, got = (len(betting.STREETS), 2, *shape), jnp.shape(deals.strengths)
     if got != expected:
-        raise ValueError(f"deals.strengths: expected shape {expected}, got {got}")
+        raise BadArgument("deals.strengths", f"shape {expected}", str(got))
     for name, players in zip(Seating._fields, seating, strict=True):
         if (got := jnp.shape(players)) not in ((), shape):
-            raise ValueError(f"seating.{name}: expected shape () or {shape}, got {got}")
+            raise BadArgument(f"seating.{name}", f"shape () or {shape}", str(got))
     return Seating(*(jnp.asarray(players, jnp.int32) for players in seating))
 
 
@@ -170,7 +166,7 @@ def _strength(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
     """That of the hand of the player to act, on the present street."""
     hand = player_to_act(state, seating) ^ seating.first
     strengths = jnp.where(hand == 0, deals.strengths[:, 0], deals.strengths[:, 1])
-    # Street by street, because gathering one by one is slow on a CPU.
+    # Street by street, as a gather is slow on a CPU.
     found = strengths[0]
     for street in range(1, len(betting.STREETS)):
         found = jnp.where(state.street == street, strengths[street], found)

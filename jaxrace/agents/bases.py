@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.core.narrowing import as_float32, require_held
 from jaxrace.core.validation import BadArgument, require_integer
-from jaxrace.envs.held import as_float32, require_held
 
 _MOST_FEATURES = 100_000
 

@@ -6,8 +6,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from jaxrace.core.narrowing import as_float32
 from jaxrace.envs import OutcomeFold, Transition
-from jaxrace.envs.held import as_float32
 
 
 @dataclasses.dataclass(frozen=True)

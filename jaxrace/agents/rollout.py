@@ -22,7 +22,7 @@ from jaxrace.core.validation import (
     require_keys,
 )
 from jaxrace.envs import Environment, OutcomeFold, Transition
-from jaxrace.envs.absorbing import absorb
+from jaxrace.envs.environment import absorb
 
 # Of one search, which counts them in int32, those beyond the budget included.
 MOST_EPISODES = 2**30

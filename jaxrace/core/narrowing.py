@@ -1,20 +1,23 @@
 """Numbers on their way to a device, where they have 32 bits: none silently becomes another one.
 
 The last digits of a float may go. A number out of range is refused, and so are different numbers
-that come out equal. With ``jax_enable_x64`` a device holds 64 bits.
+that come out equal. With ``jax_enable_x64`` a device holds 64 bits. Arrays of JAX pass unchecked.
 """
 
+import dataclasses
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jax.typing import DTypeLike
 
 from jaxrace.core.keys import without_keys
+from jaxrace.core.validation import BadArgument
 
-# The share of pairs of different numbers that rounding may make equal, as it does with a few of
-# many thousands of random numbers. Averaged comparisons do not notice.
+# The share of pairs of different numbers that rounding may make equal: so it does with a few of
+# many thousands of random numbers, which averaged comparisons do not notice.
 _MOST_TIED = 1e-3
 
 
@@ -31,46 +34,89 @@ def as_arrays(name: str, tree: Any) -> Any:
     return jax.tree.map(convert, tree)
 
 
-def as_host_array(name: str, leaf: Any) -> Any:
-    """An array of NumPy that JAX can take over; arrays of JAX stay what they are.
+def as_float32(name: str, values: Any) -> jax.Array:
+    """A float32 array; BadArgument where a finite number of the host would become infinite."""
+    require_held(name, values, jnp.float32)
+    return jnp.asarray(values, jnp.float32)
 
-    Texts, dates and rows of many lengths are refused, and what is masked, which would count.
+
+# A loop whose carry starts with a weak type and goes on with a strong one fails or compiles twice;
+# with x64 a weak float becomes a float64.
+def strongly_typed(tree: Any, name: str = "leaves") -> Any:
+    """The pytree with arrays for leaves, none of them weakly typed.
+
+    Python's floats become float32 and its integers int32; arrays keep their shape and dtype.
+    BadArgument for a number out of the range of what it becomes.
+    """
+    kinds = {float: jnp.float32, int: jnp.int32}
+
+    def strong(leaf: Any) -> jax.Array:
+        dtype = kinds.get(type(leaf))
+        require_held(name, leaf, dtype)
+        array = jnp.asarray(leaf, dtype)
+        if not jax.typeof(array).weak_type:  # also random keys, which cannot be converted
+            return array
+        return jax.lax.convert_element_type(array, array.dtype)
+
+    return jax.tree.map(strong, tree)
+
+
+@dataclasses.dataclass(frozen=True)
+class Float32Params:
+    """Base of parameters; BadArgument where a float32 does not hold one."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            require_held(field.name, getattr(self, field.name), jnp.float32)
+
+
+def as_host_array(name: str, leaf: Any) -> Any:
+    """An array of NumPy that JAX can take over; arrays of JAX stay.
+
+    Refused are texts, dates, rows of unequal lengths and masked arrays, whose masked numbers would
+    count.
     """
     if isinstance(leaf, jax.Array | Tracer):
         return leaf
     if isinstance(leaf, np.ma.MaskedArray):
-        raise ValueError(f"{name}: expected arrays or numbers, got a masked array")
+        raise BadArgument(name, "arrays or numbers", "a masked array")
     try:
         array = np.asarray(leaf)
         jax.dtypes.canonicalize_dtype(array.dtype)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: expected arrays or numbers, got {leaf!r}") from error
+        raise BadArgument(name, "arrays or numbers", repr(leaf)) from error
     is_known = array.dtype.kind in "biufcV"  # V: of few bits, such as bfloat16; or records
-    most_bytes = 16 if array.dtype.kind == "c" else 8  # JAX has no longer ones
+    most_bytes = 16 if array.dtype.kind == "c" else 8  # of JAX's dtypes
     is_known &= array.dtype.names is None and array.dtype.itemsize <= most_bytes
     if not is_known:
         got = f"an array of {array.dtype}" if isinstance(leaf, np.ndarray | list) else repr(leaf)
-        raise ValueError(f"{name}: expected arrays or numbers, got {got}")
+        raise BadArgument(name, "arrays or numbers", got)
     return array
 
 
-def require_held(name: str, tree: Any) -> None:
-    """Raise unless JAX holds the numbers of Python and arrays of NumPy among the leaves."""
+def require_held(name: str, tree: Any, dtype: DTypeLike | None = None) -> None:
+    """Raise unless a dtype holds the numbers of Python and of NumPy among the leaves.
+
+    By default it is the dtype that JAX gives them.
+    """
     for leaf in jax.tree.leaves(tree):
         if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
-            array = as_host_array(name, leaf)
-            require_range(name, array, dtype_of(array))
+            # A Python integer may have more bits than any dtype.
+            array = np.asarray(leaf) if isinstance(leaf, int) else as_host_array(name, leaf)
+            usual = np.dtype(int) if array.dtype == object else array.dtype
+            kept = jax.dtypes.canonicalize_dtype(usual) if dtype is None else dtype
+            require_range(name, array, kept)
 
 
 def dtype_of(array: Any) -> Any:
-    """The dtype that an array has as one of JAX; keys have one of their own."""
+    """The dtype of an array once it is JAX's."""
     if isinstance(array, jax.Array | Tracer):
         return array.dtype
     return jax.dtypes.canonicalize_dtype(array.dtype)
 
 
 def are_kept(values: np.ndarray, dtype: Any) -> bool:
-    """Does a dtype hold all of these numbers exactly? Devices take tiny ones for 0."""
+    """Does a dtype hold all of these numbers exactly? Devices take subnormal ones for 0."""
     if not np.can_cast(values.dtype, dtype, "safe"):
         return False
     if values.dtype != dtype or values.dtype.kind != "f" or not values.size:
@@ -79,28 +125,37 @@ def are_kept(values: np.ndarray, dtype: Any) -> bool:
     return not ((values != 0) & (np.abs(values) < tiny)).any()
 
 
-def require_range(name: str, values: np.ndarray, dtype: Any) -> None:
-    """Raise unless all numbers are in the range of a dtype, or infinite, or NaN."""
+def require_range(name: str, values: np.ndarray, dtype: DTypeLike) -> None:
+    """Raise unless a dtype holds all numbers but for the last digits of floats.
+
+    Infinities and NaN pass where a dtype has them.
+    """
     dtype = jnp.dtype(dtype)
     if np.can_cast(values.dtype, dtype, "safe"):
+        return
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        for part in (np.real(values), np.imag(values)):
+            require_range(name, part, jnp.finfo(dtype).dtype)
         return
     if jnp.issubdtype(dtype, jnp.integer):
         limits = jnp.iinfo(dtype)
         # Compared with Python's integers, which have no range.
-        is_out = (values < int(limits.min)) | (values > int(limits.max))
+        is_out = ~((values >= int(limits.min)) & (values <= int(limits.max)))
+        if values.dtype.kind == "f":
+            is_out |= values != np.floor(values)
     else:
-        is_out = np.isfinite(values) & ~np.isfinite(_rounded(values, dtype))
-    if is_out.any():
-        article = "an" if jnp.issubdtype(dtype, jnp.integer) else "a"
-        raise ValueError(
-            f"{name}: expected numbers that {article} {dtype} holds, got {values[is_out].flat[0]}"
-        )
+        size = np.abs(values)
+        is_out = (size > float(jnp.finfo(dtype).max)) & (size < np.inf)
+    if np.any(is_out):
+        article = "an" if dtype.name.startswith("int") else "a"
+        got = str(values[is_out].flat[0])
+        raise BadArgument(name, f"numbers that {article} {dtype} holds", got)
 
 
 def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
     """Raise unless a dtype keeps different numbers different.
 
-    The n numbers of ``values`` [n, ...] at each place of the other axes are compared. One of a
+    Compared are the n numbers of ``values`` [n, ...] at each index of the other axes. One of a
     thousand pairs of different ones may tie.
     """
     dtype = jnp.dtype(dtype)
@@ -120,11 +175,11 @@ def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
     different = len(ordered) * (len(ordered) - 1) / 2 - _equal_pairs(new)
     if (tied > _MOST_TIED * different).any():
         row, column = np.argwhere(new & ~new_kept)[0]
-        pair = (ordered[row, column], ordered[row + 1, column])
-        raise ValueError(
-            f"{name}: expected numbers that a {dtype} tells apart, got {pair[0]} and {pair[1]}; "
-            "subtract what they have in common, or hand over their ranks if only the order counts"
+        got = f"{ordered[row, column]} and {ordered[row + 1, column]}"
+        hint = (
+            "; subtract what they have in common, or hand over their ranks if only the order counts"
         )
+        raise BadArgument(name, f"numbers that a {dtype} tells apart", got, hint)
 
 
 def _rounded(values: np.ndarray, dtype: Any) -> np.ndarray:
@@ -136,7 +191,7 @@ def _rounded(values: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def _equal_pairs(is_new: np.ndarray) -> np.ndarray:
-    """Pairs of equal ones in each column of sorted numbers, given where others begin: [d]."""
+    """Equal pairs in each column of sorted numbers, given where new numbers begin: [d]."""
     length, count = is_new.shape[0] + 1, is_new.shape[1]
     starts = np.concatenate([np.ones((1, count), bool), is_new]).T.reshape(-1)
     sizes = np.diff(np.append(np.flatnonzero(starts), starts.size))
@@ -147,7 +202,7 @@ def _equal_pairs(is_new: np.ndarray) -> np.ndarray:
 def require_rows_apart(name: str, given: Any, kept: Any) -> None:
     """Raise unless rows that differ in what was given differ in what is kept.
 
-    ``given`` has leaves [K, ...], NumPy's or JAX's; ``kept`` has the same as arrays of JAX.
+    ``given`` has leaves [K, ...], NumPy's or JAX's; ``kept`` has JAX's.
     """
     olds, news = jax.tree.leaves(given), jax.tree.leaves(kept)
     narrowed = [new.dtype for old, new in zip(olds, news, strict=True) if old.dtype != new.dtype]
@@ -158,10 +213,8 @@ def require_rows_apart(name: str, given: Any, kept: Any) -> None:
     for row, code in enumerate(after):
         other = first.setdefault(code, row)
         if before[other] != before[row]:
-            raise ValueError(
-                f"{name}: expected rows that {narrowed[0]} tells apart, got {other} and {row}, "
-                "which it does not"
-            )
+            expected, got = f"rows that {narrowed[0]} tells apart", f"{other} and {row}"
+            raise BadArgument(name, expected, got, ", which it does not")
 
 
 def _row_codes(leaves: list[Any]) -> list[tuple[bytes, ...]]:

@@ -4,7 +4,7 @@ import math
 import os
 import re
 import stat
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -30,63 +30,58 @@ class BadArgument(ValueError):  # noqa: N818 (it says what is wrong by itself)
         return type(self), (self.name, self.expected, self.got, self.hint)
 
 
-# Of the positive float32 numbers with all their digits.
+MOST_INT32 = 2**31 - 1
+# Of the positive normal float32 numbers.
 _LEAST, _MOST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)
 
 
 def require_integer(name: str, value: Any, least: int, most: float = math.inf) -> None:
     """Raise unless ``value`` is an integer with ``least <= value <= most``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ValueError(f"{name}: expected an integer of at least {least}, got {value!r}")
+        raise BadArgument(name, f"an integer of at least {least}", repr(value))
     if value > most:
-        raise ValueError(f"{name}: expected at most {most}, got {value}")
+        raise BadArgument(name, f"at most {most}", str(value))
 
 
 def require_top(top: int, num_options: int) -> None:
     """Raise unless ``top`` is an integer, at least 1, and less than the number of options."""
     require_integer("top", top, 1)
     if top >= num_options:
-        raise ValueError(f"top: expected less than the {num_options} options, got {top}")
+        raise BadArgument("top", f"less than the {num_options} options", str(top))
 
 
 def require_positive(name: str, value: ArrayLike) -> None:
     """Raise unless ``value`` is positive and float32 holds it, neither as 0 nor as infinity."""
     number = _as_float(value)
     if not 0 < number < math.inf:
-        raise ValueError(f"{name}: expected a positive number, got {value!r}")
+        raise BadArgument(name, "a positive number", repr(value))
     if not _LEAST <= number <= _MOST:
-        raise ValueError(
-            f"{name}: expected a positive number from {_LEAST:.2g} to {_MOST:.2g}, as float32 "
-            f"holds, got {value!r}"
-        )
+        expected = f"a positive number from {_LEAST:.2g} to {_MOST:.2g}, as float32 holds"
+        raise BadArgument(name, expected, repr(value))
 
 
 def require_probability(name: str, value: ArrayLike) -> None:
     """Raise unless ``value`` is strictly between 0 and 1, and its inverse finite."""
     if not np.finfo(np.float64).tiny <= _as_float(value) < 1:
-        raise ValueError(f"{name}: expected a number between 0 and 1, exclusive, got {value!r}")
+        raise BadArgument(name, "a number between 0 and 1, exclusive", repr(value))
 
 
 def require_float32_probability(name: str, value: ArrayLike) -> None:
     """Raise unless ``value`` is a number between 0 and 1 that float32 tells from both."""
     require_probability(name, value)
     if not _LEAST <= float(np.float32(_as_float(value))) < 1:
-        raise ValueError(
-            f"{name}: expected a number between 0 and 1 that float32 tells from both, got {value!r}"
-        )
+        expected = "a number between 0 and 1 that float32 tells from both"
+        raise BadArgument(name, expected, repr(value))
 
 
 def require_number(
     name: str, value: ArrayLike, least: float, below: float = math.inf, most: float = _MOST
 ) -> None:
-    """Raise unless ``value`` is a number with ``least <= value < below``, at most ``most``.
-
-    A number above the largest float32 would be infinite on a device.
-    """
+    """Raise unless ``least <= value < below``, and at most ``most``: what float32 holds."""
     if not least <= _as_float(value) < below:
-        raise ValueError(f"{name}: expected a number in [{least}, {below}), got {value!r}")
+        raise BadArgument(name, f"a number in [{least}, {below})", repr(value))
     if abs(_as_float(value)) > most:
-        raise ValueError(f"{name}: expected a number of at most {most:.2g}, got {value!r}")
+        raise BadArgument(name, f"a number of at most {most:.2g}", repr(value))
 
 
 _ADDRESS = re.compile(r"auto|local|ray://.+|([\w.-]+|\[[\da-fA-F:.]+\]):\d+")
@@ -104,12 +99,10 @@ def is_address(word: str) -> bool:
 def require_address(name: str, value: str) -> None:
     """Raise unless ``value`` looks like the address of a cluster of Ray."""
     if not is_address(value):
-        raise ValueError(
-            f"{name}: expected auto, local, HOST:PORT or ray://HOST:PORT, got {value!r}"
-        )
+        raise BadArgument(name, "auto, local, HOST:PORT or ray://HOST:PORT", repr(value))
 
 
-# Rounding that p_ij + p_ji = 1 may have, as of probabilities printed with a few digits.
+# How far rounding may take p_ij + p_ji from 1.
 _PREFERENCE_TOLERANCE = 1e-6
 
 
@@ -117,25 +110,20 @@ def require_preferences(name: str, value: ArrayLike) -> None:
     """Raise unless ``value`` [K, K], K >= 2, holds probabilities with p_ij + p_ji = 1."""
     found = as_reals(name, value, "[K, K]")
     if found.ndim != 2 or found.shape[0] != found.shape[1]:
-        raise ValueError(f"{name}: expected a square, got shape {list(found.shape)}")
+        raise BadArgument(name, "a square", f"shape {list(found.shape)}")
     if len(found) < 2:
-        raise ValueError(f"{name}: expected at least 2 rows, got {len(found)}")
-    bad = np.argwhere(~((found >= 0) & (found <= 1)))
-    if bad.size:
-        i, j = bad[0]
-        raise ValueError(f"{name}: expected probabilities, got {found[i, j]} for {i} against {j}")
-    bad = np.argwhere(abs(found + found.T - 1) > _PREFERENCE_TOLERANCE)
-    if bad.size:
-        i, j = bad[0]
-        raise ValueError(
-            f"{name}: expected p_ij + p_ji = 1, got {found[i, j]} + {found[j, i]} for {i} and {j}"
-        )
+        raise BadArgument(name, "at least 2 rows", str(len(found)))
+    for i, j in np.argwhere(~((found >= 0) & (found <= 1))):
+        raise BadArgument(name, "probabilities", f"{found[i, j]} for {i} against {j}")
+    for i, j in np.argwhere(abs(found + found.T - 1) > _PREFERENCE_TOLERANCE):
+        got = f"{found[i, j]} + {found[j, i]} for {i} and {j}"
+        raise BadArgument(name, "p_ij + p_ji = 1", got)
 
 
 def as_reals(name: str, value: Any, shape: str) -> np.ndarray:
-    """The numbers as float64; ``shape`` says in the message what was expected.
+    """The numbers as float64; ``shape`` is for the message.
 
-    NumPy would make numbers of texts, dates, truth values, complex and masked numbers, too.
+    Refused are texts, dates, truth values, complex and masked numbers: NumPy would convert them.
     """
     try:
         found = np.asarray(value)
@@ -143,23 +131,14 @@ def as_reals(name: str, value: Any, shape: str) -> np.ndarray:
         found = np.asarray(None)
     is_real = found.dtype.kind in "iu" or "float" in found.dtype.name  # bfloat16 is of no kind
     if not is_real or np.ma.is_masked(value):
-        raise ValueError(f"{name}: expected numbers {shape}, got {value!r}")
+        raise BadArgument(name, f"numbers {shape}", repr(value))
     return found.astype(np.float64)
 
 
-def require_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+def require_choice(name: str, value: Any, choices: Collection[Any]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(str, choices))}, got {value!r}")
-
-
-def require_names(name: str, value: Sequence[str], choices: Collection[str]) -> None:
-    """Raise unless ``value`` has different names, all of them among ``choices``."""
-    if len(set(value)) < len(value):
-        raise ValueError(f"{name}: expected different names, got {','.join(value)!r}")
-    for one in value:
-        if one not in choices:
-            raise ValueError(f"{name}: expected some of {', '.join(choices)}, got {one!r}")
+        raise BadArgument(name, f"one of {', '.join(map(str, choices))}", repr(value))
 
 
 def require_default(name: str, config: Any, why: str) -> None:
@@ -169,21 +148,21 @@ def require_default(name: str, config: Any, why: str) -> None:
     """
     value = getattr(config, name)
     if value != type(config).__dataclass_fields__[name].default:
-        raise ValueError(f"{name}: expected none {why}, got {value!r}")
+        raise BadArgument(name, f"none {why}", repr(value))
 
 
 def require_plain_file(name: str, path: str | os.PathLike[str]) -> None:
     """Raise for a pipe, a socket or a device: opening it may wait, or reading it never end."""
     mode = Path(path).stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):  # opening says the latter
-        got = "a pipe, a socket or a device"
-        raise ValueError(f"{name}: expected a plain file in {os.fspath(path)!r}, got {got}")
+        expected = f"a plain file in {os.fspath(path)!r}"
+        raise BadArgument(name, expected, "a pipe, a socket or a device")
 
 
 def require_truth(name: str, value: Any) -> None:
     """Raise unless it is True or False: "no" would be taken for True."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}: expected True or False, got {value!r}")
+        raise BadArgument(name, "True or False", repr(value))
 
 
 def require_direction(smaller: Any, larger: Any) -> None:
@@ -191,19 +170,19 @@ def require_direction(smaller: Any, larger: Any) -> None:
     require_truth("smaller", smaller)
     require_truth("larger", larger)
     if smaller and larger:
-        raise ValueError("larger: expected one of smaller and larger, got both")
+        raise BadArgument("larger", "one of smaller and larger", "both")
 
 
 def require_kind(name: str, value: Any, kind: type) -> None:
     """Raise unless ``value`` is of a class."""
     if not isinstance(value, kind):
-        raise ValueError(f"{name}: expected a {kind.__name__}, got {value!r}")
+        raise BadArgument(name, f"a {kind.__name__}", repr(value))
 
 
 def require_function(name: str, value: Any) -> None:
     """Raise unless ``value`` can be called and hashed, as static arguments must be."""
     if not callable(value):
-        raise ValueError(f"{name}: expected a function, got {value!r}")
+        raise BadArgument(name, "a function", repr(value))
     require_hashable(name, value)
 
 
@@ -212,13 +191,11 @@ def require_hashable(name: str, value: Any) -> None:
     try:
         hash(value)
     except TypeError as error:
-        raise ValueError(
-            f"{name}: expected a hashable object (a function, a frozen dataclass), "
-            f"got {type(value).__name__} ({error})"
-        ) from error
+        expected = "a hashable object (a function, a frozen dataclass)"
+        raise BadArgument(name, expected, f"{type(value).__name__} ({error})") from error
 
 
-# Of whom numbers are: the kind of algorithm, and those attributes that the numbers depend on.
+# Whose numbers: the kind of algorithm, and those of its attributes that they depend on.
 Owner = tuple[str, tuple[tuple[str, Any], ...]]
 
 
@@ -229,44 +206,37 @@ def require_owner(params: Any, owner: Owner) -> None:
             f"{kind}({', '.join(f'{name}={value!r}' for name, value in attributes)})"
             for kind, attributes in (owner, params.owner)
         )
-        raise ValueError(f"params: expected those of {expected}, got those of {got}")
+        raise BadArgument("params", f"those of {expected}", f"those of {got}")
 
 
 def require_keys(name: str, value: Any, ndim: int) -> None:
     """Raise unless ``value`` is one key (``ndim`` 0) or a list of keys (``ndim`` 1).
 
-    Keys are those of ``jax.random.key``: a list of old-style ones, plain uint32 numbers, cannot be
-    told from one key with a batch axis.
+    Keys are those of ``jax.random.key``. A list of old-style ones looks like one key in a batch.
     """
-    import jax  # late: the command's help has no time for it
+    import jax  # late, as the command's help is fast without it
 
     what = "a list of keys, as jax.random.split makes them" if ndim else "a key from jax.random.key"
     if not isinstance(value, jax.Array):
-        raise ValueError(f"{name}: expected {what}, got {value!r}")
+        raise BadArgument(name, what, repr(value))
     if not jax.numpy.issubdtype(value.dtype, jax.dtypes.prng_key):
-        raise ValueError(
-            f"{name}: expected {what}, got {value.dtype}{list(value.shape)}; "
-            "jax.random.wrap_key_data makes an old-style key a new one"
-        )
+        hint = "; jax.random.wrap_key_data makes an old-style key a new one"
+        raise BadArgument(name, what, f"{value.dtype}{list(value.shape)}", hint)
     if value.ndim != ndim:
-        raise ValueError(f"{name}: expected {what}, got keys of shape {list(value.shape)}")
+        raise BadArgument(name, what, f"keys of shape {list(value.shape)}")
 
 
 def require_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
     """Raise unless ``value`` has this shape: JAX broadcasts, and forgives bad indices."""
-    import jax
-
-    if jax.numpy.shape(value) != shape:
-        raise ValueError(
-            f"{name}: expected shape {list(shape)}, got {list(jax.numpy.shape(value))}"
-        )
+    if np.shape(value) != shape:
+        raise BadArgument(name, f"shape {list(shape)}", str(list(np.shape(value))))
 
 
 def _as_float(value: ArrayLike) -> float:
-    """The number, or NaN for what is none: it fails every comparison."""
+    """The number, or NaN, which fails every comparison, for anything else."""
     try:
         array = np.asarray(value)
-        # Text that reads as a number is none, and neither is a list of one number.
+        # float() would read text, and take a list of one number.
         return float("nan") if array.dtype.kind in "bSU" or array.ndim else float(array)
     except (TypeError, ValueError, OverflowError):
         return float("nan")

@@ -15,7 +15,7 @@ from jaxrace.agents.policies import Policy
 from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_integer
-from jaxrace.envs.absorbing import absorb
+from jaxrace.envs.environment import absorb
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 
 _KEY_NUMBER = 2**32 - 1  # of the final race; generations count from 0

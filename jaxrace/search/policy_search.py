@@ -24,7 +24,7 @@ from jaxrace.core.narrowing import require_held
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_integer, require_keys, require_kind
 from jaxrace.envs import Environment, OutcomeFold
-from jaxrace.envs.absorbing import absorb
+from jaxrace.envs.environment import absorb
 from jaxrace.racing.comparing import ComparingRace, check_compare
 from jaxrace.search.strategies import Strategy
 

@@ -6,9 +6,9 @@ from jaxrace.commands.options import Decimal, Delimiter
 from jaxrace.core.validation import (
     require_default,
     require_integer,
-    require_names,
     require_probability,
 )
+from papers.config import require_names
 
 ALGORITHMS: dict[str, str] = {
     "rucb": "RUCB: upper confidence bounds; needs a Condorcet winner",

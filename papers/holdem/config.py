@@ -3,7 +3,8 @@
 import dataclasses
 
 from jaxrace.commands.train.config import require_step_size
-from jaxrace.core.validation import require_choice, require_integer, require_names
+from jaxrace.core.validation import require_choice, require_integer
+from papers.config import require_names
 
 SELECTIONS: dict[str, str] = {
     "hybrid": "pairs that make the selection surest, while scores look transitive",

@@ -13,16 +13,18 @@ from rich.table import Column
 from jaxrace import runs, sweep
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
-from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals, Rules
+from jaxrace.envs.holdem import Deals, Rules
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace
 from jaxrace.runs import files, plots
 from jaxrace.search.strategies import Strategy
 from jaxrace.selection.driver import fitting_interval
 from papers.holdem import evolution, matches
+from papers.holdem.ashe import Ashe
 from papers.holdem.config import WARM_UP, HoldemConfig
 from papers.holdem.evolution import RaceSelection, SelectorSelection
 from papers.holdem.matches import Course, Evaluation, ShortMatch
+from papers.holdem.networks import NUM_WEIGHTS
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.runs import BY_SCORES
 from papers.workbench import Workbench, band, run_job

@@ -17,8 +17,9 @@ import numpy as np
 from jaxrace import kernels, sweep
 from jaxrace.envs import holdem
 from jaxrace.envs.holdem import policies
-from jaxrace.envs.holdem.player import OneOf, Player
+from papers.holdem.ashe import Ashe
 from papers.holdem.config import HoldemConfig
+from papers.holdem.lanes import Memoryless, Player, play_lane
 from papers.workbench import Columns, Workbench, mean_and_error
 
 # Random boards and hands of the opponent, from which strengths before the turn are estimated.
@@ -52,19 +53,43 @@ def score_decks(
     num_decks = deals.winner.shape[-1]
     twice = jax.tree.map(lambda leaf: jnp.repeat(leaf, 2, axis=-1), deals)
     button = jnp.arange(2 * num_decks, dtype=jnp.int32) % 2
-    played = holdem.play_lane(
-        players, weights, key, twice, holdem.Seating(button, button ^ side), rules
-    )
+    played = play_lane(players, weights, key, twice, holdem.Seating(button, button ^ side), rules)
     chips = played.winnings.reshape(num_decks, 2).sum(1, dtype=jnp.int32)
     score = chips.astype(jnp.float32) / np.float32(rules.big_blind)
     return jnp.where(played.illegal.any(), jnp.nan, score)
 
 
 @dataclasses.dataclass(frozen=True)
+class OneOf:
+    """A player that plays by one of several policies; its weights are the number of that one.
+
+    So matches against different opponents are lanes of one program.
+
+    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
+    >>> players = OneOf((always_call, always_fold)), Memoryless(always_call)
+    >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 1))
+    >>> rest = jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
+    >>> [play_lane(players, (number, None), *rest).winnings.tolist() for number in range(2)]
+    [[100], [-50]]
+    """
+
+    policies: tuple[policies.Policy, ...]
+
+    begin = begin_hand = look = watch = end_hand = Memoryless.begin
+
+    def decide(
+        self, key: jax.Array, weights: jax.Array, view: Any, observation: holdem.Observation
+    ) -> jax.Array:
+        """The action of policy number ``weights``, int32 []."""
+        del view
+        return jax.lax.switch(weights, self.policies, key, observation)
+
+
+@dataclasses.dataclass(frozen=True)
 class ShortMatch:
     """A ``compare`` of ``jaxrace.selection``: two members of a population play some decks."""
 
-    player: holdem.Ashe  # what plays with the weights of the members; leaves nothing to chance
+    player: Ashe  # what plays with the weights of the members; leaves nothing to chance
     decks: int  # N, drawn at random from the pool; twice as many hands
     # Matches that are played side by side: few on a CPU, whose cache then holds what the players
     # remember, and many on other devices.
@@ -135,7 +160,7 @@ def evaluate(
     number, opponent, match = np.indices((count, len(OPPONENTS), sets), np.int32)
     repeat = np.broadcast_to(np.arange(config.repeats, dtype=np.int32)[:, None], shape).ravel()
     jobs = (leaf.ravel() for leaf in (number, opponent, repeat[number] * sets + match))
-    players = holdem.Ashe(holdem.Rules(stack=config.stack)), OneOf(tuple(OPPONENTS.values()))
+    players = Ashe(holdem.Rules(stack=config.stack)), OneOf(tuple(OPPONENTS.values()))
     shared = jnp.asarray(means.reshape(-1, size), jnp.float32), deals, key
     work = sweep.Once(functools.partial(_play, players), shared)
     log = bench.sweep("evaluation", work, sweep.stacked(tuple(jobs)), _WIDTH)
@@ -146,7 +171,7 @@ def evaluate(
     }
 
 
-def _play(players: tuple[holdem.Ashe, OneOf], shared: Any, trial: Any) -> jax.Array:
+def _play(players: tuple[Ashe, OneOf], shared: Any, trial: Any) -> jax.Array:
     """What a player wins with a set of decks, in milli big blinds per hand: float32 []."""
     (weights, deals, key), (number, opponent, decks) = shared, trial
     own_deals = jax.tree.map(lambda leaf: leaf[decks], deals)

@@ -15,7 +15,7 @@ import numpy as np
 from jaxrace import improvement, sweep
 from jaxrace.agents.bases import Affine, Cells, Fourier
 from jaxrace.agents.rollout import PolicyInTask
-from jaxrace.envs import Environment, gridworld, marketing, mountain_car
+from jaxrace.envs import Environment, gridworld, mountain_car
 from jaxrace.improvement import (
     CandidateSearch,
     Daedalus,
@@ -24,6 +24,7 @@ from jaxrace.improvement import (
     PolicyImprovement,
     bound_called,
 )
+from papers.improvements import marketing
 from papers.improvements.config import BATCHES
 from papers.workbench import Workbench
 

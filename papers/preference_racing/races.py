@@ -8,9 +8,9 @@ import jax
 import numpy as np
 
 from jaxrace import racing
-from jaxrace.envs import options
 from jaxrace.search import stack_params
 from papers.claims import Claim, yes_or_no
+from papers.preference_racing import options
 from papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from papers.workbench import Columns, Workbench, mean_columns, report_table
 

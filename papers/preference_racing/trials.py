@@ -36,7 +36,7 @@ class TrialRow(NamedTuple):
 class AnyTask:
     """``sample(key, option)`` of one of several tasks; an option says which one in ``[0]``."""
 
-    tasks: tuple[Any, ...]  # see ``envs.options``
+    tasks: tuple[Any, ...]  # see ``options``
 
     def draw(self, key: jax.Array, task: jax.Array, k: jax.Array, num_options: int) -> Any:
         """A random instance of every task, and for each option [K] which of them counts."""

@@ -6,10 +6,10 @@ from jaxrace.core.validation import (
     require_choice,
     require_default,
     require_integer,
-    require_names,
     require_number,
     require_probability,
 )
+from papers.config import require_names
 
 SELECTORS: dict[str, str] = {
     "pocbam": "POCBAm: pairs that make the selection surest; no model",

@@ -17,10 +17,12 @@ import numpy as np
 from jax import lax
 
 from jaxrace import kernels, racing, selection, sweep
-from jaxrace.envs.holdem import NUM_WEIGHTS, Ashe, Deals
+from jaxrace.envs.holdem import Deals
 from jaxrace.racing import DominanceParams
+from papers.holdem.ashe import Ashe
 from papers.holdem.evolution import random_other
 from papers.holdem.matches import deal_sets, score_decks
+from papers.holdem.networks import NUM_WEIGHTS
 from papers.selections.curves import Curve
 from papers.selections.runs import Task, problem_keys
 from papers.workbench import Workbench

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import dueling, kernels, racing, selection
-from jaxrace.envs.options import Normal
 from jaxrace.runs.tables import markdown_table
 from papers.duels.lineup import entrant
 from papers.duels.runs import run_entrant
+from papers.preference_racing.options import Normal
 from papers.preference_racing.trials import AnyTask, race_trials, trials_of
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.curves import (

@@ -21,7 +21,8 @@ from jaxrace import dueling, racing, selection
 from jaxrace.agents import outcomes, policies, preferences
 from jaxrace.agents.rollout import PolicyInTask, Rollout
 from jaxrace.dueling import matrices
-from jaxrace.envs import medical, options
+from jaxrace.envs import medical
+from papers.preference_racing import options
 
 # What the checks find fault with they find before anything is compiled.
 pytestmark = pytest.mark.usefixtures("shared_programs")
@@ -56,7 +57,8 @@ PLAY = """
 from jaxrace import dueling, kernels, racing, search
 from jaxrace.agents import policies, preferences
 from jaxrace.dueling import matrices
-from jaxrace.envs import medical, options
+from jaxrace.envs import medical
+from papers.preference_racing import options
 
 task = options.Normal()
 drawn = task.draw(jax.random.key(9), jnp.float32(5), 5)
@@ -180,7 +182,7 @@ def run(mode, program, folder):
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", f"{START}{program}\nprint(json.dumps(shown))"],
         cwd=folder,
-        env={**ours, **MODES[mode]},
+        env={**ours, **MODES[mode], "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=False,

@@ -21,11 +21,14 @@ class Bare(NamedTuple):
 
 
 _QUIET = "seconds, and ratios of seconds, are of a quiet machine"
+_BENCH = "of the extra bench"
 _ITSELF = "a slow test that holds the numbers against what it finds"
 
 LONG = [
-    Long("docs/shared_tasks.md", "Bets", "python bench/bets.py", "several minutes"),
-    Long("docs/shared_tasks.md", "others", "python bench/shared_tasks.py", "several minutes"),
+    Long("docs/shared_tasks.md", "Bets", "python -m papers.studies.bets", "several minutes"),
+    Long(
+        "docs/shared_tasks.md", "others", "python -m papers.studies.shared_tasks", "several minutes"
+    ),
     Long("docs/top_k_selection.md", "evalica", "python bench/rating.py", "of the extra bench"),
     Long(
         "docs/top_k_selection.md",
@@ -36,7 +39,7 @@ LONG = [
     Long("docs/audit.md", "by preference", "python -m papers.audits.preference", "an hour or so"),
     Long("docs/audit.md", "all tables", "pytest -m slow tests/papers/test_audit.py", _ITSELF),
     Long("docs/audit.md", "dominance", "python -m papers.audits.dominance", "46 minutes"),
-    Long("docs/dominance_race.md", "by mean", "python bench/by_mean.py 300", "minutes"),
+    Long("docs/dominance_race.md", "by mean", "python -m papers.studies.by_mean 300", "minutes"),
     Long(
         "docs/audit.md",
         "shared tasks",
@@ -56,7 +59,12 @@ LONG = [
     ),
     Long("docs/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
     Long("docs/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
-    Long("docs/shared_tasks.md", "AdaStop", "python bench/adastop_error.py", "of the extra bench"),
+    Long(
+        "docs/shared_tasks.md",
+        "AdaStop",
+        "python -m papers.studies.adastop_error",
+        "of the extra bench",
+    ),
     Long("docs/gpu.md", "all", "python bench/gpu.py", "on a GPU"),
     Long("docs/gpu.md", "train", "jaxrace train medical", "on a GPU"),
     Long("docs/gpu.md", "predicted", "bench/gpu_programs.py", "compiled for an H100, on Linux"),
@@ -80,7 +88,7 @@ LONG = [
     Long(
         "docs/improvement.md",
         "campaigns",
-        "pytest -m slow tests/improvement/test_improvement_logged.py",
+        "pytest -m slow tests/papers/test_logged.py",
         _ITSELF,
     ),
     Long("docs/performance.md", "first calls", "python bench/first_calls.py", _QUIET),

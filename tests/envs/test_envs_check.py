@@ -156,15 +156,15 @@ def _(axis_size, in_batched, x):
 SIZES, COUNTS = itertools.cycle([1, 2]), itertools.count()
 
 BROKEN = [
-    (Walk(horizon=0), "horizon: expected a positive integer, got 0"),
-    (Walk(horizon=cast(Any, 5.0)), "horizon: expected a positive integer, got 5.0"),
+    (Walk(horizon=0), "horizon: expected an integer of at least 1, got 0"),
+    (Walk(horizon=cast(Any, 5.0)), "horizon: expected an integer of at least 1, got 5.0"),
     (
         Walk(continues_after_terminal=cast(Any, None)),
-        "continues_after_terminal: expected a bool, got None",
+        "continues_after_terminal: expected True or False, got None",
     ),
     (NoObserve(), "observe: expected a method, got none"),
     (NoParams(), "default_params: expected an attribute, got none"),
-    (Unhashable(), "environment: expected to work as a key of a dictionary .*unhashable"),
+    (Unhashable(), "environment: expected a hashable object .*unhashable"),
     (TextInParams(), "params: expected to work as a pytree of arrays"),
     (InPlace(), "step: expected to leave the state that it is given as it is, got a change of it"),
     # Where it begins.

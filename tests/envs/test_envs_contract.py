@@ -8,8 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs import GymnaxAdapter, check, gridworld, marketing, medical, mountain_car, options
-from jaxrace.envs.open_bandit import load, one_step
+from jaxrace.envs import GymnaxAdapter, check, gridworld, medical, mountain_car
+from papers.improvements import marketing
+from papers.improvements.open_bandit import load, one_step
+from papers.preference_racing import options
 
 ENVIRONMENTS = [
     (gridworld.Gridworld(), np.int32(1)),
@@ -62,10 +64,10 @@ TASKS = (options.Normal(), options.BernoulliDrift(), options.Uniform())
 
 BAD = [
     *(
-        (lambda env=env: env(horizon=0), "horizon: expected a positive integer, got 0")
+        (lambda env=env: env(horizon=0), "horizon: expected an integer of at least 1, got 0")
         for env in (GRID, CAR, MARKETING, MEDICAL)
     ),
-    (lambda: MARKETING(20.0), "horizon: expected a positive integer, got 20.0"),
+    (lambda: MARKETING(20.0), "horizon: expected an integer of at least 1, got 20.0"),
     (lambda: GRID(size=1), "size: expected an integer of at least 2, got 1"),
     (lambda: GRID(4.0), "size: expected an integer of at least 2, got 4.0"),
     (
@@ -74,15 +76,15 @@ BAD = [
     ),
     (
         lambda: gridworld.expected_return(EVEN, 0),
-        "horizon: expected a positive integer, got 0",
+        "horizon: expected an integer of at least 1, got 0",
     ),
     (lambda: gridworld.expected_return(EVEN[:15], 1), r"expected shape .* got \[15, 4\]"),
     (lambda: gridworld.expected_return(EVEN[:, :3], 1), r"expected shape .* got \[16, 3\]"),
     (lambda: gridworld.expected_return(EVEN[0], 1), r"expected shape .* got \[4\]"),
-    (lambda: MEDICAL("zaho"), "reward: expected 'zhao' or 'printed', got 'zaho'"),
+    (lambda: MEDICAL("zaho"), "reward: expected one of zhao, printed, got 'zaho'"),
     (lambda: MEDICAL.make_params("zhao"), "coefficients: expected one of .* got 'zhao'"),
     (lambda: MEDICAL.make_params("seed000", "C"), "hazard: expected one of .* got 'C'"),
-    (lambda: CAR(hold=True), "hold: expected a positive integer, got True"),
+    (lambda: CAR(hold=True), "hold: expected an integer of at least 1, got True"),
     (lambda: ADAPTER(object(), 8), "env: expected a gymnax environment with reset_env, got"),
     (lambda: LOAD("kids"), "campaign: expected one of .* got 'kids'"),
     (lambda: LOAD("all", "ts"), "logger: expected one of .* got 'ts'"),
@@ -91,7 +93,7 @@ BAD = [
     *(
         (
             lambda task=task: task.draw(jax.random.key(0), 1.0, num_options=0),
-            "num_options: expected a positive integer, got 0",
+            "num_options: expected an integer of at least 1, got 0",
         )
         for task in TASKS
     ),

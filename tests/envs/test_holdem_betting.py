@@ -213,12 +213,12 @@ def test_longest_hands(stack):
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
-        ({"stack": 99}, "stack: expected an integer from big_blind = 100 to 400000000, got 99"),
+        ({"stack": 99}, "stack: expected an integer of at least 100, got 99"),
         ({"stack": 500_000_000}, "stack: expected .* got 500000000"),
         ({"stack": 20_000.0}, r"stack: expected .* got 20000\.0"),
-        ({"small_blind": 0}, "small_blind: expected a positive integer, got 0"),
-        ({"small_blind": True}, "small_blind: expected a positive integer, got True"),
-        ({"big_blind": 50}, "big_blind: expected an integer above small_blind = 50, got 50"),
+        ({"small_blind": 0}, "small_blind: expected an integer of at least 1, got 0"),
+        ({"small_blind": True}, "small_blind: expected an integer of at least 1, got True"),
+        ({"big_blind": 50}, "big_blind: expected an integer of at least 51, got 50"),
         ({"big_blind": "100"}, "big_blind: expected .* got '100'"),
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from jaxrace.envs.holdem import cards, dealing
+from jaxrace.envs.holdem import cards, deal
 
 
 def test_every_card_has_its_own_text():
@@ -62,14 +62,14 @@ def test_nine_cards_come_from_one_draw():
     generator = np.random.default_rng(0)
     left = 52 - np.arange(9)[:, None]
     places = generator.integers(0, left, (9, 20_000)).astype(np.int32)
-    dealt = np.asarray(dealing.cards_at(jnp.asarray(places)))
+    dealt = np.asarray(cards.cards_at(jnp.asarray(places)))
     cards.require_cards("dealt", dealt)
     assert (places_of(dealt) == places).all()
 
 
 def test_draws_are_uniform_and_independent():
     """So are the orders of nine cards, as each comes from one draw (the tests above)."""
-    decks = np.asarray(dealing.deal(jax.random.key(1), 200_000))
+    decks = np.asarray(deal(jax.random.key(1), 200_000))
     places = places_of(decks)
     levels = []
     for i in range(9):
@@ -84,5 +84,5 @@ def test_draws_are_uniform_and_independent():
 
 @pytest.mark.parametrize("count", [0, -1, 2.0, True, "2"])
 def test_wrong_number_of_decks(count):
-    with pytest.raises(ValueError, match="num_decks: expected a positive integer, got"):
-        dealing.deal(jax.random.key(0), count)
+    with pytest.raises(ValueError, match="num_decks: expected an integer of at least 1, got"):
+        deal(jax.random.key(0), count)

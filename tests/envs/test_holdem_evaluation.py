@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs.holdem import cards, dealing, evaluation
+from jaxrace.envs.holdem import cards, deal, evaluation
 
 # Hands of each category among all of five and of seven cards, and classes of equal hands.
 # https://en.wikipedia.org/wiki/Poker_probability has both.
@@ -95,7 +95,7 @@ def test_seven_cards_are_worth_their_best_five(seven, best, name):
 
 @pytest.mark.parametrize("size", [6, 7])
 def test_the_best_five_of_random_cards(size):
-    drawn = dealing.deal(jax.random.key(size), 20_000)[:size]
+    drawn = deal(jax.random.key(size), 20_000)[:size]
     best = jnp.max(
         jnp.stack(
             [
@@ -154,13 +154,13 @@ def test_all_hands_of_seven_cards():
 
 
 def test_the_order_of_cards_does_not_count():
-    drawn = np.asarray(dealing.deal(jax.random.key(6), 1_000)[:7])
+    drawn = np.asarray(deal(jax.random.key(6), 1_000)[:7])
     shuffled = np.random.default_rng(0).permuted(drawn, axis=0)
     assert (evaluation.value(drawn) == evaluation.value(shuffled)).all()
 
 
 def test_showdown():
-    decks = dealing.deal(jax.random.key(7), 5_000)
+    decks = deal(jax.random.key(7), 5_000)
     first = evaluation.value(jnp.concatenate([decks[:2], decks[4:]]))
     second = evaluation.value(decks[2:])
     found = evaluation.showdown(decks)

@@ -4,10 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from ashe_cases import numbered_deals
+from holdem_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much
 
-from jaxrace.envs.holdem import abstraction, betting, dealing, match, policies, table
+from jaxrace.envs.holdem import abstraction, betting, deal, match, policies, table
 from jaxrace.envs.holdem.abstraction import CALL
 from jaxrace.envs.holdem.betting import Rules
 from jaxrace.envs.holdem.table import SEATINGS, Seating
@@ -126,7 +126,7 @@ def test_wrong_deals(deals):
     one = jax.tree.map(lambda leaf: leaf[..., 0], deals)
     with pytest.raises(ValueError, match=r"deals: expected a list of them, got shape \(\)"):
         play((policies.always_call, policies.always_call), one)
-    decks = dealing.deal(jax.random.key(0), 3)
+    decks = deal(jax.random.key(0), 3)
     short = table.prepare(decks)._replace(strengths=jnp.zeros((4, 2, 2)))
     with pytest.raises(ValueError, match=r"deals\.strengths: expected shape \(4, 2, 3\)"):
         play((policies.always_call, policies.always_call), short)

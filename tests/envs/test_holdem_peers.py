@@ -6,7 +6,7 @@ import pytest
 from peers_of_bench import peer
 from scipy import stats
 
-from jaxrace.envs.holdem import SEATINGS, Rules, dealing, evaluation, match, policies, prepare
+from jaxrace.envs.holdem import SEATINGS, Rules, deal, evaluation, match, policies, prepare
 
 pytestmark = pytest.mark.slow
 
@@ -20,7 +20,7 @@ def test_random_hands_end_alike(package, name, hands):
     pytest.importorskip(package)
     engine = peer(name)
     theirs = np.array(engine.play(engine.load(), 0, hands)).astype(int)
-    deals = prepare(dealing.deal(jax.random.key(0), 50_000))
+    deals = prepare(deal(jax.random.key(0), 50_000))
     uniform = policies.play_uniformly, policies.play_uniformly
     played = match.play(uniform, jax.random.key(1), deals, SEATINGS[0], Rules())
     ours = -np.asarray(played.winnings)
@@ -37,6 +37,6 @@ def test_random_hands_end_alike(package, name, hands):
 def test_eval7_orders_hands_alike():
     pytest.importorskip("eval7")
     engine = peer("eval7_values")
-    cards = np.asarray(dealing.deal(jax.random.key(2), 20_000)[:7])
+    cards = np.asarray(deal(jax.random.key(2), 20_000)[:7])
     pairs = np.stack([evaluation.value(cards), engine.evaluate(engine.as_hands(cards))])
     assert (np.diff(np.unique(pairs, axis=1)) > 0).all()

@@ -105,8 +105,8 @@ def test_aces_before_the_flop():
         (np.zeros((9, 2), int), 16, "decks: expected different cards"),
         (np.arange(9), 16, r"decks: expected shape \(9, N\), got \(9,\)"),
         (np.arange(8)[:, None], 16, r"decks: expected shape \(9, N\), got \(8, 1\)"),
-        (np.arange(9)[:, None], 0, "samples: expected a positive integer, got 0"),
-        (np.arange(9)[:, None], 2.5, "samples: expected a positive integer, got 2.5"),
+        (np.arange(9)[:, None], 0, "samples: expected an integer of at least 1, got 0"),
+        (np.arange(9)[:, None], 2.5, "samples: expected an integer of at least 1, got 2.5"),
     ],
 )
 def test_bad_input(decks, samples, message):

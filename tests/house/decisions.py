@@ -14,12 +14,13 @@ import numpy as np
 from jaxrace import dueling, kernels, racing, selection, sweep
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.dueling import matrices
-from jaxrace.envs import medical, options
-from jaxrace.envs.holdem import SEATINGS, Rules, dealing, match, policies, prepare
+from jaxrace.envs import medical
+from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, policies, prepare
 from jaxrace.improvement import DaedalusWork
 from jaxrace.search import PolicySearch, run_searches
 from papers.duels.lineup import entrant
 from papers.improvements.domains import DOMAINS, daedalus_of
+from papers.preference_racing import options
 
 KEPT = Path(__file__).with_name("decisions.json")
 RACES = 12
@@ -98,7 +99,7 @@ def _trials() -> Any:
 def _hands() -> Any:
     keys = jax.random.split(jax.random.key(0))
     both = policies.play_uniformly, policies.play_uniformly
-    deals = prepare(dealing.deal(keys[0], 40))
+    deals = prepare(deal(keys[0], 40))
     return jax.jit(lambda key: match.play(both, key, deals, SEATINGS[0], Rules()).winnings)(keys[1])
 
 

@@ -1,20 +1,21 @@
-"""The table of mutants fits the source, and the default run kills them."""
+"""Faults of single operators are really faults, and most of them are found."""
+
+import ast
 
 import mutants
 import pytest
 
 
-def test_the_places_of_all_mutants_are_there():
-    for mutation in mutants.MUTATIONS:
-        count = (mutants.CHECKOUT / mutation.file).read_text("utf-8").count(mutation.old)
-        assert count == 1, mutation
-        assert mutation.new != mutation.old
-        for test in mutation.tests.split():
-            assert (mutants.CHECKOUT / test.split("::")[0]).exists(), test
+def test_every_mutant_is_other_source_that_compiles():
+    for mutant in mutants.chosen([], 500, seed=1):
+        source = (mutants.CHECKOUT / mutant.file).read_text("utf-8")
+        changed = mutants.mutated(source, mutant)
+        is_other = ast.dump(ast.parse(changed)) != ast.dump(ast.parse(source))
+        assert is_other, mutants.shown(mutant)
+        assert mutants.tests_of(mutant)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mutation", mutants.MUTATIONS)
-def test_a_mutant_is_killed(mutation):
-    is_killed, shown = mutants.verdict(mutation)
-    assert is_killed, shown
+def test_most_mutants_are_killed():
+    found = [mutants.verdict(mutant)[0] for mutant in mutants.chosen([], 30, seed=0)]
+    assert found.count(False) <= mutants.MOST_SURVIVORS * len(found)

@@ -22,8 +22,9 @@ FLOOR = {"envs", "kernels"}
 HOST = {"answers", "evidence", "judging", "runs", "tables"}  # these import no JAX
 BASE = FLOOR | {"agents", "core", "evidence"}
 ARROWS = {
-    **{room: {room} for room in FLOOR},
-    "core": BASE,
+    "kernels": {"kernels"},
+    "core": {"core", "kernels"},
+    "envs": {"core", "envs"},
     "agents": BASE,
     "answers": {"answers"},
     "evidence": {"core", "evidence", "tables"},

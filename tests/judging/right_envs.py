@@ -9,9 +9,11 @@ import numpy as np
 
 from jaxrace.agents import bases, outcomes, policies
 from jaxrace.agents.rollout import PolicyInTask, history
-from jaxrace.envs import Transition, gridworld, gymnax, marketing, medical, mountain_car, options
-from jaxrace.envs.held import strongly_typed
-from jaxrace.envs.open_bandit import load_click_model
+from jaxrace.core.narrowing import strongly_typed
+from jaxrace.envs import Transition, gridworld, gymnax, medical, mountain_car
+from papers.improvements import marketing
+from papers.improvements.open_bandit import load_click_model
+from papers.preference_racing import options
 
 KEY = jax.random.key(0)
 PATIENTS = medical.Medical()
@@ -106,7 +108,7 @@ def held(name: str, got: Any = r"1e\+39", dtype: str = "a float32"):
 
 
 def counted(name, most, got):
-    return ValueError(f"{name}: expected an integer of at most {most}, got {got}")
+    return ValueError(f"{name}: expected at most {most}, got {got}")
 
 
 EVEN = host(*np.full((16, 4), 0.25))

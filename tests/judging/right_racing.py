@@ -10,8 +10,8 @@ import numpy as np
 from jaxrace import dueling, racing
 from jaxrace.agents import outcomes, policies, preferences
 from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate, history
+from jaxrace.core.narrowing import strongly_typed
 from jaxrace.envs import medical
-from jaxrace.envs.held import strongly_typed
 from jaxrace.kernels import total_order
 
 rng = np.random.default_rng(0)

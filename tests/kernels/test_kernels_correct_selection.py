@@ -143,15 +143,3 @@ def test_selection_gains_below_any_float_keep_their_ratios():
     expected = np.logaddexp(rise, rise.T)
     expected[np.tril_indices(6)] = -np.inf
     assert_same_ratios(got, expected, 2e-3, 4)
-
-
-def test_the_chance_of_a_change_is_that_of_draws():
-    means, rng = np.array([1.0, 0.5, 0.2, -0.4]), np.random.default_rng(5)
-    bound = np.exp(kernels.log_change_chance(jnp.array(means), jnp.full((4, 4), 0.4), 2))
-    for i, j in zip(*np.triu_indices(4, 1), strict=True):
-        moved = np.tile(means, (20_000, 1))
-        d = rng.normal(0, 0.4, 20_000)
-        moved[:, i] += d
-        moved[:, j] -= d
-        changed = (np.sort(np.argsort(-moved, 1)[:, :2], 1) != [0, 1]).any(1).mean()
-        assert changed - 0.015 < bound[i, j] < 2 * changed + 0.015

@@ -10,7 +10,23 @@ import scipy.stats
 from preference_cases import dominance
 from reference import reference_relations
 
-from jaxrace.kernels import MAX_ROUNDS, lexicographic, pareto, prefix_wins, round_gains, total_order
+from jaxrace.kernels import (
+    MAX_ROUNDS,
+    lexicographic,
+    open_round_gains,
+    pareto,
+    prefix_wins,
+    total_order,
+)
+
+
+def round_gains(compare, old, new, num_old):
+    """Of one race, all pairs: int32 [m, K, K]."""
+    old, new = jax.tree.map(lambda x: jnp.asarray(x)[None], (old, new))
+    num_options = jax.tree.leaves(new)[0].shape[1]
+    every_pair = jnp.ones((1, num_options, num_options), bool)
+    return open_round_gains(compare, old, new, num_old, every_pair)[:, 0]
+
 
 jit_prefix = jax.jit(prefix_wins, static_argnums=0)
 jit_gains = jax.jit(round_gains, static_argnums=0)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from jaxrace import racing
-from jaxrace.envs import options
 from jaxrace.kernels import total_order
+from papers.preference_racing import options
 
 pytestmark = pytest.mark.slow  # another process, which compiles all of it again
 

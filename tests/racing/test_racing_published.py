@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from jaxrace import racing
-from jaxrace.envs.options import BernoulliDrift, Normal
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, HoeffdingRace, PreferenceRace
+from papers.preference_racing.options import BernoulliDrift, Normal
 
 pytestmark = pytest.mark.slow  # a thousand races of each kind
 

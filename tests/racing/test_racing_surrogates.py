@@ -12,10 +12,10 @@ from preference_cases import COMPARE
 from reference import surrogates
 
 from jaxrace import kernels, racing
-from jaxrace.envs.options import Normal
 from jaxrace.kernels import total_order
 from jaxrace.racing import PreferenceRace
 from jaxrace.racing.preference.surrogates import settle_borda
+from papers.preference_racing.options import Normal
 
 slow = functools.partial(pytest.param, marks=pytest.mark.slow)
 

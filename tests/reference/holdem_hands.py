@@ -8,8 +8,8 @@ import jax.numpy as jnp
 
 from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import Rules
-from jaxrace.envs.holdem.player import Ending
 from jaxrace.envs.holdem.table import Deals, Move, Observation
+from papers.holdem.lanes import Ending
 
 
 class Step(NamedTuple):

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.envs.holdem import dealing, evaluation
+from jaxrace.envs.holdem import deal, evaluation
 
 # With raises of any size: after so many steps players only check and call, at most twice a street.
 PATIENCE, SLACK = 40, 8
@@ -56,7 +56,7 @@ def record(
         free: raise by any legal amount; otherwise all seven actions are equally likely.
     """
     keys = jax.random.split(jax.random.key(seed), 2)
-    decks = dealing.deal(keys[0], hands)
+    decks = deal(keys[0], hands)
     start = betting.init(betting.Rules(), (hands,))
 
     def act(state, inputs):

@@ -24,7 +24,7 @@ from jaxrace.core.validation import (
     require_probability,
 )
 from jaxrace.envs import Environment, OutcomeFold
-from jaxrace.envs.absorbing import absorb
+from jaxrace.envs.environment import absorb
 from jaxrace.racing.comparing import require_sign
 from papers.preference_racing.learners import label_ranking
 from papers.preference_racing.learners.label_ranking import LabelRanking

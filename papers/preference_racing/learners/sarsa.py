@@ -24,7 +24,7 @@ from jaxrace.core.validation import (
     require_positive,
 )
 from jaxrace.envs import Environment
-from jaxrace.envs.absorbing import absorb
+from jaxrace.envs.environment import absorb
 from papers.preference_racing.learners.tabular import GreedyTable, greedy
 
 

@@ -12,9 +12,10 @@ from ashe_cases import PLAYER, SHAPE, draw_deals, draw_weights
 from reference.holdem_hands import deal_of, play_hand
 from reference.holdem_player import Player as Reference
 
-from jaxrace.envs import holdem
-from jaxrace.envs.holdem import ashe, networks, pattern_tree
+from jaxrace.envs.holdem.policies import pot_odds
 from jaxrace.envs.holdem.table import SEATINGS
+from papers.holdem import ashe, networks, pattern_tree
+from papers.holdem.lanes import play_lane
 
 HANDS = 60
 LARGE = 40  # nodes of a tree that a hand may reach again
@@ -37,7 +38,7 @@ def network_numbers(weights, step, seat):
     """What the networks of the player to act see and say at one step."""
     parts = networks.split(jnp.stack(weights)[seat])
     view = jax.tree.map(lambda a, b: jnp.where(seat == 0, a, b), *step.views)
-    odds = holdem.utility.pot_odds(
+    odds = pot_odds(
         step.observation.totals[np.array(pattern_tree.ACTIONS_IN_PLACE)], step.observation.other
     )
     street, reading = step.observation.street, view.reading
@@ -230,9 +231,7 @@ def test_utilities_and_decisions_of_played_hands(deals):
     played = play(deals, None, pair)
     compare_utilities(played, pair)
     # The driver plays the same hands, and leaves the same trees.
-    lane = holdem.play_lane(
-        (PLAYER, PLAYER), pair, jax.random.key(2), deals, SEATINGS[0], PLAYER.rules
-    )
+    lane = play_lane((PLAYER, PLAYER), pair, jax.random.key(2), deals, SEATINGS[0], PLAYER.rules)
     assert (lane.winnings == np.asarray(played[1][0].winnings)).all()
     for memory, found in zip(lane.memories, played[3][-1], strict=True):
         np.testing.assert_allclose(memory.table, found, atol=1e-6)

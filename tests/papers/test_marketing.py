@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs.marketing import (
+from papers.improvements.marketing import (
     CLICKED,
     CLICKS,
     LAST_SHOWN,
@@ -17,8 +17,8 @@ from jaxrace.envs.marketing import (
     VISIT,
     Marketing,
 )
-from jaxrace.envs.open_bandit import load_click_model
-from jaxrace.envs.open_bandit.fit import INITIAL_RETURN
+from papers.improvements.open_bandit import load_click_model
+from papers.improvements.open_bandit.fit import INITIAL_RETURN
 
 ENV = Marketing()
 PARAMS = ENV.default_params

@@ -5,8 +5,8 @@ is best, or who are the best three, on the whole list? Rules that promise no err
 their usual level and at the largest one at which they err as seldom as races may. Prints a table in
 Markdown and draws docs/figures/shared_tasks.png.
 
-    python bench/shared_tasks.py              100 lists of each length
-    python bench/shared_tasks.py 20           fewer
+    python -m papers.studies.shared_tasks              100 lists of each length
+    python -m papers.studies.shared_tasks 20           fewer
 """
 
 import argparse
@@ -31,7 +31,7 @@ LENGTHS, SPREADS, TOPS = (500, 2000, 8000), (1.5, 4.0), (1, 3)
 LEVELS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4)  # of the rules that promise no error
 COUNTS = (2000, 5000, 10_000, 20_000, 50_000)
 COLORS = {"shared,": "tab:blue", "Friedman": "tab:orange", "Wilcoxon": "tab:green"}
-FIGURE = Path(__file__).resolve().parents[1] / "docs" / "figures" / "shared_tasks.png"
+FIGURE = Path(__file__).resolve().parents[2] / "docs" / "figures" / "shared_tasks.png"
 
 
 def answers_of(rng, length, spread):

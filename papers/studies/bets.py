@@ -4,8 +4,8 @@ Ten kinds of tasks, the same tables for all bets. The mixture is the library's. 
 mean of a pair's own past gains over their mean square, cut to [0, .95]; "half" has half of the
 weight on each. Races are played in NumPy, in float64. Prints a table in Markdown.
 
-    python bench/bets.py             200 tables of each kind
-    python bench/bets.py 20          fewer
+    python -m papers.studies.bets             200 tables of each kind
+    python -m papers.studies.bets 20          fewer
 """
 
 import argparse

@@ -7,14 +7,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from ashe_cases import numbered_deals
+from holdem_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much, half_pots
 
-from jaxrace.envs.holdem import lanes, match, policies
+from jaxrace.envs.holdem import match, policies
 from jaxrace.envs.holdem.abstraction import FOLD
 from jaxrace.envs.holdem.betting import Rules
-from jaxrace.envs.holdem.player import Memoryless, Player
 from jaxrace.envs.holdem.table import SEATINGS, Seating
+from papers.holdem import lanes
+from papers.holdem.lanes import Memoryless, Player
 
 HANDS = 400
 

@@ -1,4 +1,4 @@
-"""Makes click_model.json from the logged rows: `python -m jaxrace.envs.open_bandit.fit`.
+"""Makes click_model.json from the logged rows: `python -m papers.improvements.open_bandit.fit`.
 
 Features of customers are the categories that a tenth of the rows or more have, without the most
 frequent one of each user feature. The weights are those of the largest posterior density under
@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import minimize
 
-from jaxrace.envs.marketing import NUM_CLUSTERS, Marketing, MarketingParams
-from jaxrace.envs.open_bandit.data import MODEL_FILE, ClickModel, Logs, load
+from papers.improvements.marketing import NUM_CLUSTERS, Marketing, MarketingParams
+from papers.improvements.open_bandit.data import MODEL_FILE, ClickModel, Logs, load
 
 INITIAL_RETURN = 0.063  # normalised, of the initial policy in figure 4c of Thomas et al. 2015
 LEAST_SHARE = 0.1

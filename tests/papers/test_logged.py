@@ -9,7 +9,6 @@ import pytest
 from reference import improvement as reference
 
 from jaxrace.agents.bases import Affine
-from jaxrace.envs import open_bandit
 from jaxrace.improvement import (
     BOUNDS,
     CandidateSearch,
@@ -22,6 +21,7 @@ from jaxrace.improvement import (
 )
 from jaxrace.improvement.splits import split
 from jaxrace.search.strategies import Strategy
+from papers.improvements import open_bandit
 
 
 def logged(campaign, logger):

@@ -3,8 +3,8 @@
 Which three of ten options, with means uniform in [.2, .8] and scores from 0 to 1, are the best?
 At most 1,000 samples of each, delta .05. Prints a table in Markdown.
 
-    python bench/by_mean.py             500 races of each kind
-    python bench/by_mean.py 100         fewer
+    python -m papers.studies.by_mean             500 races of each kind
+    python -m papers.studies.by_mean 100         fewer
 """
 
 import argparse

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from ashe_cases import PLAYER, SHAPE, draw_deals, draw_weights
 
-from jaxrace.envs import holdem
-from jaxrace.envs.holdem import pattern_tree, policies
-from jaxrace.envs.holdem.ashe import Ashe
+from jaxrace.envs.holdem import policies
 from jaxrace.envs.holdem.betting import Rules
-from jaxrace.envs.holdem.player import Memoryless
 from jaxrace.envs.holdem.table import SEATINGS, Seating
+from papers.holdem import pattern_tree
+from papers.holdem.ashe import Ashe
+from papers.holdem.lanes import Memoryless, play_lane
 
 HANDS = 100
 
@@ -24,7 +24,7 @@ def deals():
 @pytest.mark.slow
 def test_a_stack_of_one_big_blind(deals):
     player = Ashe(Rules(stack=100))
-    found = holdem.play_lane(
+    found = play_lane(
         (player, player),
         tuple(draw_weights(6, 2)),
         jax.random.key(0),
@@ -44,7 +44,7 @@ def test_one_learns_that_the_other_folds(deals):
     """Against who always folds: what has been seen of a raise is that it is folded to."""
     pair = PLAYER, Memoryless(policies.always_fold)
     own = draw_weights(4, 1)[0]
-    found = holdem.play_lane(pair, (own, None), jax.random.key(0), deals, SEATINGS[1], Rules())
+    found = play_lane(pair, (own, None), jax.random.key(0), deals, SEATINGS[1], Rules())
     memory, _ = found.memories
     frequency = np.asarray(memory.table)[:, pattern_tree.FREQUENCY]
     folded = np.asarray(memory.table)[:, pattern_tree.OPPONENT_FOLDED]
@@ -59,18 +59,14 @@ def test_wrong_weights(deals):
             PLAYER.begin(wrong)
     pair = jnp.zeros(1449), jnp.zeros(1449).at[3].set(jnp.inf)
     with pytest.raises(ValueError, match=r"weights\[1\]: expected finite numbers"):
-        holdem.play_lane(
-            (PLAYER, PLAYER), pair, jax.random.key(0), deals, SEATINGS[0], PLAYER.rules
-        )
+        play_lane((PLAYER, PLAYER), pair, jax.random.key(0), deals, SEATINGS[0], PLAYER.rules)
     pair = jnp.zeros(1448), jnp.zeros(1449)
     with pytest.raises(ValueError, match=r"weights: expected shape \(1449,\), got \(1448,\)"):
-        holdem.play_lane(
-            (PLAYER, PLAYER), pair, jax.random.key(0), deals, SEATINGS[0], PLAYER.rules
-        )
+        play_lane((PLAYER, PLAYER), pair, jax.random.key(0), deals, SEATINGS[0], PLAYER.rules)
 
 
 def test_rules_of_other_games(deals):
     """Its trees would have other nodes."""
     pair, other = (jnp.zeros(1449), jnp.zeros(1449)), Rules(stack=15_000)
     with pytest.raises(ValueError, match=r"rules: expected those of players\[1\], Rules\("):
-        holdem.play_lane((Ashe(other), PLAYER), pair, jax.random.key(0), deals, SEATINGS[0], other)
+        play_lane((Ashe(other), PLAYER), pair, jax.random.key(0), deals, SEATINGS[0], other)

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from jaxrace.envs.open_bandit import CAMPAIGNS, LOGGERS, load, load_click_model, one_step
-from jaxrace.envs.open_bandit.fit import design, fit
+from papers.improvements.open_bandit import CAMPAIGNS, LOGGERS, load, load_click_model, one_step
+from papers.improvements.open_bandit.fit import design, fit
 
 # Clicks among the 10,000 rows, and numbers of items, counted in the CSV files of the dataset.
 PUBLISHED = {

@@ -61,7 +61,7 @@ class ClickModel(NamedTuple):
     user_weights: np.ndarray  # float32 [D]
     cluster_weight: float
     preference_weights: np.ndarray  # float32 [D]
-    shift: float  # what `jaxrace.envs.marketing` adds to the log-odds; not fitted to any data
+    shift: float  # what `marketing` adds to the log-odds; not fitted to any data
     customers: np.ndarray  # float32 [P, D], the x that occur
     counts: np.ndarray  # int32 [P], how many of the rows have each of them
     clusters: np.ndarray  # int32 [I], the cluster of each item
@@ -131,7 +131,7 @@ def one_step(logs: Logs, position: int | None = None) -> LoggedChoices:
 @functools.cache
 def load_click_model() -> ClickModel:
     """The stored model."""
-    path = resources.files("jaxrace.envs.open_bandit") / MODEL_FILE
+    path = resources.files("papers.improvements.open_bandit") / MODEL_FILE
     stored = json.loads(path.read_text("utf-8"))
 
     def array(name: str, dtype: type) -> np.ndarray:
@@ -155,6 +155,6 @@ def load_click_model() -> ClickModel:
 @functools.cache
 def _columns() -> dict[str, np.ndarray]:
     """All columns of the file; NOTICE tells how it was made."""
-    path = resources.files("jaxrace.envs.open_bandit") / FILE
+    path = resources.files("papers.improvements.open_bandit") / FILE
     with path.open("rb") as file, np.load(file, allow_pickle=False) as columns:
         return dict(columns)

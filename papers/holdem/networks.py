@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxrace.envs.holdem import pattern_tree
+from papers.holdem import pattern_tree
 
 HIDDEN_UNITS = 7
 # (inputs, cells, inputs of the perceptron)

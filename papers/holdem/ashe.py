@@ -17,13 +17,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.envs.holdem import abstraction, networks, pattern_tree, utility
+from jaxrace.envs.holdem import abstraction
 from jaxrace.envs.holdem.abstraction import ALL_IN, CALL, FOLD
 from jaxrace.envs.holdem.betting import STREETS, Rules
-from jaxrace.envs.holdem.networks import Network, State
-from jaxrace.envs.holdem.pattern_tree import ACTIONS_IN_PLACE, FREQUENCY, ROOT, Path
-from jaxrace.envs.holdem.player import Ending
+from jaxrace.envs.holdem.policies import pot_odds
 from jaxrace.envs.holdem.table import Move, Observation
+from papers.holdem import networks, pattern_tree, utility
+from papers.holdem.lanes import Ending
+from papers.holdem.networks import Network, State
+from papers.holdem.pattern_tree import ACTIONS_IN_PLACE, FREQUENCY, ROOT, Path
 
 _ORDER = np.array(ACTIONS_IN_PLACE, np.int32)
 
@@ -64,17 +66,18 @@ class View(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Ashe:
-    """The evolved player. Its weights are float32 [1449], see `jaxrace.envs.holdem.networks`.
+    """The evolved player. Its weights are float32 [1449], see `papers.holdem.networks`.
 
-    It is a `jaxrace.envs.holdem.player.Player`, and needs decks with strengths. The rules are those
+    It is a `papers.holdem.lanes.Player`, and needs decks with strengths. The rules are those
     of the games it plays; they give its trees their shape.
 
     >>> from jaxrace.envs import holdem
+    >>> from papers.holdem.lanes import play_lane
     >>> decks, ashe = holdem.deal(jax.random.key(0), 20), Ashe(Rules(stack=400))
     >>> deals = holdem.prepare(decks, jnp.full((4, 2, 20), 0.5))  # or holdem.strengths(key, decks)
     >>> weights = tuple(jax.random.normal(jax.random.key(2), (2, networks.NUM_WEIGHTS)))
     >>> rest = jax.random.key(3), deals, holdem.SEATINGS[0], ashe.rules
-    >>> holdem.play_lane((ashe, ashe), weights, *rest).winnings.shape
+    >>> play_lane((ashe, ashe), weights, *rest).winnings.shape
     (20,)
     """
 
@@ -119,7 +122,7 @@ class Ashe:
         parts = networks.split(weights)
         totals, other = observation.totals[_ORDER], observation.other
         is_all_in = jnp.asarray(_ORDER == ALL_IN)
-        odds = utility.pot_odds(totals, other)
+        odds = pot_odds(totals, other)
         raised = utility.raised_strength(observation.strength, odds, is_all_in)
         strength = jnp.where(_ORDER == CALL, observation.strength, raised)
         wins = utility.win_rate(strength, showdown_exponents(parts.showdown, view))

@@ -20,8 +20,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.envs.held import Float32Params, as_float32, require_count, require_held
-from jaxrace.envs.open_bandit.data import ClickModel, load_click_model
+from jaxrace.core.narrowing import Float32Params, as_float32, require_held
+from jaxrace.core.validation import MOST_INT32, require_integer
+from papers.improvements.open_bandit.data import ClickModel, load_click_model
 
 NUM_CLUSTERS = 2
 RETURN_RANGE = (0.0, 20.0)  # least and most clicks in the default 20 visits
@@ -89,7 +90,7 @@ class Marketing:
     continues_after_terminal = False  # there are no terminal steps
 
     def __post_init__(self) -> None:
-        require_count("horizon", self.horizon)
+        require_integer("horizon", self.horizon, 1, MOST_INT32)
 
     @staticmethod
     def make_params(model: ClickModel | None = None) -> MarketingParams:

@@ -20,7 +20,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.envs.held import as_float32, require_count, require_positive, strongly_typed
+from jaxrace.core.narrowing import as_float32, strongly_typed
+from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer, require_positive
 
 
 class NormalOptions(NamedTuple):
@@ -54,7 +55,7 @@ class Normal:
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> NormalOptions:
         """`num_options` options."""
-        require_count("num_options", num_options)
+        require_integer("num_options", num_options, 1, MOST_INT32)
         m, v = _uniform(key, (2, num_options))
         return NormalOptions(mean=_complexity(k) / 2 * m, variance=v)
 
@@ -82,7 +83,7 @@ class Normal:
         The support is unbounded; with R = 8 the papers concede a small chance of error to the
         Hoeffding race (Busa-Fekete et al. 2013, footnote 6).
         """
-        require_positive("k", k)
+        _require_complexity(k)
         return 8.0
 
 
@@ -109,7 +110,7 @@ class BernoulliDrift:
         self, key: jax.Array, k: jax.Array | float, num_options: int = 10
     ) -> BernoulliDriftOptions:
         """`num_options` options."""
-        require_count("num_options", num_options)
+        require_integer("num_options", num_options, 1, MOST_INT32)
         scale = _complexity(k, 1 / self.drift_scale) / self.drift_scale
         return BernoulliDriftOptions(drift=scale * _uniform(key, (num_options,)))
 
@@ -138,7 +139,7 @@ class BernoulliDrift:
 
     def value_range(self, k: jax.Array | float) -> float:
         """R = 1, the width of each option's support {d_i, d_i + 1}."""
-        require_positive("k", k)
+        _require_complexity(k)
         return 1.0
 
 
@@ -157,7 +158,7 @@ class Uniform:
 
     def draw(self, key: jax.Array, k: jax.Array | float, num_options: int = 10) -> UniformOptions:
         """`num_options` options."""
-        require_count("num_options", num_options)
+        require_integer("num_options", num_options, 1, MOST_INT32)
         scale = 10 * _complexity(k, 10.0)
         return UniformOptions(upper_limit=scale * _uniform(key, (num_options,)))
 
@@ -180,7 +181,7 @@ class Uniform:
 
     def value_range(self, k: jax.Array | float) -> jax.Array | float:
         """R = 10 k: what is known of an option before any sample is only that d_i < 10 k."""
-        require_positive("k", k, 10.0)
+        _require_complexity(k, 10.0)
         return 10.0 * k
 
 
@@ -189,5 +190,18 @@ def _uniform(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 
 
 def _complexity(k: jax.Array | float, times: float = 1.0) -> jax.Array:
-    require_positive("k", k, times)
+    """k as float32; BadArgument unless it is positive, also ``times`` a factor."""
+    _require_complexity(k, times)
     return as_float32("k", k)
+
+
+def _require_complexity(k: jax.Array | float, times: float = 1.0) -> None:
+    """Numbers of the host are looked at, which may not be traced."""
+    if isinstance(k, jax.Array):
+        return
+    require_positive("k", k)
+    least, most = (float(getattr(jnp.finfo(jnp.float32), end)) for end in ("tiny", "max"))
+    least, most = least / min(times, 1.0), most / max(times, 1.0)
+    if not least <= k <= most:
+        expected = f"a positive number from {least:.2g} to {most:.2g}, as float32 holds"
+        raise BadArgument("k", expected, repr(k))

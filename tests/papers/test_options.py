@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from jaxrace.envs.options import (
+from papers.preference_racing.options import (
     BernoulliDrift,
     BernoulliDriftOptions,
     Normal,

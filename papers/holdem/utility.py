@@ -10,17 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.envs.holdem.pattern_tree import FREQUENCY, OPPONENT_FOLDED
+from papers.holdem.pattern_tree import FREQUENCY, OPPONENT_FOLDED
 
 _TRUSTED_VISITS = 10  # from which on the share of folds that has been seen counts alone
 
 # On later streets, opponents who have not been seen are taken to fold more often.
 _PRIOR_FACTORS = np.array((1.0, 1.6, 1.8, 2.0), np.float32)
-
-
-def pot_odds(total: jax.Array, other: jax.Array) -> jax.Array:
-    """What the opponent has to pay as a part of the pot after its call."""
-    return (total - other).astype(jnp.float32) / (2 * total).astype(jnp.float32)  # p
 
 
 def raised_strength(strength: jax.Array, odds: jax.Array, is_all_in: jax.Array) -> jax.Array:

@@ -5,10 +5,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs.holdem import NUM_WEIGHTS, SEATINGS, Ashe, Deals, Rules, networks, play_lane
-from jaxrace.envs.holdem.player import Memoryless
+from jaxrace.envs.holdem import SEATINGS, Deals, Rules
 from jaxrace.envs.holdem.policies import always_call, always_fold
+from papers.holdem import networks
+from papers.holdem.ashe import Ashe
+from papers.holdem.lanes import Memoryless, play_lane
 from papers.holdem.matches import ShortMatch, score_decks
+from papers.holdem.networks import NUM_WEIGHTS
 
 # Small stacks make small trees.
 ASHE = Ashe(Rules(stack=400))

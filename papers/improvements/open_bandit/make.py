@@ -1,7 +1,7 @@
 """Makes open_bandit.npz from a downloaded wheel of obp 0.4.1.
 
     pip download obp==0.4.1 --no-deps
-    python -m jaxrace.envs.open_bandit.make obp-0.4.1-py3-none-any.whl
+    python -m papers.improvements.open_bandit.make obp-0.4.1-py3-none-any.whl
 
 The columns, N = 60,000 rows in the order of the campaigns, loggers and CSV files, I = 160 items:
 
@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.envs.open_bandit.data import CAMPAIGNS, FILE, LOGGERS
+from papers.improvements.open_bandit.data import CAMPAIGNS, FILE, LOGGERS
 
 _LOGGED = {
     **dict.fromkeys(("campaign", "logger", "position", "click"), np.uint8),
@@ -90,6 +90,6 @@ def make(wheel_path: Path) -> dict[str, np.ndarray]:
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
-        sys.exit("usage: python -m jaxrace.envs.open_bandit.make WHEEL")
+        sys.exit("usage: python -m papers.improvements.open_bandit.make WHEEL")
     made: Any = make(Path(sys.argv[1]))  # Any: of its keywords, savez knows one to be no array
     np.savez_compressed(Path(__file__).parent / FILE, **made)

@@ -1,7 +1,11 @@
 """Hands between two players with memory, one after the other; batch over lanes with `jax.vmap`.
 
-A lane is one run of hands in which two players get to know each other. The methods of a player
-are called like this:
+A lane is one run of hands in which two players get to know each other. A player is a frozen,
+hashable object of what is static, with pure methods for one hand of one lane. Its weights, a
+pytree, are passed in. Its *memory*, any pytree, lasts from hand to hand and is written once, in
+`end_hand`, because what is written in every step is copied in every step. Its *notes* are of the
+present hand. `look` gathers from both what a decision needs, so the inputs of `decide` stay small.
+The methods are called like this:
 
     memory = begin(weights)                              once per player
     for each hand:
@@ -16,8 +20,9 @@ A batch of lanes goes on to the next hand when all have finished theirs; what is
 end of a hand is dropped. Axes: H hands of a lane, T steps of a hand.
 """
 
+import dataclasses
 import functools
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -27,8 +32,67 @@ from jax.core import Tracer
 
 from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import BettingState, Rules
-from jaxrace.envs.holdem.player import Ending, Player
+from jaxrace.envs.holdem.policies import Policy
 from jaxrace.envs.holdem.table import Deals, Move, Observation, Seating
+
+
+class Ending(NamedTuple):
+    """What a player is told at the end of a hand."""
+
+    moves: Move  # leaves [T], those of both players
+    winnings: jax.Array  # int32 [], its own
+    folded: jax.Array  # int32 [], the seat that has folded, or -1: then hands were shown
+    other_strengths: jax.Array  # float32 [4], of the opponent's if it was shown, else 0
+
+
+class Player(Protocol):
+    """What `play_lane` calls; all methods are pure."""
+
+    def begin(self, weights: Any) -> Any:
+        """The memory before the first hand."""
+
+    def begin_hand(self, memory: Any, seat: jax.Array) -> Any:
+        """The notes before a hand begins; `seat` is 0 on the button, 1 in the big blind."""
+
+    def look(self, memory: Any, notes: Any, observation: Observation) -> Any:
+        """What `decide` needs of memory and notes: the view, a pytree of small arrays.
+
+        Called when the opponent is to act as well; then the observation is the opponent's, and the
+        view is dropped.
+        """
+
+    def decide(
+        self, key: jax.Array, weights: Any, view: Any, observation: Observation
+    ) -> jax.Array:
+        """One of the seven actions, int32 []; it has to be legal."""
+        ...
+
+    def watch(self, memory: Any, notes: Any, move: Move) -> Any:
+        """The notes after an action of either player; dropped where it was not made."""
+
+    def end_hand(self, memory: Any, notes: Any, ending: Ending) -> Any:
+        """The memory after a hand: the only place where it changes."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Memoryless:
+    """A player that plays by a policy and remembers nothing; its weights do not count."""
+
+    policy: Policy
+
+    def begin(self, *_: Any, **__: Any) -> tuple[()]:
+        """Return neither memory, notes nor view."""
+        return ()
+
+    begin_hand = look = watch = end_hand = begin
+
+    def decide(
+        self, key: jax.Array, weights: Any, view: Any, observation: Observation
+    ) -> jax.Array:
+        """The action of the policy."""
+        del weights, view
+        return self.policy(key, observation)
+
 
 # What is kept of players 0 and 1.
 Two = tuple[Any, Any]
@@ -53,9 +117,8 @@ def play_lane(
     leaves [] or [H]. ValueError if deals or seating do not fit, a player is made for other rules or
     has weights that are not finite, or, where nothing is traced, took an illegal action.
 
-    >>> from jaxrace.envs.holdem import dealing, policies
-    >>> from jaxrace.envs.holdem.player import Memoryless
-    >>> deals = table.prepare(dealing.deal(jax.random.key(0), 3))
+    >>> from jaxrace.envs.holdem import deal, policies
+    >>> deals = table.prepare(deal(jax.random.key(0), 3))
     >>> pair = Memoryless(policies.always_fold), Memoryless(policies.always_call)
     >>> seating = Seating(button=jnp.array([0, 1, 0]), first=0)
     >>> play_lane(pair, (None, None), jax.random.key(1), deals, seating, Rules()).winnings

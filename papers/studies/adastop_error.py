@@ -3,12 +3,11 @@
 Five normal scores of each, one look, the level that is stated and half of it. Its statistic is the
 largest absolute difference, its threshold that of signed ones: `pip install adastop` (0.1.3).
 
-    python bench/adastop_error.py           2,000 comparisons, a minute
+    python -m papers.studies.adastop_error           2,000 comparisons, a minute
 """
 
 import math
 
-import adastop  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 NUMBER, RUNS = 2_000, 5
@@ -16,6 +15,8 @@ NUMBER, RUNS = 2_000, 5
 
 def error(level):
     """The share of comparisons with a difference, and its standard error."""
+    import adastop  # pyright: ignore[reportMissingImports]
+
     rng, found = np.random.default_rng(0), 0
     for _ in range(NUMBER):
         comparator = adastop.MultipleAgentsComparator(n=RUNS, K=1, B=10_000, alpha=level)
