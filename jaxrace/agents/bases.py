@@ -102,9 +102,9 @@ class Cells(_OfInputs):
         """The features, float32 [..., p], of observations [..., d] in [0, 1]."""
         require_held("observation", self._checked(observation))
         x = jnp.clip(jnp.asarray(observation), 0, 1)  # the product of integers might overflow
-        places = jnp.minimum((x * self.cells).astype(jnp.int32), self.cells - 1)
+        cell = jnp.minimum((x * self.cells).astype(jnp.int32), self.cells - 1)
         powers = self.cells ** np.arange(self.num_inputs - 1, -1, -1, dtype=np.int32)
-        number = (places * powers).sum(-1, dtype=jnp.int32)
+        number = (cell * powers).sum(-1, dtype=jnp.int32)
         return jax.nn.one_hot(number, self.num_features, dtype=jnp.float32)
 
 

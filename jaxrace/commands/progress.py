@@ -60,7 +60,7 @@ def waiting(console: Console, text: str) -> Iterator[None]:
     if not console.is_interactive:
         yield
         return
-    status = console.status(Text(shown(text)))  # a name is no markup
+    status = console.status(Text(shown(text)))  # not markup
     timer = threading.Timer(_SECONDS_PER_LINE, status.start)
     timer.start()
     try:

@@ -194,7 +194,7 @@ class SearchWork:
         return (search_state, setting), row
 
     def host_step(self, jobs: Any) -> Callable[..., Any] | None:
-        """``step`` of B searches by small programs, for a learner that has them."""
+        """``step`` of B searches side by side, for a learner that has that: see ``small``."""
         return self._step_lanes if small.has_small_steps(self.search) else None
 
     def _step_lanes(self, states: _State, alive: Any) -> tuple[_State, Any, Any]:

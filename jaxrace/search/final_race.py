@@ -140,8 +140,8 @@ class FinalRace:
 
     def remember(self, recent: Any, row: SearchRow) -> Any:
         """The best of the last L generations, with that of the row if it has ``ran``."""
-        place = row.generation % self.race.num_options
-        remembered = jax.tree.map(lambda x, best: x.at[place].set(best), recent, row.best)
+        index = row.generation % self.race.num_options
+        remembered = jax.tree.map(lambda x, best: x.at[index].set(best), recent, row.best)
         return absorb(~row.ran, recent, remembered)
 
     def _is_final(self, state: FinalRaceState, params: FinalRaceParams) -> jax.Array:

@@ -1,8 +1,7 @@
-"""Steps of a few searches side by side, by small programs that plain Python calls.
+"""Steps of a few searches side by side, as several small programs that plain Python calls.
 
-They leave the rows of ``step`` under vmap, in less than half of the time of a whole command: one
-program for a whole step compiles for longer than it runs, and one program draws for all races.
-Axes: B searches, K policies of each, n rounds.
+They leave the rows of ``step`` under vmap. One program for a whole step compiles for longer than it
+runs. Axes: B searches, K policies of each, n rounds.
 """
 
 import functools

@@ -80,10 +80,10 @@ def _closed_to_others() -> Iterator[dict[str, Any]]:
         compiled.Config.initialize("")
         compiled.AuthenticationTokenLoader.instance().reset_cache()
 
-    place = "/tmp" if sys.platform == "darwin" else None  # names of sockets have a most length
+    above = "/tmp" if sys.platform == "darwin" else None  # names of sockets must be short
     set_all(own, False)
     try:
-        with tempfile.TemporaryDirectory("", "ray-", place, ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory("", "ray-", above, ignore_cleanup_errors=True) as folder:
             # Ray opens its own folder to all users.
             yield {"include_dashboard": False, "_temp_dir": f"{folder}/r"}
     finally:

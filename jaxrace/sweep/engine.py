@@ -223,9 +223,9 @@ class Sweep:
     def play(self, most: int) -> Rows:
         """Refill the lanes, step them, and note what they have done."""
         begins, width = np.zeros(len(self._job), bool), self._width
-        for place in np.flatnonzero(self._job < 0):
-            if waiting := self._waiting[place % width]:
-                self._job[place], begins[place] = waiting.popleft(), True
+        for lane in np.flatnonzero(self._job < 0):
+            if waiting := self._waiting[lane % width]:
+                self._job[lane], begins[lane] = waiting.popleft(), True
         # Other lanes without a job step a copy of one.
         jobs = np.where(begins, self._job, self._job.max())
         begun = (self._jobs.inputs(jobs), begins) if begins.any() else None
@@ -296,8 +296,8 @@ class Sweep:
         device = np.argsort(job.reshape(-1, len(lane)) < 0, axis=0, kind="stable")
         kept = (device * len(lane) + lane).ravel()[: self._job.size]
         self._job[: kept.size], self._step[: kept.size] = job[kept], arrays["step"][kept]
-        places = np.resize(kept, self._job.size)  # further devices get copies that do not count
+        lanes_of = np.resize(kept, self._job.size)  # further devices get copies, which do not count
         # Files of NumPy do not name types that are not its own, such as bfloat16.
-        leaves = [arrays[name][places].view(x.dtype) for name, x in self._states().items()]
+        leaves = [arrays[name][lanes_of].view(x.dtype) for name, x in self._states().items()]
         states = jax.tree.unflatten(jax.tree.structure(like), leaves)
         self._lanes = lanes.Lanes(with_keys(states, like), self._job >= 0)

@@ -28,9 +28,9 @@ class Rows(NamedTuple):
         """All rows of at least one part."""
         return jax.tree.map(lambda *x: np.concatenate(x), *parts)
 
-    def taken(self, places: NDArray[Any]) -> Self:
-        """Those at these places."""
-        return jax.tree.map(lambda x: x[places], self)
+    def taken(self, which: NDArray[Any]) -> Self:
+        """Some of them, by a mask or by indices."""
+        return jax.tree.map(lambda x: x[which], self)
 
 
 @dataclasses.dataclass

@@ -283,7 +283,7 @@ def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: boo
     # A part of a sweep runs the program of the whole.
     jobs = Jobs(
         len(numbers),
-        lambda places: whole.inputs(numbers[places]),
+        lambda own: whole.inputs(numbers[own]),
         brief=whole.brief,
         lanes=None if is_whole else task.plan[1][numbers],
     )

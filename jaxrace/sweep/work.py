@@ -95,13 +95,13 @@ class Jobs:
         rank = np.arange(self.count)
         if self.lanes is not None:
             return rank, self.lanes
-        time, place = np.divmod(rank, width)
+        turn_of, index = np.divmod(rank, width)
         if self.costs is None:
             turns = itertools.count(round((math.sqrt(5) - 1) / 2 * width))
             turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
-            return rank, (place + time * turn) % width
+            return rank, (index + turn_of * turn) % width
         order = np.argsort(-np.asarray(self.costs, np.float64), kind="stable")
-        lane = np.where(time % 2, width - 1 - place, place)
+        lane = np.where(turn_of % 2, width - 1 - index, index)
         return order, lane[np.argsort(order)]
 
 

@@ -150,7 +150,7 @@ class TrainConfig:
 
     @property
     def settings(self) -> list[Setting]:
-        """Every initial step size with every delta; a step size is None if there is none."""
+        """Every initial step size with every delta; the step size may be None."""
         from jaxrace.search.strategies import Strategy
 
         sigma = self.sigma
