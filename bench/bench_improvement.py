@@ -10,9 +10,10 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from jaxrace import kernels, sweep
-from jaxrace.improvement import DaedalusWork
-from papers.improvements.domains import DOMAINS, daedalus_of
+from jaxrace.improvement.bounds import BOUNDS, Rows
+from papers.improvements.domains import DOMAINS, DaedalusWork, daedalus_of
 
+BCA = BOUNDS["bca"]
 CANDIDATES, VALUES, RESAMPLES = 64, 2_000, 2_000
 
 DOMAIN = DOMAINS["gridworld"]
@@ -30,12 +31,11 @@ def returns():
 def test_bca_jaxrace(benchmark, returns):
     """The resamples are drawn too, once for all candidates."""
     used = jnp.ones(VALUES, bool)
+    rows = Rows(used, jnp.zeros(VALUES, jnp.int32))
 
     def bounds(key, values):
         counts = kernels.resampling_counts(key, used, jnp.int32(VALUES), RESAMPLES)
-        return jax.vmap(lambda x: kernels.bootstrap_bound(x, used, counts, jnp.float32(DELTA)))(
-            values
-        )
+        return jax.vmap(lambda x: BCA.bound(counts, x, rows, jnp.float32(DELTA)))(values)
 
     measuring.record_jax(benchmark, "bca/jaxrace", bounds, jax.random.key(0), jnp.asarray(returns))
 

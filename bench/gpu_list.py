@@ -21,11 +21,11 @@ from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, policies, prepare
-from jaxrace.improvement import DaedalusWork
+from jaxrace.improvement.bounds import BOUNDS, Rows
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 from jaxrace.sweep import lanes as sweep_lanes
 from papers.duels.lineup import entrant
-from papers.improvements.domains import DOMAINS, daedalus_of
+from papers.improvements.domains import DOMAINS, DaedalusWork, daedalus_of
 
 ARMS, DUELS = 10, 256
 CANDIDATES, RESAMPLES = 64, 2_000
@@ -163,12 +163,12 @@ def _selections(selector: Any, lanes: int) -> Any:
 def _bca(lanes: int) -> Any:
     """Bounds of 64 candidates from as many values as there are lanes."""
     used = jnp.ones(lanes, bool)
+    rows = Rows(used, jnp.zeros(lanes, jnp.int32))
     noise = jax.random.normal(jax.random.key(1), (CANDIDATES, lanes), jnp.float32)
 
     def bounds(key: jax.Array, values: jax.Array) -> jax.Array:
         counts = kernels.resampling_counts(key, used, jnp.int32(lanes), RESAMPLES)
-        of_one = functools.partial(kernels.bootstrap_bound, delta=jnp.float32(0.05))
-        return jax.vmap(lambda x: of_one(x, used, counts))(values)
+        return jax.vmap(lambda x: BOUNDS["bca"].bound(counts, x, rows, jnp.float32(0.05)))(values)
 
     return bounds, (jax.random.key(0), jnp.exp(noise))
 

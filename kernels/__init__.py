@@ -4,8 +4,7 @@ from jaxrace.kernels.block_bets import BLOCK_SIZES as BLOCK_SIZES
 from jaxrace.kernels.block_bets import MAX_BET as MAX_BET
 from jaxrace.kernels.block_bets import log_block_factors as log_block_factors
 from jaxrace.kernels.block_bets import log_block_products as log_block_products
-from jaxrace.kernels.bootstrap import bootstrap_bound as bootstrap_bound
-from jaxrace.kernels.bootstrap import bootstrap_bound_of_one as bootstrap_bound_of_one
+from jaxrace.kernels.bootstrap import resampled_sums as resampled_sums
 from jaxrace.kernels.bootstrap import resampling_counts as resampling_counts
 from jaxrace.kernels.bounds import BOUNDS as BOUNDS
 from jaxrace.kernels.bounds import MAX_TABLE_CAPACITY as MAX_TABLE_CAPACITY
@@ -31,12 +30,6 @@ from jaxrace.kernels.draws import above_half as above_half
 from jaxrace.kernels.draws import draw_uniforms as draw_uniforms
 from jaxrace.kernels.draws import sample_beta as sample_beta
 from jaxrace.kernels.knowledge_gradient import knowledge_gradient as knowledge_gradient
-from jaxrace.kernels.lower_bounds import best_cap as best_cap
-from jaxrace.kernels.lower_bounds import betting_bound as betting_bound
-from jaxrace.kernels.lower_bounds import capped_bound as capped_bound
-from jaxrace.kernels.lower_bounds import predicted_betting_bound as predicted_betting_bound
-from jaxrace.kernels.lower_bounds import student_bound as student_bound
-from jaxrace.kernels.lower_bounds import student_quantile as student_quantile
 from jaxrace.kernels.mean_bounds import bernoulli_kl as bernoulli_kl
 from jaxrace.kernels.mean_bounds import bernstein_radius as bernstein_radius
 from jaxrace.kernels.mean_bounds import hoeffding_radius as hoeffding_radius
@@ -44,6 +37,7 @@ from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
 from jaxrace.kernels.merging import in_blocks as in_blocks
 from jaxrace.kernels.merging import map_blocks as map_blocks
 from jaxrace.kernels.merging import merge_vmaps as merge_vmaps
+from jaxrace.kernels.order_statistics import neighbours as neighbours
 from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
 from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk
@@ -59,6 +53,7 @@ from jaxrace.kernels.rules import settle_reduced as settle_reduced
 from jaxrace.kernels.sparse import for_listed as for_listed
 from jaxrace.kernels.sparse import listing_block as listing_block
 from jaxrace.kernels.sparse import with_operands_kept as with_operands_kept
+from jaxrace.kernels.student import student_quantile as student_quantile
 from jaxrace.kernels.thurstone import ThurstoneFit as ThurstoneFit
 from jaxrace.kernels.thurstone import fit_thurstone as fit_thurstone
 from jaxrace.kernels.thurstone import pair_curvature as pair_curvature

@@ -12,15 +12,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.core.validation import require_choice, require_integer, require_kind
-from jaxrace.improvement.bounds import LowerBound, Rows
+from jaxrace.improvement.bounds import LowerBound, Rows, random_order
 from jaxrace.improvement.policies import Mixed
-from jaxrace.improvement.splits import stratified_order
 from jaxrace.improvement.weights import Evidence, log_weights, weighted_estimate, weighted_returns
+from jaxrace.judging.policies.candidates import KINDS, MOST_FOLDS, NUM_ALPHAS
 from jaxrace.search.strategies import Strategy
-
-KINDS = ("none", "k-fold")
-_MOST_FOLDS = 20
-_ALPHAS = 10  # without alpha = 0, the initial policy itself, which needs no search
 
 
 class StrategyParams(NamedTuple):
@@ -41,9 +37,6 @@ class CandidateSearch:
         fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
         strategy: Looks for the best theta; ``jaxrace.search.strategies``.
         fold_strategy: The same in cross-validation, where to learn variances only is as good.
-
-    >>> CandidateSearch("k-fold").generations
-    125
     """
 
     kind: str = "none"
@@ -69,11 +62,6 @@ class CandidateSearch:
         strategies = self.strategy, self.fold_strategy
         return StrategyParams(*(one.params(example, sigma0) for one in strategies))
 
-    @property
-    def generations(self) -> int:
-        """Of a search."""
-        return self.evaluations // self.strategy.population_size
-
 
 class Task(NamedTuple):
     """What a candidate must be good for, and what is known."""
@@ -95,7 +83,7 @@ def objective(task: Task, drawn: Any, policies: Mixed) -> jax.Array:
         weights = jnp.exp(log_weights(policy, task.known))
         values = weighted_returns(weights, task.known)
         mine = task.known._replace(present=task.rows.present)
-        lower = task.bound.predict(drawn, values, task.rows, task.delta, task.tested_on)
+        lower = task.bound.predict(drawn, values, task.rows, task.delta, task.tested_on).lower
         worth = jnp.where(lower >= task.floor, weighted_estimate(weights, mine), lower)
         # Neither can be told where weights or their squares leave the range of float32.
         return jnp.where(jnp.isfinite(worth), worth, -jnp.inf)
@@ -142,31 +130,31 @@ def find_candidate(
     alpha = jnp.ones((), jnp.float32)
     if search.kind == "k-fold":
         scores = _cross_validate(search, params, alpha_key, task)
-        best = jnp.argmax(scores).astype(jnp.float32) / _ALPHAS
+        best = jnp.argmax(scores).astype(jnp.float32) / NUM_ALPHAS
         alpha = jnp.where(task.is_cold, best, alpha)
-    drawn = task.bound.draw(draw_key, task.rows, task.tested_on)
-
-    def worth(thetas: jax.Array) -> jax.Array:
-        return objective(task, drawn, _mixed(thetas, alpha))
-
-    strategy = search.strategy, params.of_search, search.generations
+    worth = _worth(task, task.bound.draw(draw_key, task.rows, task.tested_on), alpha)
+    generations = search.evaluations // search.strategy.population_size
+    strategy = search.strategy, params.of_search, generations
     theta, _ = maximise(*strategy, search_key, worth, task.initial)
     return Mixed(theta, alpha)
 
 
-def _mixed(thetas: jax.Array, alpha: jax.Array) -> Mixed:
-    return Mixed(thetas, jnp.broadcast_to(alpha, thetas.shape[:1]))
+def _worth(task: Task, drawn: Any, alpha: jax.Array) -> Callable[[jax.Array], jax.Array]:
+    """The objective of thetas, [L, A, p], mixed in one proportion."""
+    return lambda thetas: objective(
+        task, drawn, Mixed(thetas, jnp.broadcast_to(alpha, thetas.shape[:1]))
+    )
 
 
 def _cross_validate(
     search: CandidateSearch, params: StrategyParams, key: jax.Array, task: Task
 ) -> jax.Array:
     """The mean f on folds left out, for alpha = 0, 0.1, ..., 1: float32 [11]."""
-    order = stratified_order(jax.random.fold_in(key, 0), task.rows.behaviour, task.rows.present)
-    num_folds = jnp.clip(task.rows.total // 2, 1, _MOST_FOLDS)
+    order = random_order(jax.random.fold_in(key, 0), task.rows)
+    num_folds = jnp.clip(task.rows.total // 2, 1, MOST_FOLDS)
     size = order.shape[0]
     fold = jnp.zeros(size, jnp.int32).at[order].set(jnp.arange(size, dtype=jnp.int32) % num_folds)
-    alphas = jnp.arange(1, _ALPHAS + 1, dtype=jnp.float32) / _ALPHAS
+    alphas = jnp.arange(1, NUM_ALPHAS + 1, dtype=jnp.float32) / NUM_ALPHAS
 
     def add_fold(number: jax.Array, scores: jax.Array) -> jax.Array:
         fit_key, score_key, own_key = jax.random.split(jax.random.fold_in(key, number + 1), 3)
@@ -181,21 +169,17 @@ def _cross_validate(
         def search_with(number: jax.Array, alpha: jax.Array) -> jax.Array:
             generations = search.fold_evaluations // search.fold_strategy.population_size
             strategy = search.fold_strategy, params.of_folds, generations
-            own = jax.random.fold_in(own_key, number)
-
-            def worth(thetas: jax.Array) -> jax.Array:
-                return objective(fit, of_fit, _mixed(thetas, alpha))
-
+            own, worth = jax.random.fold_in(own_key, number), _worth(fit, of_fit, alpha)
             return maximise(*strategy, own, worth, task.initial)[0]
 
-        numbers = jnp.arange(_ALPHAS, dtype=jnp.uint32)
+        numbers = jnp.arange(NUM_ALPHAS, dtype=jnp.uint32)
         thetas = jax.vmap(search_with)(numbers, alphas)
         # With alpha = 0 any theta will do.
         alpha = jnp.concatenate([jnp.zeros(1, jnp.float32), alphas])
         tried = Mixed(jnp.concatenate([task.initial[None], thetas]), alpha)
         return scores + objective(out, of_out, tried)
 
-    scores = jnp.zeros(_ALPHAS + 1, jnp.float32)
-    # The number of folds may be 0 in some lanes of a batch: those only wait.
+    scores = jnp.zeros(NUM_ALPHAS + 1, jnp.float32)
+    # In a batch some items may need no folds: those only wait.
     used = jnp.where(task.is_cold, num_folds, 0)
     return lax.fori_loop(0, used, add_fold, scores) / num_folds.astype(jnp.float32)

@@ -12,24 +12,27 @@ import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
 
-from jaxrace.core.protocol import verb
-from jaxrace.core.validation import require_integer, require_keys
+from jaxrace.agents.rollout import PolicyInTask, history
+from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.validation import BadArgument, require_integer, require_keys
+from jaxrace.envs import Environment
 from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith, unmixed
-from jaxrace.improvement.policy_improvement import (
-    TRAIN_ONE_IN,
-    ImprovementParams,
-    PolicyImprovement,
+from jaxrace.improvement.policy_improvement import ImprovementParams, PolicyImprovement
+from jaxrace.improvement.weights import (
+    Evidence,
+    empty_rows,
+    evidence,
+    joined,
+    log_weights,
+    weighted_estimate,
 )
-from jaxrace.improvement.trajectories import empty_rows
-from jaxrace.improvement.weights import Evidence, evidence, joined, log_weights, weighted_estimate
-from jaxrace.judging.policies.trajectories import NOBODY, Trajectories
+from jaxrace.judging.policies.trajectories import NOBODY, TRAIN_ONE_IN, Trajectories
 
 _LEAST_BATCH = 20
 _ROUNDING = 1e-6  # of estimates in [0, 1]
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class DaedalusState:
     """Daedalus between two batches of trajectories."""
 
@@ -95,10 +98,8 @@ class Daedalus:
         require_integer("batch_size", self.batch_size, _LEAST_BATCH)
         require_integer("num_batches", self.num_batches, 1)
         if self.spends and self.keeps_test:
-            raise ValueError(
-                "spends: expected False with keeps_test (Daedalus2), whose tests are not "
-                "independent of their data, got True"
-            )
+            expected = "False with keeps_test (Daedalus2), whose tests depend on their data"
+            raise BadArgument("spends", expected, "True")
 
     @property
     def policy(self) -> MixedPolicy:
@@ -147,9 +148,9 @@ class Daedalus:
     ) -> tuple[DaedalusState, DaedalusRow]:
         """Count a batch of trajectories of the policy asked for, and look for a better one.
 
-        The state is from ``tell``; None at first. The batch has ``batch_size`` trajectories in any
-        order, with as many steps T as those before; whom they are said to be from does not matter.
-        ValueError if it cannot be used or there is no room left, or if ``key`` is no key.
+        The state is None at first. The batch has ``batch_size`` trajectories in any order, with as
+        many steps T as those before; its ``behaviour`` does not matter. BadArgument if it cannot be
+        used, or there is no room left.
         """
         assert state is not None  # see ``checked_tell``
         order_key, key = jax.random.split(key)
@@ -210,31 +211,28 @@ class Daedalus:
         state: DaedalusState | None,
         data: Trajectories,
         params: ImprovementParams,
-    ) -> tuple:
+    ) -> tuple[jax.Array, DaedalusState, Trajectories, ImprovementParams]:
         """What ``tell`` is given, see ``verb``."""
         require_keys("key", key, ndim=0)
         count = len(data.behaviour)
         if count != self.batch_size:
-            raise ValueError(f"data: expected {self.batch_size} trajectories, got {count}")
+            raise BadArgument("data", f"{self.batch_size} trajectories", f"{count}")
         self.improvement.check(data)
         if state is None:
             state = self.init(data, params)
-        # Trajectories of other shapes would be mixed up with those before unseen.
+        # Unseen, trajectories of other shapes would be mixed up with those before.
         steps, horizon = data.actions.shape[1], state.train.actions.shape[1]
         if steps != horizon:
-            raise ValueError(
-                f"data: expected trajectories of {horizon} steps, as before, got {steps}: pad to "
-                f"T = {horizon}, and say with lengths where they end"
-            )
+            hint = f": pad to T = {horizon}, and say with lengths where they end"
+            expected = f"trajectories of {horizon} steps, as before"
+            raise BadArgument("data", expected, f"{steps}", hint)
         found, shapes = (jax.tree.map(lambda x: x.shape[1:], one) for one in (data, state.train))
         if found != shapes:
-            raise ValueError(
-                f"data: expected observations of the shapes before, {shapes.observations}, "
-                f"got {found.observations}"
-            )
+            expected = f"observations of the shapes before, {shapes.observations}"
+            raise BadArgument("data", expected, f"{found.observations}")
         is_full = state.num_train >= self.num_batches * self.batch_for_training
         if not isinstance(is_full, Tracer) and is_full:
-            raise ValueError(f"data: expected at most {self.num_batches} batches")
+            raise BadArgument("data", f"at most {self.num_batches} batches", "another one")
         return key, state, data, params
 
     def _with(self, state: DaedalusState, data: Trajectories, key: jax.Array) -> DaedalusState:
@@ -244,12 +242,18 @@ class Daedalus:
         order = jax.random.permutation(key, self.batch_size)
         data = jax.tree.map(lambda x: x[order], data)
         cut = self.batch_for_training
-        parts = [jax.tree.map(lambda x, s=s: x[s], data) for s in (slice(cut), slice(cut, None))]
-        train = _written(state.train, parts[0], state.num_train)
-        test = _written(state.test, parts[1], state.num_test)
-        counts = state.num_train + cut, state.num_test + self.batch_size - cut
+
+        def written(held: Trajectories, rows: slice, start: jax.Array) -> Trajectories:
+            return jax.tree.map(
+                lambda x, new: lax.dynamic_update_slice_in_dim(x, new[rows], start, 0), held, data
+            )
+
         return dataclasses.replace(
-            state, train=train, test=test, num_train=counts[0], num_test=counts[1]
+            state,
+            train=written(state.train, slice(cut), state.num_train),
+            test=written(state.test, slice(cut, None), state.num_test),
+            num_train=state.num_train + cut,
+            num_test=state.num_test + self.batch_size - cut,
         )
 
     def _worth(self, known: Evidence, policies: Mixed) -> jax.Array:
@@ -259,7 +263,32 @@ class Daedalus:
         return jnp.where(is_valid, found(policies), jnp.nan)
 
 
-def _written(data: Trajectories, rows: Trajectories, start: jax.Array) -> Trajectories:
-    return jax.tree.map(
-        lambda x, new: lax.dynamic_update_slice_in_dim(x, new, start, 0), data, rows
+def collect(
+    env: Environment, policy: MixedPolicy, key: jax.Array, option: PolicyInTask, count: int
+) -> Trajectories:
+    """Simulate n = ``count`` trajectories of a policy; trajectory i has the key fold_in(key, i).
+
+    Actions are int32 []; the option is a ``MixedWith``, and the parameters of the environment.
+
+    >>> from jaxrace.agents.bases import Cells
+    >>> from jaxrace.envs.gridworld import Gridworld
+    >>> from jaxrace.improvement import LinearSoftmax
+    >>> env, policy = Gridworld(), MixedPolicy(LinearSoftmax(Cells(4, 2), num_actions=4))
+    >>> option = PolicyInTask(policy.example(), env.default_params)
+    >>> collect(env, policy, jax.random.key(0), option, count=5).rewards.shape
+    (5, 10)
+    """
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(count, dtype=jnp.uint32))
+    seen = jax.vmap(lambda key: history(env, policy, key, option))(keys)
+    observe = jax.vmap(jax.vmap(lambda state: env.observe(state, option.env_params)))
+    observations = observe(seen.state)
+    chances = policy.probabilities(option.theta, observations)
+    first = jnp.ones((count, 1), bool)
+    return Trajectories(
+        observations=observations,
+        actions=seen.action,
+        probabilities=jnp.take_along_axis(chances, seen.action[..., None], -1)[..., 0],
+        rewards=seen.reward.astype(jnp.float32),
+        taken=jnp.concatenate([first, ~seen.terminal[:, :-1]], 1),
+        behaviour=jnp.zeros(count, jnp.int32),
     )

@@ -13,8 +13,9 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.agents.bases import Basis
-from jaxrace.core.validation import require_function, require_integer
+from jaxrace.core.validation import BadArgument, require_function, require_integer
 from jaxrace.judging.policies.trajectories import require_all
+from jaxrace.judging.policies.weighing import Mixed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,10 +47,10 @@ class LinearSoftmax:
         return np.zeros((self.num_actions, self.num_features), np.float32)
 
     def require_theta(self, name: str, theta: ArrayLike) -> None:
-        """Raise ValueError unless ``theta`` is [A, p], and finite where it is no tracer."""
+        """Raise BadArgument unless ``theta`` is [A, p], and finite unless it is traced."""
         shape = self.num_actions, self.num_features
         if jnp.shape(theta) != shape:
-            raise ValueError(f"{name}: expected numbers {[*shape]}, got {[*jnp.shape(theta)]}")
+            raise BadArgument(name, f"numbers {[*shape]}", f"{[*jnp.shape(theta)]}")
         if not isinstance(theta, Tracer):
             numbers = np.asarray(theta)
             require_all(name, numbers, ~np.isfinite(numbers), "a finite number")
@@ -73,19 +74,8 @@ def _logits(theta: jax.Array, features: jax.Array) -> jax.Array:
     return jnp.matmul(features, theta.T, precision=jax.lax.Precision.HIGHEST)
 
 
-class Mixed(NamedTuple):
-    """alpha pi + (1 - alpha) pi_0: a policy of the paper's mu_{alpha, pi_0, pi}."""
-
-    theta: jax.Array  # float32 [A, p], of pi
-    alpha: jax.Array  # float32 [], 1 for pi itself, 0 for pi_0
-
-
 def unmixed(theta: ArrayLike) -> Mixed:
-    """The policy pi alone, given theta, float32 [A, p].
-
-    >>> print(unmixed(jnp.zeros((2, 1))).alpha)
-    1.0
-    """
+    """The policy pi alone, given theta, float32 [A, p]."""
     return Mixed(jnp.asarray(theta), jnp.ones((), jnp.float32))
 
 

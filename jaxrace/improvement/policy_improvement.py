@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike
 
 from jaxrace.core import validation
 from jaxrace.core.compilation import jit
-from jaxrace.improvement.bounds import Bootstrap, LowerBound
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import BadArgument
+from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows, random_order, random_start
 from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
-from jaxrace.improvement.splits import split
 from jaxrace.improvement.weights import (
     Evidence,
     evidence,
@@ -25,21 +26,14 @@ from jaxrace.improvement.weights import (
     weighted_estimate,
     weighted_returns,
 )
-from jaxrace.judging.policies.trajectories import (
-    ReturnRange,
-    Trajectories,
-    as_numbers,
-    require_actions,
-    require_enough,
-    require_returns,
-)
+from jaxrace.judging.policies import trajectories
+from jaxrace.judging.policies.plausibility import check_actions, check_weights, require_possible
+from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories
 
-TRAIN_ONE_IN = 5  # one in so many trajectories is for training (section 4)
 _PER_STEP = 1e5  # comparisons that take as long as what is done with a step of a trajectory
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class ImprovementParams:
     """The numbers of a policy improvement."""
 
@@ -62,8 +56,11 @@ class Improvement(NamedTuple):
     estimate: jax.Array  # of its performance, from the training set, float32 []
     delta: jax.Array  # error probability of the test, float32 []
     is_safe: jax.Array  # bool [], is the bound a guarantee without false assumptions?
+    is_refuted: bool | jax.Array = False  # are the logged probabilities too small?
 
     def __str__(self) -> str:
+        if self.is_refuted:
+            return "nothing can be said: the logged probabilities are too small"
         confidence = f"{1 - float(self.delta):.4g}"
         percent = f"{100 * float(confidence):.4g}%"
         numbers = f"{float(self.lower_bound):.3f} (estimate {float(self.estimate):.3f})"
@@ -112,7 +109,7 @@ class PolicyImprovement:
         initial: ArrayLike | None = None,
         sigma0: float = 1.0,
     ) -> ImprovementParams:
-        """The numbers; ValueError if one is out of its range, or of another shape.
+        """The numbers; BadArgument if one is out of its range, or of another shape.
 
         Args:
             floor: rho_- in [0, 1], usually the performance of the policy in use.
@@ -123,7 +120,7 @@ class PolicyImprovement:
         validation.require_float32_probability("delta", delta)
         validation.require_number("floor", floor, least=0, below=np.nextafter(1, 2))
         example = self.softmax.example()
-        theta = example if initial is None else as_numbers("initial", initial)
+        theta = example if initial is None else trajectories.as_numbers("initial", initial)
         self.softmax.require_theta("initial", theta)
         return ImprovementParams(
             delta=jnp.asarray(delta, jnp.float32),
@@ -143,43 +140,51 @@ class PolicyImprovement:
 
         A fifth of them, every behaviour policy's share, is for training. Mixtures (k-fold) are with
         the policy ``params.initial`` if ``knows_initial``; else with the one that generated all
-        trajectories, known by its logged probabilities alone. ValueError (not under a trace) if
-        data or key cannot be used: rows are empty, say, or a return is out of its range.
+        trajectories, known by its logged probabilities alone. Not under a trace: BadArgument if
+        data or key cannot be used (a row is empty, a return is out of its range, probabilities of
+        different actions add up to more than 1), and nothing is found if the weights of the
+        candidate, or how often actions were taken, say that logged probabilities are too small.
         """
         validation.require_keys("key", key, ndim=0)
         self.check(data)
-        require_enough(data)
-        if not knows_initial:
-            self._require_one_policy(data)
+        trajectories.require_enough(data)
+        is_traced = isinstance(data.actions, Tracer)
+        if not is_traced:
+            require_possible(data, jax.tree.leaves(data.observations))
+            if not knows_initial:
+                self._require_one_policy(data)
         split_key, own_key = jax.random.split(key)
-        # The sizes of both parts are known, and what is computed of each is as large as it.
         initial = params.initial if knows_initial else None
-        return _run(self, split_key, own_key, data, params, initial)
+        found, weights, order = _run(self, split_key, own_key, data, params, initial)
+        if is_traced or isinstance(found.is_found, Tracer):
+            return found
+        known, unseen = (
+            jax.tree.map(lambda x, part=part: np.asarray(x)[part], data)
+            for part in np.split(np.asarray(order), [len(order) - len(weights)])
+        )
+        is_refuted = check_weights(np.asarray(weights)).is_refuted
+        is_refuted |= check_actions(known, unseen)["is_refuted"]
+        return found._replace(is_found=found.is_found & (not is_refuted), is_refuted=is_refuted)
 
     def check(self, data: Trajectories) -> None:
-        """Raise ValueError unless bounds mean something for these data; not under a trace."""
-        if isinstance(data.actions, Tracer):
-            return
-        self._check_rows(data)
-        require_actions("data", data, self.softmax.num_actions)
-
-    def _require_one_policy(self, data: Trajectories) -> None:
-        """Raise if mixtures would be with several policies: their returns are no policy's."""
-        if self.search.kind == "none" or isinstance(data.behaviour, Tracer):
-            return
-        found = np.unique(np.asarray(data.behaviour))
-        if len(found) > 1:
-            raise ValueError(
-                "data: expected the trajectories of one behaviour policy, with which candidates of "
-                f"kind {self.search.kind!r} are mixed, got those of {len(found)}"
-            )
-
-    def _check_rows(self, data: Trajectories) -> None:
+        """Raise BadArgument unless bounds mean something for these data; not under a trace."""
         if isinstance(data.actions, Tracer):
             return
         if not np.asarray(data.present).all():
-            raise ValueError("data: expected a trajectory in every row, got empty rows")
-        require_returns("data", data, self.returns)
+            raise BadArgument("data", "a trajectory in every row", "empty rows")
+        trajectories.require_returns("data", data, self.returns)
+        trajectories.require_actions("data", data, self.softmax.num_actions)
+
+    def _require_one_policy(self, data: Trajectories) -> None:
+        """Raise if mixtures would be with several policies: their returns are no policy's."""
+        count = len(np.unique(np.asarray(data.behaviour)))
+        if self.search.kind != "none" and count > 1:
+            raise BadArgument(
+                "data",
+                "the trajectories of one behaviour policy, with which candidates of kind "
+                f"{self.search.kind!r} are mixed",
+                f"those of {count}",
+            )
 
     def attempt(
         self,
@@ -201,7 +206,18 @@ class PolicyImprovement:
         # A bound that cannot be told, for want of data or of digits, certifies nothing.
         is_found = jnp.isfinite(lower) & (lower >= params.floor)
         estimate, is_safe = weighted_estimate(weights, train), jnp.asarray(self.bound.is_safe)
-        return Improvement(policy, is_found, lower, estimate, delta, is_safe)
+        is_refuted = jnp.zeros((), bool)  # only ``run`` looks
+        return Improvement(policy, is_found, lower, estimate, delta, is_safe, is_refuted)
+
+
+def split(key: jax.Array, rows: Rows, number: int) -> jax.Array:
+    """All rows, first a random ``number`` of them, every policy's share: int32 [n]."""
+    order_key, start_key = jax.random.split(key)
+    order, size = random_order(order_key, rows), rows.present.shape[0]
+    start = random_start(start_key, rows.total)
+    chosen = trajectories.every_so_many(start, order, rows.total, jnp.int32(number), size)
+    is_chosen = jnp.zeros(size, bool).at[chosen].set(True, mode="drop")
+    return jnp.argsort(~is_chosen, stable=True)
 
 
 def _work(*args: Any) -> float:
@@ -216,12 +232,14 @@ def _run(
     data: Trajectories,
     params: ImprovementParams,
     initial: jax.Array | None,
-) -> Improvement:
-    size = len(data.behaviour) // TRAIN_ONE_IN
-    is_train = split(split_key, data.behaviour, data.present, jnp.int32(size))
-    order = jnp.argsort(~is_train, stable=True)
+) -> tuple[Improvement, jax.Array, jax.Array]:
+    """What is found, its weights in the test set, and the rows, the training set first."""
+    # The sizes of both parts are known, and what is computed of each is as large as it.
+    size = len(data.behaviour) // trajectories.TRAIN_ONE_IN
+    order = split(split_key, Rows(data.present, data.behaviour), size)
     known, unseen = (
         evidence(method.softmax, jax.tree.map(lambda x, i=i: x[i], data), method.returns, initial)
         for i in (order[:size], order[size:])
     )
-    return method.attempt(own_key, known, unseen, params, params.delta, jnp.ones((), bool))
+    found = method.attempt(own_key, known, unseen, params, params.delta, jnp.ones((), bool))
+    return found, jnp.exp(log_weights(found.policy, unseen)), order

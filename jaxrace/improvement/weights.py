@@ -1,26 +1,80 @@
-"""Importance sampling. Axes: n trajectories of T steps, p features, A actions."""
+"""Trajectories as arrays of JAX, and importance sampling. Axes: n trajectories of T steps.
 
-from typing import NamedTuple
+Of policies: p features, A actions.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
-from jax.core import Tracer
 from jax.nn import logsumexp
 from jax.typing import ArrayLike
 
 from jaxrace.agents.bases import Cells
-from jaxrace.improvement.bounds import Rows
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
+from jaxrace.judging.policies.bounds import Rows
 from jaxrace.judging.policies.trajectories import (
+    NOBODY,
     ReturnRange,
     Trajectories,
-    require_actions,
-    require_returns,
+    checked,
 )
 
 _NEVER = -1e4  # in place of the logarithm of 0: below that of any float32 product
 _EXACT = lax.Precision.HIGHEST  # a GPU would round factors to 10 bits otherwise
+
+# Also a pytree. A set grows in its empty rows.
+jax.tree_util.register_dataclass(
+    Trajectories, [field.name for field in dataclasses.fields(Trajectories)], []
+)
+
+
+def trajectories(
+    observations: Any,
+    actions: ArrayLike,
+    probabilities: ArrayLike,
+    rewards: ArrayLike,
+    lengths: ArrayLike | None = None,
+    behaviour: ArrayLike | None = None,
+    returns: ReturnRange | None = None,
+) -> Trajectories:
+    """A checked set of trajectories, in 32 bits, for programs of JAX.
+
+    Args:
+        observations: Leaves [n, T, ...].
+        actions: Integers from 0 on, [n, T].
+        probabilities: Of these actions by the policies that took them, [n, T].
+        rewards: [n, T].
+        lengths: Steps of each trajectory, 1 to T, [n]; what is beyond does not count. Default T.
+        behaviour: Which policy generated each, integers from 0 on, [n]; default: the same one.
+        returns: If given, no return may be outside of it.
+
+    Raises:
+        BadArgument: Shapes do not fit, or a number is out of its range; names trajectory and step.
+
+    >>> data = trajectories(np.zeros((2, 3, 1)), [[0, 1, 1]] * 2, [[0.5] * 3] * 2, [[1, 0, 1]] * 2)
+    >>> data.present.tolist()
+    [True, True]
+    """
+    leaves, tree = jax.tree.flatten(observations)
+    found = checked(leaves, actions, probabilities, rewards, lengths, behaviour, returns)
+    whole = dataclasses.replace(found, observations=tree.unflatten(found.observations))
+    kinds = {"b": bool, "i": np.int32, "u": np.int32}
+    narrowed = jax.tree.map(lambda x: x.astype(kinds.get(x.dtype.kind, np.float32)), whole)
+    return jax.device_put(narrowed)
+
+
+def empty_rows(example: Trajectories, count: int) -> Trajectories:
+    """As many empty rows as wanted, of the shapes of ``example``."""
+    empty = jax.tree.map(lambda x: jnp.zeros((count, *x.shape[1:]), x.dtype), example)
+    return dataclasses.replace(
+        empty,
+        probabilities=jnp.ones_like(empty.probabilities),
+        behaviour=jnp.full_like(empty.behaviour, NOBODY),
+    )
 
 
 class Visits(NamedTuple):
@@ -46,7 +100,7 @@ class Evidence(NamedTuple):
 
     @property
     def rows(self) -> Rows:
-        """The trajectories that there are."""
+        """Which rows hold a trajectory, and whose."""
         return Rows(self.present, self.behaviour)
 
 
@@ -58,12 +112,10 @@ def evidence(
     ``initial`` is theta of pi_0, float32 [A, p]; None: pi_0 is the policy that generated each.
     """
     features = softmax.basis(data.observations)
-    if initial is None:
-        chance = data.probabilities
-    else:
+    chance, visits = data.probabilities, None
+    if initial is not None:
         listed = jnp.exp(softmax.log_probabilities(initial, features))
         chance = jnp.take_along_axis(listed, data.actions[..., None], -1)[..., 0]
-    visits = None
     if initial is not None and isinstance(softmax.basis, Cells):
         done = jax.nn.one_hot(data.actions, softmax.num_actions, dtype=jnp.float32)
         done = jnp.where(data.taken[..., None], done, 0)
@@ -97,7 +149,7 @@ def joined(first: Evidence, second: Evidence) -> Evidence:
 
 
 def log_ratios(policy: Mixed, known: Evidence) -> jax.Array:
-    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step, 0 where there was none: [n, T]."""
+    """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step taken, else 0: [n, T]."""
     # Actions first, steps last: the long axis is the one that a processor takes at once.
     logits = jnp.tensordot(policy.theta, known.features, 1, precision=_EXACT)  # [A, n, T]
     numbers = jnp.arange(logits.shape[0], dtype=jnp.int32)[:, None, None]
@@ -130,41 +182,3 @@ def weighted_estimate(weights: jax.Array, known: Evidence) -> jax.Array:
     """g = sum X_i / sum w_i, the weighted estimate of a policy's performance; 0 without weight."""
     total = jnp.where(known.present, weights, 0).sum()
     return jnp.where(total > 0, weighted_returns(weights, known).sum() / total, 0)
-
-
-class Estimates(NamedTuple):
-    """Performance in [0, 1] of a policy, from trajectories of others; float32 [] each."""
-
-    ordinary: jax.Array  # unbiased; its variance grows exponentially with T
-    weighted: jax.Array  # weights divided by their sum: biased, less variance
-    per_decision: jax.Array  # each reward weighs with the steps up to it: unbiased
-    weighted_per_decision: jax.Array  # both
-
-
-def estimates(
-    softmax: LinearSoftmax, theta: ArrayLike, data: Trajectories, returns: ReturnRange
-) -> Estimates:
-    """Four estimates of what a policy would earn (Precup, Sutton and Singh 2000).
-
-    The policy is that of theta, float32 [A, p]; the trajectories are those of any policies.
-    ValueError (not under a trace) if theta, an action or a return is out of its range.
-    """
-    softmax.require_theta("theta", theta)
-    if not isinstance(data.actions, Tracer):
-        require_actions("data", data, softmax.num_actions)
-        require_returns("data", data, returns)
-    theta = jnp.asarray(theta)
-    known = evidence(softmax, data, returns, initial=theta)
-    ratios = log_ratios(Mixed(theta, jnp.ones((), jnp.float32)), known)
-    weights = jnp.exp(ratios.sum(-1))
-    upto = jnp.where(known.present[:, None], jnp.exp(jnp.cumsum(ratios, -1)), 0)
-    rewards = jnp.where(data.taken, data.rewards, 0) * returns.discounts(ratios.shape[-1])
-    count = known.present.sum(dtype=jnp.float32)
-    totals = upto.sum(0)
-    by_step = jnp.where(totals > 0, (upto * rewards).sum(0) / totals, 0)
-    return Estimates(
-        ordinary=weighted_returns(weights, known).sum() / count,
-        weighted=weighted_estimate(weights, known),
-        per_decision=returns.normalised((upto * rewards).sum() / count),
-        weighted_per_decision=returns.normalised(by_step.sum()),
-    )

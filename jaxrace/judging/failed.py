@@ -8,8 +8,8 @@ import numpy as np
 
 from jaxrace.answers.answer import listed
 from jaxrace.judging.in_memory import Columns, wrong
+from jaxrace.tables.asked import Failed
 from jaxrace.tables.failures import HINT, sentinels
-from jaxrace.tables.runs import Failed
 
 
 def with_failures(data: Columns, shared: bool, failed: Failed) -> Columns:

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxrace.tables import Scores
-from jaxrace.tables.names import visible
+from jaxrace.tables.asked import asked_for
 from jaxrace.tables.runs import Runs, scores_of
-from jaxrace.tables.scores import asked_for, columns_of
+from jaxrace.tables.scores import columns_of
+from jaxrace.tables.table import visible
 
 
 def wrong(expected: str) -> ValueError:
@@ -42,7 +43,7 @@ def in_memory(data: Any, of_numbers: bool, asked: Mapping[str, Any]) -> Scores |
     by_name = dict(zip(names, found, strict=True))
     wide = columns_of("data", by_name, asked_for(**asked))
     if isinstance(wide, Runs):
-        return scores_of("data", wide)
+        return scores_of(wide)
     seen = dict(zip(map(visible, names), found, strict=True))
     kept = [seen[name] for name in wide.found]
     return Columns(tuple(wide.found), kept, wide.tasks, wide.groups, wide.grouped_by, wide.said)

@@ -15,12 +15,13 @@ from jaxrace.judging.axes import axes_of
 from jaxrace.judging.failed import with_blanks, with_failures
 from jaxrace.judging.in_memory import Columns, in_memory, is_read, wrong
 from jaxrace.tables import Scores, read_scores
-from jaxrace.tables.failures import HINT, failed_called
+from jaxrace.tables.asked import Failed, failed_called
+from jaxrace.tables.failures import HINT
 from jaxrace.tables.frames import paired
 from jaxrace.tables.heads import names_task, names_times
-from jaxrace.tables.identifiers import identifier
-from jaxrace.tables.names import alike
-from jaxrace.tables.runs import Failed, groups_of
+from jaxrace.tables.refusals import identifier
+from jaxrace.tables.runs import groups_of
+from jaxrace.tables.table import alike
 
 # Of a table; larger ones take minutes.
 MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000

@@ -1,8 +1,14 @@
 """Tables in: the files and frames that people have become named options and NumPy arrays.
 
-``read_scores`` takes scores of options, ``read_votes`` comparisons of two, ``read_matrix`` who
-beats whom, and ``read_log`` logged decisions. They say what they have guessed, and refuse what may
-be read in more than one way. Nothing here imports JAX.
+Four doors: ``read_scores`` takes scores of options, ``read_votes`` comparisons of two,
+``read_matrix`` who beats whom, and ``read_log`` logged decisions. They say what they have guessed,
+and refuse with a ``BadArgument`` what may be read in more than one way. Nothing here imports JAX.
+
+All doors take a ``source``: a path to CSV or other text with delimiters, JSON, JSON lines, Parquet
+or Excel; a data frame of pandas, polars or pyarrow; columns by name; or rows. Last come ``decimal``
+("comma" or "point", or "auto" for what the cells allow), ``delimiter`` of a text ("comma",
+"semicolon", "tab", "bar" or "space", or "auto" for what the lines allow), and ``argument``, what
+messages begin with.
 """
 
 from jaxrace.tables.log import Log as Log

@@ -4,146 +4,131 @@ import contextlib
 import csv
 import io
 import itertools
-import os
 import re
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
-from jaxrace.core.validation import require_choice, require_plain_file
+from jaxrace.core.validation import require_choice
 from jaxrace.tables.cells import counts, kind_of
 from jaxrace.tables.heads import are_numbered_tasks, names_option, names_score, names_task
-from jaxrace.tables.table import Table, listed, named, require_different, wrong
+from jaxrace.tables.table import Place, Table, listed, named
 
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-_SPACE = " "  # one or more of them; it may be in a name, too, and is tried last
-_NAMES = {**DELIMITERS, _SPACE: "space"}
+_SPACE = " "  # one or more of them; names may have spaces, too, so it is tried last
+_NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", _SPACE: "space"}
 
-MOST_BYTES = 500_000_000  # a few GB as Python's texts
 _MOST_TITLES = 20  # lines above the heads
 _LOOKED_AT = 100  # rows that tell the delimiter
 _DECIMAL = re.compile(r"\d,\d")
+_WHOLE = re.compile(r"[+-]?\d+")
 # What is on the two sides of a decimal comma, and what only stands where decimals have points.
-_WHOLE, _BEHIND = re.compile(r"[+-]?\d+"), re.compile(r"\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
+_BROKEN = re.compile(r"[+-]?\d+\n\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 _BETWEEN = re.compile(r"[;\t|]|,(?=\S)")
 _LINE, _AROUND = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+"), re.compile(r"^ +| +$")
 _CUT = re.compile(r"[+-]?0\d+|-0")
 _WITH_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
-
-def require_file(argument: str, path: str | os.PathLike[str]) -> None:
-    """Raise ValueError unless it is a plain file that can be read, and not too large."""
-    where = repr(os.fspath(path))
-    try:
-        require_plain_file(argument, path)
-        with Path(path).open("rb") as file:
-            size = file.seek(0, os.SEEK_END)
-    except OSError as error:
-        raise ValueError(
-            f"{argument}: expected a file that can be read, got {where}: {error.strerror or error}"
-        ) from error
-    if size > MOST_BYTES:
-        raise wrong(argument, f"at most {MOST_BYTES:,} bytes", where, f"{size:,}")
+Row = tuple[str, ...]
 
 
-def read_text(argument: str, path: str | os.PathLike[str]) -> str:
-    """The text of a file in UTF-8, or in UTF-16 with its mark; ValueError if it is none."""
-    require_file(argument, path)
-    where = repr(os.fspath(path))
-    content = Path(path).read_bytes()
-    is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    try:
-        # Spreadsheets put a mark before the first name.
-        text = content.decode("utf-16" if is_wide else "utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        got = f"other bytes ({error.reason})"
-        hint = "Excel saves it as `CSV UTF-8`; iconv -f WINDOWS-1252 -t UTF-8 may help, too"
-        raise wrong(argument, "text in UTF-8", f"{where}, line {line}", got, hint) from None
-    if "\0" in text:
-        raise wrong(argument, "text", where, "a zero byte")
-    return text
-
-
-def parse(
-    argument: str, where: str, text: str, delimiter: str = "auto", header: bool = True
-) -> Table:
+def parse(place: Place, text: str, delimiter: str = "auto", header: bool = True) -> Table:
     r"""The table in a text, its cells without spaces around.
 
-    Empty lines are left out, so are cells that are empty at the end of a line beyond the heads.
-    Without a ``header`` the columns are called "option 1", "option 2", ... A first column of names
-    or row numbers may have no head, as R writes it, if no other one may lack it. The ``delimiter``
-    is "comma", "semicolon", "tab", "bar" or "space", or "auto" for what the lines allow.
+    Empty lines are left out, and so are empty cells beyond the heads. Without a ``header`` columns
+    are called "option 1", "option 2", ... A first column of names or row numbers may have no head,
+    as R writes it, if no other column may lack one.
 
-    >>> table = parse("scores", "'s.csv'", "a;b;\n0,5;1;\n\n0,7;2;\n")
+    >>> table = parse(Place("scores", "'s.csv'"), "a;b;\n0,5;1;\n\n0,7;2;\n")
     >>> table.heads, table.columns, table.lines, table.separator
     (('a', 'b'), (['0,5', '0,7'], ['1', '2']), [2, 4], ';')
     """
     require_choice("delimiter", delimiter, ("auto", *_NAMES.values()))
-    signs = {name: sign for sign, name in _NAMES.items()}
     is_auto = delimiter == "auto"
-    chosen = _delimiter_of(argument, where, text, header) if is_auto else signs[delimiter]
+    signs = {name: sign for sign, name in _NAMES.items()}
+    chosen = _delimiter_of(place, text, header) if is_auto else signs[delimiter]
     text, titles = _without_titles(text, chosen) if header else (text, [])
-    even = _even(text, chosen) if header else None
     try:
-        rows = even[0] if even else list(_rows(io.StringIO(text, newline=""), chosen))
+        lines, rows = _plain_rows(text, chosen) or _all_rows(text, chosen)
     except csv.Error as error:
-        raise wrong(argument, "a table", where, f"text that is none ({error})") from None
+        raise place.wrong("a table", f"text that is none ({error})") from None
     if not rows:
-        raise wrong(argument, "a table with something in it", where, "none")
-    rows = _with_one_header(argument, where, rows) if header and not even else rows
-    names = ""
-    if header and not even and _lacks_a_head([row for _, row in rows]):
-        hint = _other_reading([row for _, row in rows], chosen)
-        if hint:
-            place = f"{where}, line {rows[1][0]}"
-            raise wrong(argument, f"{len(rows[0][1])} cells", place, str(len(rows[1][1])), hint)
-        names = "numbers" if counts([row[0] for _, row in rows[1:]]) else "names"
-        rows[0] = rows[0][0], ["", *rows[0][1]]
-    number, first = rows[0]
-    if header:
-        heads, rows = first, rows[1:]
-    else:
-        heads = [f"option {place}" for place in range(1, len(first) + 1)]
+        raise place.wrong("a table with something in it", "none")
+    is_usual = chosen in ",\t" or not is_auto
+    said = [] if is_usual else [f"{_NAMES[chosen]}s between the columns"]
+    said += [f"left out, as a title: {title!r}" for title in titles]
+    if header and (heads := _heads_of_pivot(place, rows)):
+        rows, lines = [heads, *rows[3:]], [lines[1], *lines[3:]]
+    if header and _lacks_a_head(rows):
+        if hint := _other_reading(rows, chosen):
+            width, got = len(rows[0]), str(len(rows[1]))
+            raise place.wrong(f"{width} cells", got, hint=hint, at=f", line {lines[1]}")
+        names = "numbers" if counts([row[0] for row in rows[1:]]) else "names"
+        said.append(f"the first column has no head: read as {names} of the rows")
+        rows[0] = "", *rows[0]
+    heads = rows[0] if header else [f"option {at}" for at in range(1, len(rows[0]) + 1)]
     # A head that is empty at the end belongs to a delimiter at the end of each line.
     width = len(heads)
-    while width > 1 and not first[width - 1] and not any(any(row[width - 1 :]) for _, row in rows):
+    while width > 1 and not rows[0][width - 1] and not any(any(row[width - 1 :]) for row in rows):
         width -= 1
-    heads = named(heads[:width])
-    require_different(argument, f"{where}, line {number}", heads)
+    heads, at = named(heads[:width]), f", line {lines[0]}"
+    place.require_different(heads, at)
     is_among = any(kind_of([head]) == "number" for head in heads[1:])
     if titles and is_among and not are_numbered_tasks(heads[1:]):
         got = f"{listed(heads)} below {titles[-1]!r}"
         hint = "a name above each column says which is which; --delimiter what is between them"
-        raise wrong(argument, "names of columns", f"{where}, line {number}", got, hint)
-    cells = [] if header else [cell for _, row in rows for cell in row]
-    if chosen == "," and (cut := [*filter(_CUT.fullmatch, cells)]):
-        hint = "semicolons between columns let commas be decimal ones"
-        raise wrong(argument, "numbers", where, f"{cut[0]!r}, behind a comma", hint)
-    for number, row in rows:
-        if len(row) < width or any(row[width:]):
-            place = f"{where}, line {number}"
-            hint = f"its delimiter was taken to be {chosen!r}" if is_auto else ""
-            raise wrong(argument, f"{width} cells", place, str(len(row)), hint)
-    if even:
-        columns, lines = even[1:]
-    else:
-        columns = tuple([row[place] for _, row in rows] for place in range(width))
-        lines = [number for number, _ in rows]
-    is_usual = chosen in ",\t" or not is_auto
-    said = () if is_usual else (f"{_NAMES[chosen]}s between the columns",)
-    said += tuple(f"left out, as a title: {title!r}" for title in titles)
-    said += (f"the first column has no head: read as {names} of the rows",) if names else ()
-    if chosen == "," and not header and width % 2 == 0 and all(map(_WHOLE.fullmatch, cells)):
-        said += ("commas are between whole numbers, and none is decimal",)
-    return Table(argument, where, tuple(heads), columns, lines, said=said, separator=chosen)
+        raise place.wrong("names of columns", got, hint=hint, at=at)
+    if chosen == "," and not header:
+        cells = [cell for row in rows for cell in row]
+        if cut := [*filter(_CUT.fullmatch, cells)]:
+            hint = "semicolons between columns let commas be decimal ones"
+            raise place.wrong("numbers", f"{cut[0]!r}, behind a comma", hint=hint)
+        if width % 2 == 0 and all(map(_WHOLE.fullmatch, cells)):
+            said.append("commas are between whole numbers, and none is decimal")
+    if set(map(len, rows)) != {width}:
+        for number, row in zip(lines, rows, strict=True):
+            if len(row) < width or any(row[width:]):
+                hint = f"its delimiter was taken to be {chosen!r}" if is_auto else ""
+                at = f", line {number}"
+                raise place.wrong(f"{width} cells", str(len(row)), hint=hint, at=at)
+    rows, lines = rows[header:], lines[header:]
+    columns = tuple([row[at] for row in rows] for at in range(width))
+    about = place.argument, place.where, heads, columns, lines
+    return Table(*about, said=tuple(said), separator=chosen)
 
 
-def _lacks_a_head(rows: list[list[str]]) -> bool:
-    """Does each row begin with its name or number, which the heads have no name for?
+def _plain_rows(text: str, delimiter: str) -> tuple[Sequence[int], list[Row]] | None:
+    """As ``_all_rows``, but split at once: only where nothing is quoted and all rows are alike."""
+    text = text.replace("\r\n", "\n")
+    begin, body = len(text) - len(text.lstrip("\n")) + 1, text.strip("\n")
+    lines = body.split("\n")
+    are_alike = len({line.count(delimiter) for line in lines}) == 1
+    if not are_alike or delimiter == _SPACE or '"' in body or "\r" in body:
+        return None
+    cells = map(str.strip, body.replace("\n", delimiter).split(delimiter))
+    rows = [*zip(*[cells] * (lines[0].count(delimiter) + 1), strict=True)]
+    is_plain = all(map(any, rows)) and len(max(lines, key=len)) <= csv.field_size_limit()
+    return (range(begin, begin + len(rows)), rows) if is_plain else None
 
-    >>> _lacks_a_head([["x", "y"], ["a", "1", "2"], ["b", "3", "4"]])
-    True
-    """
+
+def _all_rows(text: str, delimiter: str) -> tuple[Sequence[int], list[Row]]:
+    """The rows of a text that are not empty, and the line of each."""
+    pairs = [*_rows(io.StringIO(text, newline=""), delimiter)]
+    return [line for line, _ in pairs], [row for _, row in pairs]
+
+
+def _rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, Row]]:
+    """The line and the cells of each row that is not empty."""
+    is_space = delimiter == _SPACE
+    lines = (_AROUND.sub("", line) for line in lines) if is_space else lines
+    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=is_space)
+    begin = 1
+    for row in reader:
+        cells = tuple(map(str.strip, row))
+        if any(cells):
+            yield begin, cells
+        begin = reader.line_num + 1
+
+
+def _lacks_a_head(rows: Sequence[Row]) -> bool:
+    """Does each row begin with its name or number, and the heads have one cell less?"""
     width, below = len(rows[0]) + 1, rows[1:]
     if not (width > 2 and below and all(len(row) == width and row[-1] for row in below)):
         return False
@@ -151,39 +136,28 @@ def _lacks_a_head(rows: list[list[str]]) -> bool:
     return counts(first) or (kind_of(first) == "text" and len(set(first)) == len(first))
 
 
-def _other_reading(rows: list[list[str]], delimiter: str) -> str:
-    """Why a cell more than there are heads may be another one than the first, "" if it may not.
-
-    >>> _other_reading([["a", "b"], ["0", "5", "7"], ["1", "7", "3"]], ",")[:43]
-    'commas may be decimal ones, as in 0,5: then'
-    >>> _other_reading([["a", "b"], ["0", ".5", "7"], ["1", "7", "3"]], ",")
-    ''
-    """
+def _other_reading(rows: Sequence[Row], delimiter: str) -> str:
+    """Why the cell beyond the heads may be another one than the first, "" if it may not."""
     settled = "a head above the first column says that it has names or numbers of the rows"
     for head in rows[0]:
         if names_option(head) or names_score(head) or names_task(head):
             return f"which column has no head is not clear beside {head!r}; {settled}"
-    cells = [cell for row in rows[1:] for cell in row]
-    if delimiter != "," or any(map(_WITH_POINT.fullmatch, cells)):
+    if delimiter != "," or any(_WITH_POINT.fullmatch(cell) for row in rows[1:] for cell in row):
         return ""
-    found = [[pair for pair in itertools.pairwise(row) if _are_halves(*pair)] for row in rows[1:]]
+    found = [
+        [",".join(pair) for pair in itertools.pairwise(row) if _BROKEN.fullmatch("\n".join(pair))]
+        for row in rows[1:]
+    ]
     if not all(found):
         return ""
-    shown = ",".join(found[0][0])
-    return f"commas may be decimal ones, as in {shown}: then semicolons separate columns; {settled}"
-
-
-def _are_halves(one: str, other: str) -> bool:
-    """May two cells be a number with a decimal comma between them?"""
-    return bool(_WHOLE.fullmatch(one) and _BEHIND.fullmatch(other))
+    said = f"commas may be decimal ones, as in {found[0][0]}: then semicolons separate columns"
+    return f"{said}; {settled}"
 
 
 def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
-    """The same, the lines above its heads empty, and what they were.
+    """A text with empty lines above its heads, and the titles that were there.
 
-    They have something in their first cell alone, or are notes in JSON, as of a monitor of
-    episodes. Words with spaces between them may be heads. What NumPy writes before heads is left
-    out, too.
+    Titles are a first cell alone, or notes in JSON. Words with spaces between them may be heads.
     """
     lines = text.split("\n", _MOST_TITLES)
     for number, line in enumerate(lines):
@@ -198,88 +172,43 @@ def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
     return text, []
 
 
-def _with_one_header(
-    argument: str, where: str, rows: list[tuple[int, list[str]]]
-) -> list[tuple[int, list[str]]]:
-    """The same below one row of heads: above those of a pivoted frame, pandas writes another one.
+def _heads_of_pivot(place: Place, rows: Sequence[Row]) -> Row | None:
+    """The heads of a pivoted frame of pandas, None of other tables.
 
-    Names of its index stand in a row of their own below.
+    Three rows have them: the kind of the numbers, names of columns, and names of the index.
     """
     if len(rows) < 4:
-        return rows
-    (_, above), (number, heads), (_, names) = rows[:3]
+        return None
+    above, heads, names = rows[:3]
     count = sum(map(bool, names))  # of columns of the index
     is_pivot = len(above) == len(heads) == len(names) and 0 < count < len(above)
     if not is_pivot or any(names[count:]) or any(above[:count]) or not all(above[count:]):
-        return rows
+        return None
     kinds = list(dict.fromkeys(above[count:]))
     if len(kinds) > 1:
-        hint = f"frame[{kinds[0]!r}].to_csv writes those of one"
-        raise wrong(
-            argument, "one kind of numbers below two rows of heads", where, listed(kinds), hint
-        )
-    return [(number, [*names[:count], *heads[count:]]), *rows[3:]]
+        hint, got = f"frame[{kinds[0]!r}].to_csv writes those of one", listed(kinds)
+        raise place.wrong("one kind of numbers below two rows of heads", got, hint=hint)
+    return (*names[:count], *heads[count:])
 
 
-def _even(
-    text: str, delimiter: str
-) -> tuple[list[tuple[int, list[str]]], tuple[list[str], ...], range] | None:
-    """The heads, the columns below and their lines, if it is as plain as long tables are.
+def _delimiter_of(place: Place, text: str, header: bool) -> str:
+    """What separates the columns of a text; BadArgument if it may be read in two ways.
 
-    Each line has as many cells as the first, whose last one is a head, and nothing is quoted.
+    A delimiter is possible if all lines have as many cells as the heads, two or more. Those remain
+    in whose cells no other one is (but for commas between digits), then those with the fewest
+    titles. Spaces do only if theirs are the clean cells, or nothing else is possible.
     """
-    text = text.replace("\r\n", "\n")
-    below = text.lstrip("\n")
-    begin, below = len(text) - len(below) + 1, below.rstrip("\n")
-    if delimiter == _SPACE or not below or '"' in below or "\r" in below:
-        return None
-    lines = below.split("\n")
-    if len({line.count(delimiter) for line in lines}) > 1 or len(lines) < 2:
-        return None
-    if len(max(lines, key=len)) > csv.field_size_limit():
-        return None
-    width = lines[0].count(delimiter) + 1
-    cells = [*map(str.strip, below.replace("\n", delimiter).split(delimiter))]
-    first, columns = cells[:width], tuple(cells[place::width] for place in range(width))
-    # Rows of an index of pandas, or of nothing, begin with an empty cell.
-    if not first[-1] or "" in columns[0]:
-        return None
-    for column in columns:
-        del column[0]
-    return [(begin, first)], columns, range(begin + 1, begin + len(lines))
-
-
-def _rows(lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    is_space = delimiter == _SPACE
-    lines = (_AROUND.sub("", line) for line in lines) if is_space else lines
-    reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=is_space)
-    begin = 1
-    for row in reader:
-        cells = [cell.strip() for cell in row]
-        if any(cells):
-            yield begin, cells
-        begin = reader.line_num + 1
-
-
-def _delimiter_of(argument: str, where: str, text: str, header: bool) -> str:
-    """What separates the columns of a text; ValueError if it may be read in two ways.
-
-    A delimiter is possible if all lines below titles have as many cells as the first one, two or
-    more. Of several, those remain whose cells have no other one in them, but for commas between
-    digits; then those with the fewest titles. Spaces do only if their cells are the clean ones, or
-    nothing else is possible.
-    """
-    begins: dict[str, list[str]] = {}
-    possible: dict[str, tuple[int, list[list[str]]]] = {}
+    begins: dict[str, Row] = {}
+    possible: dict[str, tuple[int, list[Row]]] = {}
     for delimiter in _NAMES:
         below, titles = _without_titles(text, delimiter) if header else (text, [])
-        rows: list[list[str]] = []
+        rows: list[Row] = []
         with contextlib.suppress(csv.Error):
             lines = (found[0] for found in _LINE.finditer(below))
             for _, row in itertools.islice(_rows(lines, delimiter), _LOOKED_AT):
                 rows.append(row)
             if _fits(rows):
-                # Heads may have other delimiters in them; but commas in heads are no decimal ones.
+                # Heads may have other delimiters in them, and their commas are not decimal.
                 heads_count = not header or delimiter == _SPACE or len(rows) == 1
                 possible[delimiter] = len(titles), rows if heads_count else rows[1:]
         if rows and delimiter != _SPACE:
@@ -291,8 +220,8 @@ def _delimiter_of(argument: str, where: str, text: str, header: bool) -> str:
     fewest = min((possible[d][0] for d in kept), default=0)
     kept = [d for d in kept if possible[d][0] == fewest]
     if len(kept) > 1:
-        names = " or ".join(f"{DELIMITERS[delimiter]}s" for delimiter in kept)
-        raise wrong(argument, "one delimiter", where, names, "--delimiter says which it is")
+        got = " or ".join(f"{_NAMES[delimiter]}s" for delimiter in kept)
+        raise place.wrong("one delimiter", got, hint="--delimiter says which it is")
     if kept:
         is_spaced = spaced and _is_clean(spaced, kept[0])
         return _SPACE if is_spaced and not _is_clean(possible[kept[0]][1], _SPACE) else kept[0]
@@ -302,20 +231,20 @@ def _delimiter_of(argument: str, where: str, text: str, header: bool) -> str:
     if spaced and (is_one or _is_clean(spaced, most)):
         return _SPACE
     if begins and is_one:
-        got = listed(begins[most], 1)
         expected = "two columns or more with commas, semicolons, tabs, bars or spaces between them"
-        raise wrong(argument, expected, where, got)
+        raise place.wrong(expected, listed(begins[most], 1))
     return most
 
 
-def _fits(rows: list[list[str]]) -> bool:
+def _fits(rows: Sequence[Row]) -> bool:
     """Have all rows as many cells as the first one, two or more?"""
     width = len(rows[0]) if rows else 0
-    is_even = width > 1 and all(len(row) >= width and not any(row[width:]) for row in rows)
-    return is_even or (width > 1 and _lacks_a_head(rows))
+    is_even = all(len(row) >= width and not any(row[width:]) for row in rows)
+    return width > 1 and (is_even or _lacks_a_head(rows))
 
 
-def _is_clean(rows: list[list[str]], others: str) -> bool:
+def _is_clean(rows: Sequence[Row], others: str) -> bool:
+    """Are there no other delimiters in the cells, but for decimal commas?"""
     return not any(
         other in _DECIMAL.sub("", cell) for row in rows for cell in row for other in others
     )

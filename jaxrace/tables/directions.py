@@ -27,13 +27,13 @@ _SMALLER = word_set(
     "perda tijd duur seconden uren fout fouten verlies prijs"
 )
 _COMPOUNDS = ("zeit", "kosten", "fehler")  # German ones end so
-# So only where they are all of the name, but for plain words: a reciprocal rank is larger.
+# Only where they are the whole name, but for plain words: not of a reciprocal rank.
 _ALONE = word_set("rank ranks ranking rang rango rangs position place placement")
 _PLAIN = word_set(
     "mean avg average median max min sum final best last test val valid validation eval train dev "
     "overall value metric metrics values"
 )
-# Units that may be other words: in brackets, or behind all other words of one measure.
+# Units that may be other words: in brackets, or as the last word of one measure.
 _UNITS = word_set("s ms us \u03bcs ns h")
 _BRACKETED = word_set("min d m")
 # Several words that say so together.
@@ -88,10 +88,7 @@ def names_smaller(*heads: str) -> bool:
 
 
 def _words(head: str) -> list[str]:
-    """The words of a head, small and without accents; what is in brackets as "[ms]".
-
-    Names of parameters, as in "loss=hinge", say nothing about the score.
-    """
+    """The words of a head, small and without accents; what is in brackets as "[ms]"."""
     plain = unicodedata.normalize("NFKD", re.sub(r"\w+\s*=", " ", head))
     plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
     plain = re.sub(r"[\[(]\s*([^\W\d_]+)\s*[\])]", r" [\1] ", _RATE.sub(" per ", plain))

@@ -1,69 +1,86 @@
-"""Runs from the files that evaluators and timers leave."""
+"""Readers of what evaluators and timers leave: functions of a file, None for other files."""
 
+import itertools
 import math
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any, TypeGuard
 
-from jaxrace.tables.archives import members
-from jaxrace.tables.failures import settled
-from jaxrace.tables.runs import Failed, Runs
-from jaxrace.tables.sources import loads
-from jaxrace.tables.table import listed, wrong
+from jaxrace.tables.asked import Asked
+from jaxrace.tables.files import File, loads, members
+from jaxrace.tables.optuna_runs import journal, study
+from jaxrace.tables.runs import Runs
+from jaxrace.tables.sources import LINES
+from jaxrace.tables.table import listed
+
+Reader = Callable[[File, Asked], Runs | None]
 
 # Of a line of samples_*.jsonl; its metrics are beside these, and named by "metrics".
 _HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
-_HASHES = {"doc_hash", "prompt_hash", "target_hash"}
+_HARNESS |= {"doc_hash", "prompt_hash", "target_hash"}
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # of Inspect: correct, partial, not, no answer
 
 
-def runs_in(
-    argument: str, where: str, content: Any, score: str | None, failed: Failed = None
-) -> Runs | None:
-    """The runs in JSON that an evaluator has written, None if it is none that is known.
-
-    Known are hyperfine's ``--export-json``, pytest-benchmark's ``--benchmark-json`` and logs of
-    Inspect.
-    """
-    if not isinstance(content, Mapping):
-        return None
-    results, benchmarks = content.get("results"), content.get("benchmarks")
+def runs_in(file: File, asked: Asked) -> Runs | None:
+    """The runs in a file, by the first reader that knows its kind; None if it is a table."""
     try:
-        if _are_objects(results, "command"):
-            return _hyperfine(argument, where, results, failed)
-        if _are_objects(benchmarks, "stats"):
-            return _pytest_benchmark(argument, where, benchmarks, score)
-        if isinstance(content.get("eval"), Mapping) and "model" in content["eval"]:
-            return _inspect(argument, where, content, score, failed)
+        found = (reader(file, asked) for reader in READERS)
+        return next((runs for runs in found if runs is not None), None)
     except (AttributeError, KeyError, TypeError) as error:
         got = f"something else ({type(error).__name__}: {error})"
-        raise wrong(argument, "what hyperfine, Inspect or others write", where, got) from error
-    if isinstance(results, Mapping) and "configs" in content:
-        hint = "lm_eval --log_samples writes them, as samples_*.jsonl"
-        raise wrong(argument, "a score for each question", where, "means alone", hint)
-    return None
+        raise file.wrong("what hyperfine, Inspect or others write", got) from error
 
 
-def _are_objects(content: Any, key: str) -> TypeGuard[list[Mapping[str, Any]]]:
-    return (
-        isinstance(content, list)
-        and bool(content)
-        and all(isinstance(one, Mapping) and key in one for one in content)
+def harness(file: File, asked: Asked) -> Runs | None:
+    """Samples of lm-evaluation-harness: runs of one model, which its folder is called after.
+
+    One of several filters is taken as in the harness's own results: "exact_match,strict-match".
+    """
+    if file.ending not in LINES or not _are_objects(file.records[0], "doc_id"):
+        return None
+    records, lines = file.records
+    if not all("resps" in one or "filtered_resps" in one for one in records):
+        return None
+    names = records[0].get("metrics")
+    if not isinstance(names, list):
+        names = [name for name in records[0] if name not in _HARNESS]
+    if not all(isinstance(name, str) for name in names):
+        raise file.wrong("names of metrics", repr(names), at=f", line {lines[0]}")
+    metric, wanted = _chosen(file, names, asked.score)
+    filters = list(dict.fromkeys(str(one["filter"]) for one in records if "filter" in one))
+    if wanted is None and len(filters) > 1:
+        hint = f"--score-column {metric},{filters[0]} takes one"
+        raise file.wrong("the scores of one filter", listed(filters), hint=hint)
+    if wanted is not None and wanted not in filters:
+        raise file.wrong(f"a filter {wanted!r}", listed(filters) or "none")
+    task = file.path.stem.removeprefix("samples_")
+    begin, _, date = task.rpartition("_")
+    task = begin if begin and date[:2] == "20" else task  # the time of the evaluation
+    scores, tasks = [], []
+    for one, line in zip(records, lines, strict=True):
+        if wanted is None or str(one.get("filter")) == wanted:
+            scores.append(_number(file, one.get(metric), f", line {line}"))
+            tasks.append(f"{task} {one['doc_id']}")
+    models = [file.path.resolve().parent.name] * len(scores)
+    said = (f"samples of lm-evaluation-harness: {metric}, models by their folders",)
+    return Runs(
+        *(file.argument, file.where, models, scores, tasks, said),
+        groups=[task] * len(scores),
+        grouped_by="the names of the harness's tasks",
+        measures=(metric,),
     )
 
 
-def _number(argument: str, place: str, value: Any) -> float:
-    if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
-        return float(value)
-    raise wrong(argument, "a number", place, repr(value)[:60])
-
-
-def _hyperfine(
-    argument: str, where: str, results: Sequence[Mapping[str, Any]], failed: Failed
-) -> Runs:
-    options, scores, is_failed = [], [], []
+def hyperfine(file: File, asked: Asked) -> Runs | None:
+    """Times of commands, as ``--export-json`` writes them."""
+    results = _object(file).get("results")
+    if isinstance(results, Mapping) and "configs" in file.content:
+        hint = "lm_eval --log_samples writes them, as samples_*.jsonl"
+        raise file.wrong("a score for each question", "means alone", hint=hint)
+    if not _are_objects(results, "command"):
+        return None
+    options, scores = [], []
     called = [str(result.get("name") or result["command"]) for result in results]
     for name, result in zip(called, results, strict=True):
         parameters = result.get("parameters")
@@ -71,32 +88,34 @@ def _hyperfine(
             given = ", ".join(f"{key}={value}" for key, value in parameters.items())
             name = f"{name} ({given})"
         # From version 2.0 on, a measurement is an object of its own.
-        measured = [one["time_wall_clock"]["value"] for one in result.get("measurements", ())]
-        times = result.get("times") or measured
-        codes = result.get("exit_codes") or [
-            m.get("exit_code") for m in result.get("measurements", ())
-        ]
+        measured = result.get("measurements", ())
+        codes = result.get("exit_codes") or [one.get("exit_code") for one in measured]
+        times = [one["time_wall_clock"]["value"] for one in measured]
+        times = result.get("times") or times
         if not times:
-            raise wrong(argument, f"the times of {name!r}", where, "none")
+            raise file.wrong(f"the times of {name!r}", "none")
         if name in options:
             hint = "--command-name tells them apart"
-            raise wrong(argument, "commands of different names", where, f"{name!r} twice", hint)
+            raise file.wrong("commands of different names", f"{name!r} twice", hint=hint)
         options += [name] * len(times)
-        scores += [_number(argument, f"{where}, {name!r}", time) for time in times]
-        bad = [code not in (0, None) for code in codes]
-        is_failed += [*bad, *[False] * len(times)][: len(times)]
+        numbers = [_number(file, time, f", {name!r}") for time in times]
+        pairs = itertools.zip_longest(numbers, codes[: len(times)])
+        scores += [x if code in (0, None) else math.nan for x, code in pairs]
     said = ("seconds of hyperfine: smaller is better",)
-    runs = Runs(where, options, scores, said=said, smaller=True)
-    got = f"exit codes other than 0: {sum(is_failed):,}"
-    return settled(runs, is_failed, failed, got)
+    failed = sum(score != score for score in scores)
+    failures = f"exit codes other than 0: {failed:,}" if failed else ""
+    about = file.argument, file.where, options, scores
+    return Runs(*about, said=said, smaller=True, failures=failures)
 
 
-def _pytest_benchmark(
-    argument: str, where: str, found: Sequence[Mapping[str, Any]], group: str | None
-) -> Runs:
+def pytest_benchmark(file: File, asked: Asked) -> Runs | None:
+    """Times of one group of benchmarks, as ``--benchmark-json`` writes them."""
+    found = _object(file).get("benchmarks")
+    if not _are_objects(found, "stats"):
+        return None
     groups = list(dict.fromkeys(str(one.get("group")) for one in found))
-    if group is not None or len(groups) > 1:
-        group, _ = _chosen(argument, where, groups, group, "group of benchmarks")
+    if asked.score is not None or len(groups) > 1:
+        group, _ = _chosen(file, groups, asked.score, "group of benchmarks")
         found = [one for one in found if str(one.get("group")) == group]
     names = [str(one.get("name")) for one in found]
     if len(set(names)) < len(names):
@@ -106,20 +125,26 @@ def _pytest_benchmark(
         times = one["stats"].get("data") if isinstance(one["stats"], Mapping) else None
         if not times:
             hint = "--benchmark-save-data keeps them with --benchmark-save"
-            raise wrong(argument, f"the times of {name!r}", where, "statistics alone", hint)
+            raise file.wrong(f"the times of {name!r}", "statistics alone", hint=hint)
         options += [name] * len(times)
-        scores += [_number(argument, f"{where}, {name!r}", time) for time in times]
+        scores += [_number(file, time, f", {name!r}") for time in times]
     said = ("seconds of pytest-benchmark: smaller is better",)
-    return Runs(where, options, scores, said=said, smaller=True)
+    return Runs(file.argument, file.where, options, scores, said=said, smaller=True)
 
 
-def _inspect(
-    argument: str, where: str, log: Mapping[str, Any], score: str | None, failed: Failed
-) -> Runs:
-    about, samples = log["eval"], log.get("samples")
+def inspect(file: File, asked: Asked) -> Runs | None:
+    """Samples of a log of Inspect: runs of one model."""
+    is_archive = file.ending == ".eval"
+    log = _archive(file) if is_archive else _object(file)
+    about = log.get("eval")
+    if not (isinstance(about, Mapping) and "model" in about):
+        if is_archive:
+            raise file.wrong("a log of Inspect", "another archive")
+        return None
+    samples, status = log.get("samples"), log.get("status") or "success"
     if not _are_objects(samples, "id"):
         hint = "a header alone has none; `inspect log convert --to json` writes whole logs"
-        raise wrong(argument, "the samples of an Inspect log", where, "none", hint)
+        raise file.wrong("the samples of an Inspect log", "none", hint=hint)
     # Logs have them as they ended, .eval and .json in two ways; the data set had one order.
     ids = (about.get("dataset") or {}).get("sample_ids") or ()
     order = {str(one): place for place, one in enumerate(ids)}
@@ -127,129 +152,96 @@ def _inspect(
         samples, key=lambda one: (one.get("epoch", 1), order.get(str(one["id"]), len(order)))
     )
     scorers = list(dict.fromkeys(name for one in samples for name in one.get("scores") or ()))
-    if not scorers and log.get("status") not in (None, "success"):
-        got = f"none, as the evaluation has status {log['status']!r}"
-        raise wrong(argument, "scores", where, got, "leave this log out")
-    name, part = _chosen(argument, where, scorers, score)
-    scores, tasks, is_failed = [], [], []
-    for one in samples:
-        place = f"{where}, sample {one['id']!r}"
-        tasks.append(str(one["id"]) if "task" not in about else f"{about['task']} {one['id']}")
-        is_failed.append(name not in (one.get("scores") or {}))
-        if is_failed[-1]:  # or a limit ended it
-            scores.append(math.nan)
-            continue
-        value = one["scores"][name].get("value")
-        if isinstance(value, Mapping):
-            if part not in value:
-                hint = f"--score-column {name},{next(iter(value), '')} takes one of them"
-                raise wrong(argument, "one score", place, listed(list(value)), hint)
-            value = value[part]
-        value = _GRADES.get(value, value) if isinstance(value, str) else value
-        is_failed[-1] = isinstance(value, float) and not math.isfinite(value)
-        scores.append(math.nan if is_failed[-1] else _number(argument, place, value))
+    if not scorers and status != "success":
+        got = f"none, as the evaluation has status {status!r}"
+        raise file.wrong("scores", got, hint="leave this log out")
+    name, part = _chosen(file, scorers, asked.score)
+    scores = [_inspected(file, one, name, part) for one in samples]
     said = [f"an Inspect log: scores of {name!r}"]
-    if log.get("status") not in (None, "success"):
-        said.append(f"{where} is of an evaluation with status {log['status']!r}")
-    models, groups = [str(about["model"])] * len(scores), [str(about.get("task", ""))] * len(scores)
-    by = "the names of Inspect's tasks"
-    about = {"groups": groups, "grouped_by": by, "measures": (f"{name} {part or ''}",)}
-    runs = Runs(where, models, scores, tasks, tuple(said), **about)
-    got = f"samples without a score: {sum(is_failed):,}"
-    return settled(runs, is_failed, failed, got)
+    if status != "success":
+        said.append(f"{file.where} is of an evaluation with status {status!r}")
+    task = str(about.get("task", ""))
+    tasks = [f"{task} {one['id']}" if "task" in about else str(one["id"]) for one in samples]
+    failed = sum(score != score for score in scores)
+    models, groups = [str(about["model"])] * len(scores), [task] * len(scores)
+    return Runs(
+        *(file.argument, file.where, models, scores, tasks, tuple(said)),
+        groups=groups,
+        grouped_by="the names of Inspect's tasks",
+        measures=(f"{name} {part or ''}",),
+        failures=f"samples without a score: {failed:,}" if failed else "",
+    )
+
+
+def _inspected(file: File, sample: Mapping[str, Any], name: str, part: str | None) -> float:
+    """The score of a sample, NaN if it lacks one, as where a limit ended it."""
+    if name not in (sample.get("scores") or {}):
+        return math.nan
+    value, at = sample["scores"][name].get("value"), f", sample {sample['id']!r}"
+    if isinstance(value, Mapping):
+        if part not in value:
+            hint = f"--score-column {name},{next(iter(value), '')} takes one of them"
+            raise file.wrong("one score", listed(list(value)), hint=hint, at=at)
+        value = value[part]
+    value = _GRADES.get(value, value) if isinstance(value, str) else value
+    is_failed = isinstance(value, float) and not math.isfinite(value)
+    return math.nan if is_failed else _number(file, value, at)
+
+
+def _archive(file: File) -> dict[str, Any]:
+    """What a .eval file of Inspect holds, as its .json log has it: an archive of JSON files."""
+    hint = "`inspect log convert --to json` makes a .json log of one that has ended"
+    try:
+        files = members(file.path, ("header.json", "samples/"))
+        header = files.pop("header.json")
+    except ModuleNotFoundError:
+        hint = "pip install 'jaxrace[tables]', or `inspect log convert --to json`"
+        raise file.wrong("zstandard, to read such a log", "none", hint=hint) from None
+    except Exception as error:  # archives have many ways to be damaged
+        raise file.wrong("a log of Inspect", f"another ({error})", hint=hint) from None
+    found = []
+    for name, content in (("header.json", header), *files.items()):
+        at = f", {name}"
+        try:
+            found.append(loads(file, content.decode(), at))
+        except UnicodeDecodeError as error:
+            raise file.wrong("text in UTF-8", error.reason, at=at) from None
+        if not isinstance(found[-1], dict):
+            raise file.wrong("an object", f"a {type(found[-1]).__name__}", at=at)
+    return found[0] | {"samples": found[1:]}
+
+
+def _object(file: File) -> Mapping[str, Any]:
+    """The object in a file of JSON, an empty one for other files."""
+    content = file.content if file.ending == ".json" else None
+    return content if isinstance(content, Mapping) else {}
+
+
+def _are_objects(content: Any, key: str) -> TypeGuard[list[Mapping[str, Any]]]:
+    are_objects = isinstance(content, list) and all(isinstance(x, Mapping) for x in content)
+    return are_objects and bool(content) and all(key in one for one in content)
+
+
+def _number(file: File, value: Any, at: str) -> float:
+    if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
+        return float(value)
+    raise file.wrong("a number", repr(value)[:60], at=at)
 
 
 def _chosen(
-    argument: str, where: str, names: Sequence[str], asked: str | None, what: str = "score"
+    file: File, names: Sequence[str], asked: str | None, what: str = "score"
 ) -> tuple[str, str | None]:
     """The name of a score and, after a comma, of its part."""
     if asked is None and len(names) != 1:
         hint = f"--score-column {quote(names[0])} takes one" if names else ""
-        raise wrong(argument, f"one {what}", where, listed(names) or "none", hint)
-    if asked is None:
-        return names[0], None
-    if asked in names:
-        return asked, None
+        raise file.wrong(f"one {what}", listed(names) or "none", hint=hint)
+    if asked is None or asked in names:
+        return names[0] if asked is None else asked, None
     name, _, part = asked.partition(",")
     if name not in names:
-        raise wrong(argument, f"a {what} {asked!r}", where, listed(names) or "none")
+        raise file.wrong(f"a {what} {asked!r}", listed(names) or "none")
     return name, part
 
 
-def eval_log(argument: str, path: Path) -> dict[str, Any]:
-    """What a .eval file of Inspect holds, as its .json log has it: an archive of JSON files."""
-    where = repr(str(path))
-    hint = "`inspect log convert --to json` makes a .json log of one that has ended"
-    try:
-        files = members(path, ("header.json", "samples/"))
-        header = files.pop("header.json")
-    except ModuleNotFoundError:
-        hint = "pip install 'jaxrace[tables]', or `inspect log convert --to json`"
-        raise wrong(argument, "zstandard, to read such a log", where, "none", hint) from None
-    except Exception as error:  # archives have many ways to be damaged
-        raise wrong(argument, "a log of Inspect", where, f"another ({error})", hint) from None
-    log = _from_json(argument, where, "header.json", header)
-    samples = [_from_json(argument, where, name, content) for name, content in files.items()]
-    return log | {"samples": samples}
-
-
-def _from_json(argument: str, where: str, name: str, content: bytes) -> dict[str, Any]:
-    """The object in a file of an archive."""
-    try:
-        found = loads(argument, f"{where}, {name}", content.decode())
-    except UnicodeDecodeError as error:
-        raise wrong(argument, "text in UTF-8", f"{where}, {name}", error.reason) from None
-    if not isinstance(found, dict):
-        raise wrong(argument, "an object", f"{where}, {name}", f"a {type(found).__name__}")
-    return found
-
-
-def is_harness(records: Sequence[Any]) -> bool:
-    """Are lines of JSON samples of lm-evaluation-harness?"""
-    return bool(records) and all(
-        isinstance(one, Mapping) and "doc_id" in one and ("resps" in one or "filtered_resps" in one)
-        for one in records
-    )
-
-
-def harness_runs(
-    argument: str,
-    path: Path,
-    records: Sequence[Mapping[str, Any]],
-    lines: Sequence[int],
-    score: str | None,
-) -> Runs:
-    """The runs of one model, which its folder is called after, in a file samples_*.jsonl.
-
-    Where there are several filters, the score is called as in the harness's own results, such as
-    "exact_match,strict-match".
-    """
-    where = repr(str(path))
-    named = records[0].get("metrics")
-    names = (
-        list(named)
-        if isinstance(named, list)
-        else [h for h in records[0] if h not in _HARNESS | _HASHES]
-    )
-    if not all(isinstance(name, str) for name in names):
-        raise wrong(argument, "names of metrics", f"{where}, line {lines[0]}", repr(named))
-    metric, wanted = _chosen(argument, where, names, score)
-    filters = list(dict.fromkeys(str(one["filter"]) for one in records if "filter" in one))
-    if wanted is None and len(filters) > 1:
-        hint = f"--score-column {metric},{filters[0]} takes one"
-        raise wrong(argument, "the scores of one filter", where, listed(filters), hint)
-    if wanted is not None and wanted not in filters:
-        raise wrong(argument, f"a filter {wanted!r}", where, listed(filters) or "none")
-    task = path.stem.removeprefix("samples_")
-    begin, _, date = task.rpartition("_")
-    task = begin if begin and date[:2] == "20" else task  # the time of the evaluation
-    scores, tasks = [], []
-    for one, line in zip(records, lines, strict=True):
-        if wanted is None or str(one.get("filter")) == wanted:
-            scores.append(_number(argument, f"{where}, line {line}", one.get(metric)))
-            tasks.append(f"{task} {one['doc_id']}")
-    model = path.resolve().parent.name
-    said = (f"samples of lm-evaluation-harness: {metric}, models by their folders",)
-    groups, by = [task] * len(scores), "the names of the harness's tasks"
-    about = {"groups": groups, "grouped_by": by, "measures": (metric,)}
-    return Runs(where, [model] * len(scores), scores, tasks, said, **about)
+# Each recognises its files, reads them, and says so.
+READERS: tuple[Reader, ...] = (study, journal, harness, hyperfine, pytest_benchmark, inspect)

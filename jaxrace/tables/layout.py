@@ -1,7 +1,6 @@
 """How a table lists scores: a column for each option, or a row for each run.
 
-What can only be meant in one way is taken so, and said. Else a ValueError names the option of the
-command (and of ``read_scores``) that settles it.
+A BadArgument names the option of the command that settles what may be meant in two ways.
 """
 
 import dataclasses
@@ -9,16 +8,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from jaxrace.tables.cells import counts, is_blank, label_of, numbers_of
+from jaxrace.core.validation import BadArgument
+from jaxrace.tables.asked import Asked
+from jaxrace.tables.cells import counts, is_blank, kind_of
 from jaxrace.tables.failures import (
     HINT,
-    blanks_of,
-    kind_of,
+    kind_of_scores,
     numbers_made,
     settled,
     without_unfinished,
 )
-from jaxrace.tables.groups import are_groups, grouped
 from jaxrace.tables.heads import (
     are_numbered_tasks,
     names_group,
@@ -27,21 +26,19 @@ from jaxrace.tables.heads import (
     names_task,
     names_times,
 )
-from jaxrace.tables.names import with_visible_names
-from jaxrace.tables.option_columns import (
+from jaxrace.tables.numbers import numbers_of
+from jaxrace.tables.refusals import (
     SUMMARIES,
+    names_measure,
     require_no_comparisons,
+    require_no_curves,
     require_no_names_below,
+    require_one_measure,
     require_options,
     require_tasks,
-)
-from jaxrace.tables.runs import Failed, Runs
-from jaxrace.tables.selection_of_rows import (
-    names_measure,
-    require_no_curves,
-    require_one_measure,
     without_counts,
 )
+from jaxrace.tables.runs import Runs, are_groups, grouped
 from jaxrace.tables.table import Table, listed
 
 _NUMBERS_ALONE = (
@@ -50,71 +47,53 @@ _NUMBERS_ALONE = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
-    """What the caller has said about the columns; None, or empty, for what is to be guessed."""
-
-    option: str | None = None
-    score: str | None = None
-    tasks: tuple[str, ...] = ()
-    decimal: str | None = None
-    header: bool = True
-    group: str | None = None
-    options: tuple[str, ...] = ()  # columns of a table that has one for each
-    failed: Failed = None
-    where: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def columns(self) -> set[str]:
-        """All that are named."""
-        return {*self.tasks, *self.options, self.option, self.score, self.group} - {None}
-
-
-@dataclasses.dataclass(frozen=True)
 class Wide:
     """A table with a column for each option."""
 
-    found: dict[str, np.ndarray]  # of each option its scores, NaN where there is none
+    found: dict[str, np.ndarray]  # the scores of each option, NaN where it has not run
+    failed: dict[str, np.ndarray]  # which runs of each option failed, bool [rows]
     tasks: list[str] | None  # of each row; None if nothing names them
-    groups: list[str] | None  # of each row
-    grouped_by: str  # what says so
-    said: tuple[str, ...]
-    failed: dict[str, np.ndarray]  # of each option which runs failed, bool [rows]
+    groups: list[str] | None = None  # of each row
+    grouped_by: str = ""  # what says so
+    said: tuple[str, ...] = ()
 
-    def runs(self, table: Table, failed: Failed) -> Runs:
+    def runs(self, table: Table) -> Runs:
         """Its runs, option by option."""
         labels = self.tasks or [str(row + 1) for row in range(len(table.lines))]
         made = {
             head: np.flatnonzero(~np.isnan(numbers) | self.failed[head])
             for head, numbers in self.found.items()
         }
-        blanks = {head: blanks_of(rows) for head, rows in made.items()}
-        gaps = sum(map(len, blanks.values()))
-        means = "no runs" if failed in (None, "drop") else "runs that failed, but of shared tasks"
-        said = [f"blank cells between others, {means}: {gaps:,}"] if gaps else []
-        columns = zip(table.heads, table.columns, strict=True)
-        empty = [head for head, column in columns if all(map(is_blank, column))]
-        said += [f"left out, as they are empty: {listed(empty)}"] if empty else []
-        found = Runs(
+        return Runs(
+            table.argument,
             table.where,
             [head for head, rows in made.items() for _ in rows],
             [score for head, rows in made.items() for score in self.found[head][rows].tolist()],
             [labels[row] for rows in made.values() for row in rows],
-            (*self.said, *said),
+            self.said,
             numbered=self.tasks is None,
             groups=self.groups and [self.groups[row] for rows in made.values() for row in rows],
             grouped_by=self.grouped_by,
             measures=tuple(made),
-            blanks=blanks if gaps else {},
+            gaps=[gap for x in made.values() for gap in (np.diff(x, prepend=-1) - 1).tolist()],
             task_order=labels,
         )
-        odd = [bool(self.failed[head][row]) for head, rows in made.items() for row in rows]
-        return settled(found, odd, failed)
 
 
 def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
     """The runs that a table lists, all of them of one ``option`` if that is given."""
     found = layout_of(table, asked, option)
-    return found.runs(table, asked.failed) if isinstance(found, Wide) else found
+    if isinstance(found, Runs):
+        return found
+    runs, said = found.runs(table), []
+    if gaps := sum(runs.gaps):
+        is_unsaid = asked.failed in (None, "drop")
+        means = "no runs" if is_unsaid else "runs that failed, but of shared tasks"
+        said.append(f"blank cells between others, {means}: {gaps:,}")
+    columns = zip(table.heads, table.columns, strict=True)
+    empty = [head for head, column in columns if all(map(is_blank, column))]
+    said += [f"left out, as they are empty: {listed(empty)}"] if empty else []
+    return settled(dataclasses.replace(runs, said=(*runs.said, *said)), asked.failed)
 
 
 def layout_of(
@@ -123,22 +102,17 @@ def layout_of(
     option: str | None = None,
     numbers: Mapping[str, np.ndarray] | None = None,
 ) -> Runs | Wide:
-    """What a table lists: runs row by row, or a column for each option.
+    """What a table lists: runs row by row, all of one ``option`` if it is given, or columns.
 
-    Args:
-        table: The table.
-        asked: What is known of its columns.
-        option: The option of all runs, if it is one.
-        numbers: The numbers of all columns that are in memory, whose names may be numbers.
+    ``numbers`` are those of all columns that are in memory, whose names may be numbers.
     """
-    table = with_visible_names(table)
-    for head in sorted(asked.columns):
-        if head not in table.heads:
-            raise table.wrong(f"a column {head!r}", listed(table.heads))
+    table.require_heads(sorted(asked.columns))
     if table.heads[:3] == ("command", "mean", "stddev"):
         hint = "hyperfine --export-json has them"
         raise table.wrong("the times of all runs", "means alone", hint=hint)
-    table = _without_times(_without_row_numbers(table, asked), asked)
+    table = _without_row_numbers(table, asked)
+    times = [head for head in table.heads if names_times(head) and head not in asked.columns]
+    table = table.without(times, f"left out: {listed(times)}") if times else table
     table = without_unfinished(table, asked.columns, bool(option or asked.option))
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
@@ -146,7 +120,10 @@ def layout_of(
     if asked.header and not numbers and are_numbers:
         got = listed(table.heads, 3)
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
-    kinds = {h: "number" if numbers else kind_of(table.column(h)) for h in table.heads}
+    kinds: dict[str, str] = {
+        head: "number" if numbers else kind_of_scores(column)
+        for head, column in zip(table.heads, table.columns, strict=True)
+    }
     if asked.options:
         return _wide(table, asked, kinds, numbers)
     named = [head for head in table.heads if names_option(head)]
@@ -156,25 +133,27 @@ def layout_of(
         return _long(table, asked, kinds, None, option)
     if asked.option is not None or (asked.header and len(named) == 1):
         column = named[0] if asked.option is None else asked.option
-        return _by_option(table, asked, kinds, column)
+        rest = [head for head in table.heads if head != column and head not in asked.tasks]
+        are_scores = all(kinds[head] in ("number", "flag", "mixed") for head in rest)
+        if not (asked.score or asked.tasks) and are_scores and are_numbered_tasks(rest):
+            return _pivoted(table, asked, column)
+        return _long(table, asked, kinds, column)
     if len(named) > 1:
-        raise table.wrong(
-            "one column of options", listed(named), hint="--option-column says which it is"
-        )
-    numeric = [head for head, kind in kinds.items() if kind in ("number", "flag")]
-    texts = [head for head, kind in kinds.items() if kind == "text"]
+        hint = "--option-column says which it is"
+        raise table.wrong("one column of options", listed(named), hint=hint)
     tasks = {*asked.tasks, asked.group, *filter(names_task, table.heads)}
+    numeric = [head for head, kind in kinds.items() if kind in ("number", "flag")]
     values = [head for head in numeric if head not in tasks]
+    texts = [head for head, kind in kinds.items() if kind == "text"]
     free = [head for head in texts if head not in tasks]
     free = [h for h in free if not names_measure(table, h)] or free
     free = [h for h in free if not names_group(h)] or [h for h in free if h.lower() == "group"]
     if asked.score is not None or (asked.header and len(values) == 1 and len(free) == 1):
         if len(free) != 1:
-            raise table.wrong(
-                "one column of options", listed(free) or "none", hint="--option-column says which"
-            )
+            hint = "--option-column says which"
+            raise table.wrong("one column of options", listed(free) or "none", hint=hint)
         said = f"the options are named in column {free[0]!r}"
-        return _by_option(table, asked, kinds, free[0], (said,))
+        return _long(table, asked, kinds, free[0], said=[said])
     if texts[:1] == list(table.heads[:1]) and are_numbered_tasks(table.heads[1:]):
         return _pivoted(table, asked, table.heads[0])
     return _wide(table, asked, kinds, numbers)
@@ -182,34 +161,17 @@ def layout_of(
 
 def _without_row_numbers(table: Table, asked: Asked) -> Table:
     """The table without a first column of row numbers and without empty columns without names."""
-    blank = [h for h in table.heads if not h and kind_of(table.column(h)) == "blank"]
-    table = table.without(blank)
-    if len(table.heads) < 2:
-        return table
-    head = table.heads[0]
+    table = table.without(
+        [head for head in table.heads if not head and table.kind(head) == "blank"]
+    )
+    head = table.heads[0] if table.heads else ""
     is_unnamed = not head or head.lower().startswith("unnamed: 0")
-    if is_unnamed and head not in asked.columns:
+    if is_unnamed and len(table.heads) > 1 and head not in asked.columns:
         if counts(table.columns[0]):
-            return table.without([head], ["the first column numbers the rows"])
-        heads = ("index", *table.heads[1:])
+            return table.without([head], "the first column numbers the rows")
         if "index" not in table.heads:
-            return dataclasses.replace(table, heads=heads)
+            return dataclasses.replace(table, heads=("index", *table.heads[1:]))
     return table
-
-
-def _without_times(table: Table, asked: Asked) -> Table:
-    times = [head for head in table.heads if names_times(head) and head not in asked.columns]
-    return table.without(times, [f"left out: {listed(times)}"]) if times else table
-
-
-def _by_option(
-    table: Table, asked: Asked, kinds: Mapping[str, str], option: str, said: Sequence[str] = ()
-) -> Runs:
-    rest = [head for head in table.heads if head != option and head not in asked.tasks]
-    numbers = [head for head in rest if kinds[head] in ("number", "flag", "mixed")]
-    if not (asked.score or asked.tasks) and numbers == rest and are_numbered_tasks(rest):
-        return _pivoted(table, asked, option)
-    return _long(table, asked, kinds, option, None, said)
 
 
 def _long(
@@ -217,94 +179,85 @@ def _long(
     asked: Asked,
     kinds: Mapping[str, str],
     option: str | None,
-    called: str | None,
+    called: str = "",
     said: Sequence[str] = (),
 ) -> Runs:
     """A row for each run, its option in a column, or ``called`` so."""
     score = asked.score or _score_column(table, asked, kinds, option)
+    rest = [head for head in table.heads if head not in (option, score)]
     tasks = list(asked.tasks) or [
         head
-        for head in table.heads
-        if head not in (option, score)
-        and names_task(head)
+        for head in rest
+        if names_task(head)
         and kinds[head] != "blank"
         and not names_measure(table, head)
         # One that is another in every row numbers the rows: no two options have it.
-        and (option is None or len(set(map(label_of, table.column(head)))) < len(table.lines))
+        and (option is None or len(set(table.labels(head))) < len(table.lines))
     ]
-    rest = [head for head in table.heads if head not in (option, score)]
     tasks = tasks or [head for head in rest if head == asked.group or are_groups(table, head)][:1]
-    if option is None:
-        names = [str(called)] * len(table.lines)
-    else:
-        names = [label_of(cell) for cell in table.column(option)]
+    names = [called] * len(table.lines) if option is None else table.labels(option)
+    if option is not None:
         _require_names(table, option, names, "a name of an option")
-    found, more, odd = numbers_made(table, [score], asked.decimal, asked.failed, is_long=True)
+    found, more, odd = numbers_made(table, [score], asked.failed, is_long=True)
     is_made = ~np.isnan(found[score]) | odd[score]
     expected = f"a number as score of {names[int(np.argmin(is_made))]}"
     table.require(score, is_made, expected, f"leave the row out if there was no run; {HINT}")
     if not asked.tasks:
         require_no_curves(table, names, tasks)
         tasks = without_counts(table, tasks, names)
-    told = [*table.said, *said, *more, *_said_of_columns(asked, option, score)]
+    told = [*table.said, *said, *more]
+    is_plain = option is None or option.lower() == "option"
+    if not ((asked.option or is_plain) and (asked.score or score.lower() == "score")):
+        options = "" if option is None else f"options from column {option!r}, "
+        told.append(f"{options}scores from column {score!r}")
     labels = _task_labels(table, tasks, told, bool(asked.tasks))
     others = [h for h in rest if h not in (*tasks, asked.group) and not are_groups(table, h)]
     require_one_measure(table, others, names, labels, bool(asked.tasks))
     labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
     unused = [h for h in others if kinds[h] != "blank" and h != by]
     told += [f"not used: {listed(unused)}"] if unused else []
-    about = table.where, names, found[score].tolist(), labels, tuple(told)
+    about = table.argument, table.where, names, found[score].tolist(), labels, tuple(told)
     runs = Runs(*about, groups=groups, grouped_by=by, measures=(score,))
-    return settled(runs, odd[score].tolist(), asked.failed)
+    return settled(runs, asked.failed)
 
 
 def _score_column(table: Table, asked: Asked, kinds: Mapping[str, str], option: str | None) -> str:
-    numbers = [
+    heads = [head for head in table.heads if head != option]
+    likely = [
         head
-        for head, kind in kinds.items()
-        if head != option and head not in asked.tasks and kind in ("number", "flag", "mixed")
+        for head in heads
+        if head not in asked.tasks
+        and kinds[head] in ("number", "flag", "mixed")
+        and not names_task(head)
     ]
-    likely = [head for head in numbers if not names_task(head)]
     named = [head for head in likely if names_score(head)]
     found = named if len(named) == 1 else likely
-    if not found:
-        blank = [head for head, kind in kinds.items() if names_score(head) and head != option]
-        if len(blank) == 1:
-            return blank[0]  # whose cells will be named
-        got = listed([head for head in table.heads if head != option]) or "no other column"
-        raise table.wrong("a column of scores", got, hint="--score-column says which it is")
-    if len(found) > 1:
-        raise table.wrong(
-            "one column of scores", listed(found), hint="--score-column says which it is"
-        )
+    blank = [head for head in heads if names_score(head)]
+    if not found and len(blank) == 1:
+        return blank[0]  # whose cells will be named
+    if len(found) != 1:
+        expected = "one column of scores" if found else "a column of scores"
+        got = listed(found or heads) or "no other column"
+        raise table.wrong(expected, got, hint="--score-column says which it is")
     return found[0]
-
-
-def _said_of_columns(asked: Asked, option: str | None, score: str) -> list[str]:
-    is_plain = option is None or option.lower() == "option"
-    if (asked.option or is_plain) and (asked.score or score.lower() == "score"):
-        return []
-    options = "" if option is None else f"options from column {option!r}, "
-    return [f"{options}scores from column {score!r}"]
 
 
 def _task_labels(
     table: Table, tasks: list[str], said: list[str], is_asked: bool
 ) -> list[str] | None:
-    """The task of each row, of several columns together if no one of them tells all apart."""
+    """The task of each row, of several columns together if no single one tells all apart."""
     if not tasks:
         return None
-    columns = {head: [label_of(cell) for cell in table.column(head)] for head in tasks}
-    hint = "leave out rows that summarise others; a task needs another name"
+    columns = {head: table.labels(head) for head in tasks}
     for head, labels in columns.items():
         _require_names(table, head, labels, "the name of a task")
-        table.require(head, [not is_blank(label) for label in labels], "the name of a task")
-        table.require(head, [one.lower() not in SUMMARIES for one in labels], "a task", hint)
+        table.require_full(head, "the name of a task")
+        _require_no_summaries(table, head, labels, "task")
     together = list(zip(*columns.values(), strict=True))
     count = len(set(together))
     alone = [head for head, labels in columns.items() if len(set(labels)) == count]
     if alone:
-        said.append(f"tasks from column {alone[0]!r}") if not is_asked else None
+        said += [] if is_asked else [f"tasks from column {alone[0]!r}"]
         return columns[alone[0]]
     said.append(f"tasks from columns {listed(tasks)} together")
     return [" ".join(f"{h}={cell}" for h, cell in zip(tasks, row, strict=True)) for row in together]
@@ -315,28 +268,29 @@ def _require_names(table: Table, head: str, names: Sequence[str], expected: str)
         raise table.wrong(expected, "none", names.index(""), head)
 
 
+def _require_no_summaries(table: Table, head: str, names: Sequence[str], what: str) -> None:
+    """Raise if one of the tasks or options, as ``what`` says, is called as what is made of all."""
+    a = "an" if what == "option" else "a"
+    hint = f"leave out rows that summarise others; {a} {what} needs another name"
+    table.require(head, [name.lower() not in SUMMARIES for name in names], f"{a} {what}", hint)
+
+
 def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     """A row for each option, a column for each task."""
-    names = [label_of(cell) for cell in table.column(option)]
+    names = table.labels(option)
     is_new = [bool(name) and name not in names[:row] for row, name in enumerate(names)]
     table.require(option, is_new, "different names of options, one in each row")
-    hint = "leave out rows that summarise others; an option needs another name"
-    table.require(option, [one.lower() not in SUMMARIES for one in names], "an option", hint)
+    _require_no_summaries(table, option, names, "option")
     heads = [head for head in table.heads if head != option]
-    found, more, odd = numbers_made(table, heads, asked.decimal, asked.failed)
-    options, scores, tasks, failed, blanks = [], [], [], [], {}
-    for row, name in enumerate(names):
-        made = [p for p, h in enumerate(heads) if odd[h][row] or not np.isnan(found[h][row])]
-        blanks[name] = blanks_of(np.array(made, int))
-        options += [name] * len(made)
-        scores += [float(found[heads[place]][row]) for place in made]
-        tasks += [heads[place] for place in made]
-        failed += [bool(odd[heads[place]][row]) for place in made]
+    found, more, odd = numbers_made(table, heads, asked.failed)
+    scores, failed = (
+        dict(zip(names, np.array([of[head] for head in heads]).T, strict=True))
+        for of in (found, odd)
+    )
     said = f"a row for each option, from column {option!r}, and a column for each task"
-    runs = Runs(table.where, options, scores, tasks, (*table.said, said, *more))
-    blanks = blanks if any(blanks.values()) else {}
-    runs = dataclasses.replace(runs, measures=tuple(heads), blanks=blanks, task_order=heads)
-    return settled(runs, failed, asked.failed)
+    wide = Wide(scores, failed, heads, said=(*table.said, said, *more))
+    runs = dataclasses.replace(wide.runs(table), measures=tuple(heads))
+    return settled(runs, asked.failed)
 
 
 def _wide(
@@ -350,7 +304,7 @@ def _wide(
     tasks = list(asked.tasks)
     if not tasks and asked.header:
         tasks = [head for head in heads if names_task(head) and head not in asked.columns]
-        # A benchmark of many rows is no task, if nothing else names one.
+        # A benchmark of many rows is not a task, if nothing else names tasks.
         tasks = [] if all(are_groups(table, head) for head in tasks) else tasks
     measures = [h for h in heads if h not in asked.columns and names_measure(table, h)]
     require_one_measure(table, measures, [""] * len(table.lines), None, False)
@@ -376,7 +330,7 @@ def _wide(
         blank = [is_blank(cell) for cell in table.column(texts[0])]
         table.require(texts[0], blank, f"a number as score of {texts[0]}")
     if numbers is None:
-        found, more, odd = numbers_made(table, options, asked.decimal, asked.failed)
+        found, more, odd = numbers_made(table, options, asked.failed)
     else:
         found, more = {head: numbers[head] for head in options}, []
         odd = {head: np.zeros(len(found[head]), bool) for head in options}
@@ -386,15 +340,15 @@ def _wide(
     if not asked.options:
         require_options(table, found, asked.header)
         guessed = [head for head in tasks if not asked.tasks and kinds[head] == "number"]
-        require_tasks(table, {head: _numbers(table, head, asked) for head in guessed}, found)
+        require_tasks(table, {head: _numbers(table, head) for head in guessed}, found)
     named = _task_labels(table, tasks, said, bool(asked.tasks))
     named, of_rows, by = grouped(table, [*tasks, *groups], named, None, len(tasks) > 1, asked.group)
-    return Wide(found, named, of_rows, by, (*said, *more), odd)
+    return Wide(found, odd, named, of_rows, by, (*said, *more))
 
 
-def _numbers(table: Table, head: str, asked: Asked) -> np.ndarray:
-    """Labels as numbers; NaN if they are none that float64 holds, such as long ids."""
+def _numbers(table: Table, head: str) -> np.ndarray:
+    """Labels as numbers; NaN if float64 does not hold them, as long ids."""
     try:
-        return numbers_of(table, [head], asked.decimal)[0][head]
-    except ValueError:
+        return numbers_of(table, [head])[0][head]
+    except BadArgument:
         return np.full(len(table.lines), np.nan)

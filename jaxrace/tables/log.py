@@ -6,23 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.tables.cells import decimal_called, is_blank, kind_of, label_of, numbers_of
+from jaxrace.core.validation import BadArgument
+from jaxrace.tables.cells import counts, kind_of
+from jaxrace.tables.frames import table_of
 from jaxrace.tables.heads import names_steps, word_set, words
+from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Table, listed
 
-# The columns of a log, and what else they may be called.
-_ROLES: dict[str, tuple[str, ...]] = {
-    "trajectory": ("trajectory_id", "episode", "episode_id"),
-    "action": (
-        *("actions", "action_taken", "arm", "item", "item_id", "treatment", "choice", "chosen"),
-    ),
-    "probability": (
-        *("propensity", "pscore", "propensity_score", "prob", "action_prob"),
-        *("action_probability", "p"),
-    ),
-    "reward": ("rewards", "click", "clicked", "conversion", "cost", "costs", "loss", "regret"),
-    "behaviour": ("behavior",),
+# The columns of a log, and what else they may be called, the likelier first.
+_ROLES = {
+    "trajectory": "trajectory_id episode episode_id",
+    "action": "actions action_taken arm item item_id treatment choice chosen",
+    "probability": "propensity pscore propensity_score prob action_prob action_probability p",
+    "reward": "rewards click clicked conversion cost costs loss regret",
+    "behaviour": "behavior",
 }
 _NEEDED = ("action", "probability", "reward")
 _TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
@@ -42,6 +40,7 @@ _BEFORE = word_set(
 )
 _IDS = word_set("id ids uid uuid guid key")
 _CLOCKS = word_set("ts time times clock unix unixtime epoch timestamp date datetime")
+_INDEX = ("", "unnamed: 0", "index", "id", "row")  # of a frame
 _MOST_KINDS = 50  # of a column with words
 _USED = "--columns context=NAME,context=NAME names what is to be used"
 
@@ -87,17 +86,16 @@ def read_log(
     or a word, of which every kind becomes a number, 1 or 0.
 
     Args:
-        source: A path to text with delimiters, JSON, JSON lines, Parquet or Excel, a data frame,
-            columns by name, or the feedback of Open Bandit Pipeline (context, action, reward,
-            pscore).
+        source: As for all doors (``jaxrace.tables``), or the feedback of Open Bandit Pipeline
+            (context, action, reward, pscore).
         columns: The column of a role: trajectory, action, probability, reward, behaviour; and of
             "context" those that were observed, if not all others.
-        decimal: "auto", "comma" or "point".
-        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
+        decimal: As for all doors, and so are ``delimiter`` and ``argument``.
+        delimiter: What is between the columns of a text.
         argument: What messages begin with.
 
     Raises:
-        ValueError: A column is missing, or a cell is not what its column needs.
+        BadArgument: A column is missing, or a cell is not what its column needs.
 
     >>> from pathlib import Path
     >>> text = "device,age,action,propensity,reward\nphone,30,a,.5,1\ndesk,40,b,.5,0\n"
@@ -108,32 +106,32 @@ def read_log(
     >>> log.actions, log.action_names, log.said[0]
     (array([0, 1]), ('a', 'b'), 'every row is a decision of its own')
     """
-    table = _feedback(argument, source) or read_table(argument, source, delimiter=delimiter)
+    feedback = _feedback(argument, source)
+    table = read_table(
+        argument, source if feedback is None else feedback, decimal=decimal, delimiter=delimiter
+    )
     roles, context = _roles(table, columns or {})
     if not table.lines:
         raise table.wrong("a row for each decision", "none")
     if len(table.lines) > _MOST_STEPS:
         raise table.wrong(f"at most {_MOST_STEPS:,} decisions", f"{len(table.lines):,}")
-    said = [*table.said]
-    sign = decimal_called(decimal)
-    actions, action_names = _actions(table, roles["action"], sign)
-    numbers = [h for h in context if kind_of(table.column(h)) not in ("text", "flag")]
-    heads = [roles["probability"], roles["reward"], *numbers]
-    found, more = numbers_of(table, heads[1:], sign)
+    actions, action_names = _actions(table, roles["action"])
+    probability, reward = roles["probability"], roles["reward"]
+    numbers = [head for head in context if table.kind(head) not in ("text", "flag")]
+    found, more = numbers_of(table, [reward, *numbers])
     # By itself, as it alone may be written in percents.
-    chances, own = numbers_of(table, heads[:1], "," if "decimal commas" in more else sign)
-    found, more = found | chances, [*dict.fromkeys((*own, *more))]
-    for head in heads:
+    chances, own = numbers_of(table, [probability], "," if "decimal commas" in more else None)
+    found |= chances
+    for head in (probability, reward, *numbers):
         table.require(head, np.abs(found[head]) <= _LARGEST, "a finite number")
-    chances = found[roles["probability"]]
-    is_chance = (chances >= _SMALLEST) & (chances <= 1)
-    hint = "percents have a sign, as in 50%" if (chances > 1).any() else ""
-    table.require(roles["probability"], is_chance, "a number in (0, 1]", hint)
+    is_chance = (found[probability] >= _SMALLEST) & (found[probability] <= 1)
+    hint = "percents have a sign, as in 50%" if (found[probability] > 1).any() else ""
+    table.require(probability, is_chance, "a number in (0, 1]", hint)
     names, observations, kinds = _observed(table, context, found)
-    labels, starts = _trajectories(table, roles.get("trajectory"), said)
-    behaviour = _behaviour(table, roles.get("behaviour"), labels, starts, sign)
+    labels, starts = _trajectories(table, roles.get("trajectory"))
+    said = [] if "trajectory" in roles else ["every row is a decision of its own"]
     said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
-    said += more
+    said += dict.fromkeys((*own, *more))
     said.append(f"observed: {listed(context, 30)}; {_USED}")
     if "context" not in (columns or {}):
         said += _said_of_columns(table, roles, context)
@@ -143,15 +141,15 @@ def read_log(
         kinds,
         actions,
         action_names,
-        chances,
-        found[roles["reward"]],
+        found[probability],
+        found[reward],
         starts,
         labels,
-        behaviour,
+        _behaviour(table, roles.get("behaviour"), labels, starts),
         np.array(table.lines, np.int64),
-        roles["reward"],
+        reward,
         table.where,
-        tuple(said),
+        (*table.said, *said),
     )
 
 
@@ -162,70 +160,61 @@ def _feedback(argument: str, source: Any) -> Table | None:
         return None
     context = np.asarray(source["context"])
     if context.ndim != 2:
-        raise ValueError(f"{argument}: expected context [n, d], got shape {list(context.shape)}")
+        raise BadArgument(argument, "context [n, d]", f"shape {list(context.shape)}")
     columns: dict[str, Any] = {f"x{place}": column for place, column in enumerate(context.T)}
     position = source.get("position")
     if position is not None and len(np.unique(np.asarray(position))) > 1:
-        columns["position"] = [f"{place}" for place in np.asarray(position).tolist()]
+        columns["position"] = [f"slot {place}" for place in np.asarray(position).tolist()]
     for name, role in zip(needed[1:], ("action", "reward", "probability"), strict=True):
         columns[role] = np.asarray(source[name])
         if columns[role].shape != context.shape[:1]:
-            got = list(columns[role].shape)
-            raise ValueError(f"{argument}: expected {name} [{len(context)}], got shape {got}")
-    table = read_table(argument, columns)
-    kinds = {"position": [f"slot {cell}" for cell in columns.get("position", ())]}
-    cells = (kinds.get(h, column) for h, column in zip(table.heads, table.columns, strict=True))
-    return dataclasses.replace(table, where="the feedback", columns=tuple(cells))
+            got = f"shape {list(columns[role].shape)}"
+            raise BadArgument(argument, f"{name} [{len(context)}]", got)
+    return table_of(argument, columns, "the feedback")
 
 
 def _roles(
     table: Table, asked: Mapping[str, str | Sequence[str]]
 ) -> tuple[dict[str, str], list[str]]:
     """The column of each role, and those of the context."""
-    for role, heads in asked.items():
+    given = {role: [heads] if isinstance(heads, str) else [*heads] for role, heads in asked.items()}
+    named = [head for heads in given.values() for head in heads]
+    for role, heads in given.items():
         if role not in _ROLES and role != "context":
-            expected = f"some of {', '.join((*_ROLES, 'context'))}"
-            raise ValueError(f"columns: expected {expected}, got {role!r}")
-        for head in _several(heads):
-            if head not in table.heads:
-                raise table.wrong(f"a column {head!r}", listed(table.heads))
-    roles: dict[str, str] = {}
-    named = [head for heads in asked.values() for head in _several(heads)]
-    given = set(named)
-    if len(given) < len(named):
-        twice = next(head for head in named if named.count(head) > 1)
-        raise ValueError(f"columns: expected different columns, got {twice!r} twice")
-    lowered = {head.lower(): head for head in table.heads if head not in given}
-    for role, others in _ROLES.items():
-        if role in asked:
-            heads = _several(asked[role])
-            if len(heads) != 1:
-                raise ValueError(f"columns: expected one column of {role}, got {listed(heads)}")
-            roles[role] = heads[0]
-            continue
-        found = [lowered[name] for name in (role, *others) if name in lowered]
-        if role.lower() in lowered:
-            found = found[:1]
+            raise BadArgument("columns", f"some of {', '.join((*_ROLES, 'context'))}", repr(role))
+        table.require_heads(heads)
+        if role != "context" and len(heads) != 1:
+            raise BadArgument("columns", f"one column of {role}", listed(heads))
+    if twice := [head for head in named if named.count(head) > 1]:
+        raise BadArgument("columns", "different columns", f"{twice[0]!r} twice")
+    roles = {role: heads[0] for role, heads in given.items() if role != "context"}
+    lowered = {head.lower(): head for head in table.heads if head not in named}
+    for role in [role for role in _ROLES if role not in roles]:
+        found = [lowered[name] for name in (role, *_ROLES[role].split()) if name in lowered]
+        found = found[:1] if role in lowered else found
         hint = f"--columns {role}=NAME says which it is"
         if len(found) > 1:
             raise table.wrong(f"one column of {role}", listed(found), hint=hint)
+        if not found and role in _NEEDED:
+            raise table.wrong(f"a column {role!r}", listed(table.heads), hint=hint)
         if found:
             roles[role] = found[0]
-        elif role in _NEEDED:
-            raise table.wrong(f"a column {role!r}", listed(table.heads), hint=hint)
-    taken = set(roles.values())
-    if "context" in asked:
-        return roles, _several(asked["context"])
-    context = [head for head in table.heads if head not in taken]
-    if "trajectory" not in roles:
-        steps = [head for head in context if names_steps(head) or head.lower() == "t"]
-        if steps:
-            hint = "--columns trajectory=NAME says which it is, context=NAME that there is none"
-            raise table.wrong("a column 'trajectory' beside steps", repr(steps[0]), hint=hint)
-    context = [head for head in context if not _is_row_number(table, head)]
-    # A policy cannot depend on when a row was made: the next ones are made later.
-    context = [head for head in context if head.lower() not in _TIMES]
-    context = [head for head in context if not _is_after(head, roles)]
+    roles = {role: roles[role] for role in _ROLES if role in roles}
+    if "context" in given:
+        return roles, given["context"]
+    context = [head for head in table.heads if head not in roles.values()]
+    steps = [head for head in context if names_steps(head) or head.lower() == "t"]
+    if steps and "trajectory" not in roles:
+        hint = "--columns trajectory=NAME says which it is, context=NAME that there is none"
+        raise table.wrong("a column 'trajectory' beside steps", repr(steps[0]), hint=hint)
+    context = [
+        head
+        for head in context
+        if not (head.lower() in _INDEX and counts(table.labels(head)))
+        # A policy cannot depend on when a row was made: the next ones are made later.
+        and head.lower() not in _TIMES
+        and not _is_after(head, roles)
+    ]
     if not context:
         got = listed(table.heads)
         raise table.wrong("at least one column with what was observed", got, hint=_USED)
@@ -233,14 +222,10 @@ def _roles(
 
 
 def _is_after(head: str, roles: Mapping[str, str]) -> bool:
-    """Does a head say that what is below it was not known when the action was chosen?
-
-    >>> [head for head in ("past_clicks", "ad_clicks", "nextState") if _is_after(head, {})]
-    ['ad_clicks', 'nextState']
-    """
+    """Does a head say that what is below it was not known when the action was chosen?"""
     found = words(head)
     name = "_".join(found)
-    if any(name in (role, *_ROLES[role]) for role in roles):  # there is another column of that
+    if any(name in (role, *_ROLES[role].split()) for role in roles):  # another column has that role
         return True
     if not found or _BEFORE & {*found}:
         return False
@@ -252,43 +237,27 @@ def _said_of_columns(table: Table, roles: Mapping[str, str], context: Sequence[s
     """What is not observed, and what may not be meant to be."""
     left = [head for head in table.heads if head not in (*roles.values(), *context)]
     later = [head for head in left if _is_after(head, roles)]
-    times = [head for head in left if head not in later]
-    odd = [head for head in context if {*words(head)[-1:]} & (_IDS | _CLOCKS)]
     found = {
-        "left out": times,
+        "left out": [head for head in left if head not in later],
         "left out, as these may be known only after the action": later,
-        "observed, though called like an id or a time": odd,
+        "observed, though called like an id or a time": [
+            head for head in context if {*words(head)[-1:]} & (_IDS | _CLOCKS)
+        ],
     }
     return [f"{what}: {listed(heads, 30)}" for what, heads in found.items() if heads]
 
 
-def _several(heads: str | Sequence[str]) -> list[str]:
-    return [heads] if isinstance(heads, str) else list(heads)
-
-
-def _is_row_number(table: Table, head: str) -> bool:
-    """Is it the index of a frame, with no name or none that says anything?"""
-    if head.lower() not in ("", "unnamed: 0", "index", "id", "row"):
-        return False
-    cells = [label_of(cell) for cell in table.column(head)]
-    return any(cells == [str(row + begin) for row in range(len(cells))] for begin in (0, 1))
-
-
-def _actions(
-    table: Table, head: str, sign: str | None
-) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    cells = table.column(head)
-    kind = kind_of(cells)
+def _actions(table: Table, head: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
+    """The actions as integers, int64 [rows], and what these stand for."""
+    kind = table.kind(head)
     if kind == "mixed":
-        is_word = np.array([kind_of([cell]) not in ("number", "blank") for cell in cells])
-        table.require(head, ~is_word, "0, 1, 2, ... in all rows, or names in all")
+        is_number = [kind_of([cell]) in ("number", "blank") for cell in table.column(head)]
+        table.require(head, is_number, "0, 1, 2, ... in all rows, or names in all")
     if kind in ("text", "flag"):
-        blank = np.array([not is_blank(cell) for cell in cells])
-        table.require(head, blank, "an action")
-        names = sorted({label_of(cell) for cell in cells})
-        place = {name: number for number, name in enumerate(names)}
-        return np.array([place[label_of(cell)] for cell in cells], np.int64), tuple(names)
-    found = numbers_of(table, [head], sign)[0][head]
+        table.require_full(head, "an action")
+        names, places = np.unique(table.labels(head), return_inverse=True)
+        return places.astype(np.int64), tuple(names.tolist())
+    found = numbers_of(table, [head])[0][head]
     hint = "actions are kinds: an amount, such as a dose or a price, has to be put into classes"
     is_whole = np.isfinite(found) & (found == np.floor(found))
     table.require(head, is_whole | ~np.isfinite(found), "0, 1, 2, ... or names", hint)
@@ -300,59 +269,48 @@ def _actions(
 def _observed(
     table: Table, context: Iterable[str], found: Mapping[str, np.ndarray]
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    names: list[str] = []
-    columns: list[np.ndarray] = []
-    kinds: list[bool] = []
+    """The names of the numbers observed, these, float64 [rows, d], and which are of words."""
+    columns: dict[str, tuple[np.ndarray, bool]] = {}
     for head in context:
         if head in found:
-            names.append(head)
-            columns.append(found[head])
-            kinds.append(False)
+            columns[head] = found[head], False
             continue
-        cells = [label_of(cell) for cell in table.column(head)]
-        table.require(head, np.array([not is_blank(cell) for cell in cells]), "a word")
-        different = sorted(set(cells))
+        table.require_full(head, "a word")
+        labels = np.array(table.labels(head))
+        different = np.unique(labels).tolist()
         if len(different) > _MOST_KINDS:
             got = f"{len(different):,}"
             raise table.wrong(f"at most {_MOST_KINDS} words", got, head=head, hint=_USED)
-        numbers = np.array(cells)
-        names += [f"{head}={word}" for word in different]
-        columns += [(numbers == word).astype(np.float64) for word in different]
-        kinds += [True] * len(different)
-    return tuple(names), np.stack(columns, 1), np.array(kinds)
+        columns |= {f"{head}={word}": ((labels == word) * 1.0, True) for word in different}
+    numbers, kinds = zip(*columns.values(), strict=True)
+    return tuple(columns), np.stack(numbers, 1), np.array(kinds)
 
 
-def _trajectories(
-    table: Table, head: str | None, said: list[str]
-) -> tuple[tuple[str, ...], np.ndarray]:
+def _trajectories(table: Table, head: str | None) -> tuple[tuple[str, ...], np.ndarray]:
     """The label of each trajectory, and its first decision, int64 [n]."""
     if head is None:
-        said.append("every row is a decision of its own")
         return tuple(map(str, table.lines)), np.arange(len(table.lines))
-    labels: list[str] = []
-    starts: list[int] = []
-    known: set[str] = set()
-    for row, cell in enumerate(map(label_of, table.column(head))):
-        if not labels or cell != labels[-1]:
-            if cell in known:
-                expected = "the steps of a trajectory one after the other"
-                raise table.wrong(expected, f"{cell!r} again", row, head)
-            known.add(cell)
-            labels.append(cell)
-            starts.append(row)
-    return tuple(labels), np.array(starts, np.int64)
+    starts: dict[str, int] = {}
+    last = None
+    for row, label in enumerate(table.labels(head)):
+        if label != last and label in starts:
+            expected = "the steps of a trajectory one after the other"
+            raise table.wrong(expected, f"{label!r} again", row, head)
+        last = label
+        starts.setdefault(label, row)
+    return tuple(starts), np.array([*starts.values()], np.int64)
 
 
 def _behaviour(
-    table: Table, head: str | None, labels: Sequence[str], starts: np.ndarray, sign: str | None
+    table: Table, head: str | None, labels: Sequence[str], starts: np.ndarray
 ) -> np.ndarray | None:
+    """The policy that made each trajectory, int64 [n]."""
     if head is None:
         return None
-    found = numbers_of(table, [head], sign)[0][head]
+    found = numbers_of(table, [head])[0][head]
     table.require(head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
     table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
-    lengths = np.diff([*starts.tolist(), len(found)])
-    own = np.repeat(found[starts], lengths)
+    own = np.repeat(found[starts], np.diff([*starts.tolist(), len(found)]))
     if (own != found).any():
         row = int(np.argmax(own != found))
         label = labels[int(np.searchsorted(starts, row, "right")) - 1]

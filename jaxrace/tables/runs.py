@@ -1,17 +1,20 @@
-"""Runs one by one, and the scores of each option made of them."""
+"""Runs one by one, the scores of each option made of them, and the groups of their tasks."""
 
 import dataclasses
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 
-from jaxrace.tables.groups import named_groups, said_of_groups
-from jaxrace.tables.names import alike
+from jaxrace.tables.asked import Failed
+from jaxrace.tables.cells import is_blank
+from jaxrace.tables.heads import names_group, names_place
+from jaxrace.tables.table import Place, Table, alike
 
-# What a run that failed counts as; None if nothing says so.
-Failed = Literal["worst", "drop"] | float | None
+_PREFIX = re.compile(r"(.*[^\W\d_].*?)[ /:#_-]+\d+")  # of mmlu_anatomy 17, or gsm8k/12
+_FEWEST = 5  # tasks of a group, on average, if names alone say that there are groups
+_MOST_SAID = 12
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -20,18 +23,18 @@ class Scores:
 
     names: tuple[str, ...]  # of the K options, as they come
     values: tuple[np.ndarray, ...]  # the scores of each, float64 [n_i], in the order of the source
-    # On which task each was made, int64 [n_i], a place in ``task_names``; None if nothing says so.
+    # The task of each score, int64 [n_i], a place in ``task_names``; None if nothing says so.
     tasks: tuple[np.ndarray, ...] | None
     task_names: tuple[str, ...]  # as they come
     said: tuple[str, ...] = ()  # what was guessed, in words
     smaller: bool = False  # does the source say that small scores are good, as of seconds?
-    numbered: bool = False  # are the tasks but the rows of a table, that may be runs as well?
+    numbered: bool = False  # are the tasks only rows of a table, which may be runs as well?
     # The benchmark, subject or file of each of ``task_names``; () if nothing says so.
     groups: tuple[str, ...] = ()
     # What scores are called, or their columns: is smaller better?
     measures: tuple[str, ...] = ()
     failed: Failed = None  # "worst": infinite scores are those of runs that failed
-    # Of each option before which scores there was nothing in its column; () if nowhere.
+    # Before which scores of each option its column was blank; () if nowhere.
     blanks: tuple[tuple[int, ...], ...] = ()
 
     @property
@@ -44,12 +47,11 @@ class Scores:
 
 
 @dataclasses.dataclass(frozen=True)
-class Runs:
+class Runs(Place):
     """Runs in their order: the option, score and task of each."""
 
-    source: str  # what messages name
     options: Sequence[str]
-    scores: Sequence[float]
+    scores: Sequence[float]  # NaN of one that failed, until ``failures.settled``
     tasks: Sequence[str] | None = None
     said: tuple[str, ...] = ()
     smaller: bool = False  # this and the next as in ``Scores``
@@ -57,48 +59,44 @@ class Runs:
     groups: Sequence[str] | None = None  # of the task of each run, the benchmark or subject
     grouped_by: str = ""  # what says so
     measures: tuple[str, ...] = ()
-    blanks: Mapping[str, Sequence[int]] = dataclasses.field(default_factory=dict)
+    gaps: Sequence[int] = ()  # blank cells between a run and the one before in its column
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
+    failures: str = ""  # what the source says of runs that failed
 
 
 def joined(parts: Sequence[Runs]) -> Runs:
     """Several files as one; what is said by all is said once."""
-    tasks: list[str] = []
-    for part in parts:
-        tasks.extend(part.tasks or ())
+
+    def all_of(name: str) -> list:
+        return [one for part in parts for one in getattr(part, name) or ()]
+
     has_tasks = all(part.tasks is not None for part in parts)
     has_groups = has_tasks and all(part.groups is not None for part in parts)
-    groups = [group for part in parts for group in part.groups or ()] if has_groups else None
-    blanks: dict[str, list[int]] = {}
-    before: Counter[str] = Counter()
-    for part in parts:
-        for name, places in part.blanks.items():
-            blanks.setdefault(name, []).extend(before[name] + place for place in places)
-        before.update(part.options)
     return Runs(
-        parts[0].source + (", ..." if len(parts) > 1 else ""),
-        [option for part in parts for option in part.options],
-        [score for part in parts for score in part.scores],
-        tasks if has_tasks else None,
-        tuple(dict.fromkeys(line for part in parts for line in part.said)),
+        parts[0].argument,
+        parts[0].where + (", ..." if len(parts) > 1 else ""),
+        all_of("options"),
+        all_of("scores"),
+        all_of("tasks") if has_tasks else None,
+        tuple(dict.fromkeys(all_of("said"))),
         all(part.smaller for part in parts),
         any(part.numbered for part in parts),
-        groups,
-        parts[0].grouped_by if groups else "",
-        tuple(dict.fromkeys(name for part in parts for name in part.measures)),
-        blanks,
-        [task for part in parts for task in part.task_order],
+        all_of("groups") if has_groups else None,
+        parts[0].grouped_by if has_groups else "",
+        tuple(dict.fromkeys(all_of("measures"))),
+        [gap for part in parts for gap in part.gaps or [0] * len(part.options)],
+        all_of("task_order"),
     )
 
 
-def scores_of(argument: str, runs: Runs) -> Scores:
-    """The scores by option; ValueError if there are no runs, or of one option alone."""
+def scores_of(runs: Runs) -> Scores:
+    """The scores by option; BadArgument if there are no runs, or of one option alone."""
     if not runs.options:
-        raise ValueError(f"{argument}: expected runs in {runs.source}, got none")
+        raise runs.wrong("runs", "none")
     names, option_of = _places(runs.options)
     if len(names) < 2:
         got = f"{''.join(names)!r} alone: the folder of several such files is read as one"
-        raise ValueError(f"{argument}: expected two options or more in {runs.source}, got {got}")
+        raise runs.wrong("two options or more", got)
     order = np.argsort(option_of, kind="stable")
     counts: np.ndarray = np.bincount(option_of)
     ends = np.cumsum(counts)[:-1]
@@ -111,56 +109,38 @@ def scores_of(argument: str, runs: Runs) -> Scores:
     task_names, task_of = _places(runs.tasks, [task for task in first if task in made])
     tasks = tuple(np.split(task_of[order], ends))
     groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
-    said = (*runs.said, *said)
-    about = runs.smaller, runs.numbered, groups, runs.measures
-    blanks = tuple(tuple(runs.blanks.get(name, ())) for name in names) if runs.blanks else ()
-    return Scores(names, values, tasks, task_names, said, *about, blanks=blanks)
-
-
-def groups_of(
-    names: Sequence[str],
-    task_names: Sequence[str],
-    tasks: Sequence[str],
-    groups: Sequence[str] | None,
-    source: str,
-) -> tuple[tuple[str, ...], list[str]]:
-    """The group of each different task, () if all are of one; what to say of them, and of names.
-
-    Args:
-        names: Those of the options.
-        task_names: The different tasks.
-        tasks: That of each run, or of each row.
-        groups: Of each of these the group, if that is known.
-        source: What says so; without groups the names of tasks may.
-    """
-    known = dict(zip(tasks, groups, strict=True)) if groups else {}
-    found = tuple(known[task] for task in task_names) if known else named_groups(task_names)
-    said = [*alike("options", names), *alike("tasks", task_names)]
-    if len(set(found)) < 2:
-        return (), said
-    return tuple(found), [*said, said_of_groups(found, source or "the names of tasks")]
+    gaps = np.split(np.array(runs.gaps, int)[order], ends) if any(runs.gaps) else []
+    return Scores(
+        names,
+        values,
+        tasks,
+        task_names,
+        (*runs.said, *said),
+        runs.smaller,
+        runs.numbered,
+        groups,
+        runs.measures,
+        blanks=tuple(tuple(np.repeat(np.arange(len(x)), x).tolist()) for x in gaps),
+    )
 
 
 def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
     """The different tasks in one order, with those that an option lacks where others have them.
 
-    Rows are read as stretches of one option. A task that is new stands before the next one in its
-    stretch that is known, or at the end if there is none: where options come one after the other,
-    the gaps of the first are between its tasks, and rows that are added later move nothing.
+    Rows are read as stretches of one option. A new task stands before the next known one of its
+    stretch, or at the end: where options come one after the other, the gaps of the
+    first are between its tasks, and rows that are added later move nothing.
 
     >>> order_of_tasks(["a", "a", "b", "b", "b", "a"], ["1", "3", "1", "2", "3", "2"])
     ['1', '2', '3']
     """
-    after: dict[str, str] = {}  # the next task of each; "" begins, and ends
-    before = {"": ""}
-    after[""] = ""
+    before = {"": ""}  # the task before each; "" begins, and ends
     new: dict[str, None] = {}
     seen: set[str] = set()
 
     def put(known: str) -> None:
         for task in new:
-            last = before[known]
-            after[last], before[task], after[task], before[known] = task, last, known, task
+            before[task], before[known] = before[known], task
         new.clear()
 
     last_option, knows_one = "", False
@@ -170,17 +150,16 @@ def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
             seen.add(last_option)
             last_option, knows_one = option, False
         if task in before:
-            # What stands before all that a later stretch of an option knows is but appended.
+            # What stands before all that a later stretch of an option knows is only appended.
             put(task if knows_one or option not in seen else "")
             knows_one = True
         else:
             new[task] = None
     put("")
-    found, task = [], after[""]
-    while task:
+    found = []
+    while task := before[found[-1] if found else ""]:
         found.append(task)
-        task = after[task]
-    return found
+    return found[::-1]
 
 
 def _places(labels: Sequence[str], first: Sequence[str] = ()) -> tuple[tuple[str, ...], np.ndarray]:
@@ -188,3 +167,78 @@ def _places(labels: Sequence[str], first: Sequence[str] = ()) -> tuple[tuple[str
     number = {label: place for place, label in enumerate(dict.fromkeys(first))}
     places = np.array([number.setdefault(label, len(number)) for label in labels], np.int64)
     return tuple(number), places
+
+
+def are_groups(table: Table, head: str, is_one_of_several: bool = False) -> bool:
+    """Does a column of words, which repeat, put tasks into groups, as its head says?"""
+    if not (names_group(head) or (is_one_of_several and names_place(head))):
+        return False
+    cells = table.column(head)
+    is_full = table.kind(head) == "text" and not any(map(is_blank, cells))
+    return is_full and 1 < len(set(cells)) < len(cells)
+
+
+def grouped(
+    table: Table,
+    heads: Sequence[str],
+    labels: list[str] | None,
+    options: Sequence[str] | None = None,
+    several: bool = False,
+    asked: str | None = None,
+) -> tuple[list[str] | None, list[str] | None, str]:
+    """The task and the group of each row, and what says so.
+
+    The column of the fewest groups is taken, each task in one of them. Where tasks of two groups
+    are called the same, and only the group tells them apart, its name stands before theirs.
+    ``heads`` are the columns that may say it, or ``asked`` does; ``labels`` the tasks; ``options``
+    whose score it is, if not those of all. Where ``several`` columns name a task together,
+    environments are groups.
+    """
+    height = len(table.lines)
+    names = options or [""] * height
+    best: tuple[list[str] | None, list[str] | None, str] = (labels, None, "")
+    fewest = height
+    for head in [asked] if asked else [h for h in heads if are_groups(table, h, several)]:
+        groups, tasks = table.labels(head), labels
+        table.require_full(head, "the group of a task")
+        if tasks and len({*zip(tasks, groups, strict=True)}) > len({*tasks}):
+            joined = [f"{group} {task}" for group, task in zip(groups, tasks, strict=True)]
+            told = [len({*zip(names, one, strict=True)}) for one in (tasks, joined)]
+            if not asked and not told[0] < told[1] == height:
+                continue  # such as a kind of answer, another one for each option
+            tasks = joined
+        number = len({*groups})
+        if number < min(fewest, len({*tasks}) if tasks else height):
+            best, fewest = (tasks, groups, f"column {head!r}"), number
+    return best
+
+
+def groups_of(
+    names: Sequence[str],
+    task_names: Sequence[str],
+    tasks: Sequence[str],
+    groups: Sequence[str] | None,
+    source: str,
+) -> tuple[tuple[str, ...], list[str]]:
+    """The group of each different task, () if all are of one; and what to say of them and of names.
+
+    ``tasks`` are those of each run, or row, and ``groups`` theirs, as ``source`` says. Without
+    groups the names of tasks may say them.
+    """
+    known = dict(zip(tasks, groups, strict=True)) if groups else {}
+    found = [known[task] for task in task_names] if known else _named_groups(task_names)
+    said = [*alike("options", names), *alike("tasks", task_names)]
+    sizes = Counter(found)
+    if len(sizes) < 2:
+        return (), said
+    shown = ", ".join(f"{group} {size:,}" for group, size in [*sizes.items()][:_MOST_SAID])
+    more = ", ..." if len(sizes) > _MOST_SAID else ""
+    source = source or "the names of tasks"
+    return tuple(found), [*said, f"{len(sizes)} groups of tasks from {source}: {shown}{more}"]
+
+
+def _named_groups(tasks: Sequence[str]) -> list[str]:
+    """The groups that names of tasks begin with, as "arc/1", "arc/2"; [] if these are not clear."""
+    groups = [match[1] for match in map(_PREFIX.fullmatch, tasks) if match]
+    is_clear = len(groups) == len(tasks) and 2 <= len(set(groups)) <= len(tasks) / _FEWEST
+    return groups if is_clear and min(Counter(groups).values()) > 1 else []

@@ -8,20 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.tables.cells import decimal_called
-from jaxrace.tables.delimited import read_text, require_file
-from jaxrace.tables.evaluators import eval_log, harness_runs, is_harness, runs_in
-from jaxrace.tables.failures import failed_called
-from jaxrace.tables.frames import of_records, paired, table_of
-from jaxrace.tables.layout import Asked, Wide, layout_of, runs_of
-from jaxrace.tables.names import with_visible_names
-from jaxrace.tables.optuna_runs import JOURNAL, MAGIC, is_trials, read_study, trial_runs
+from jaxrace.core.validation import BadArgument
+from jaxrace.tables.asked import Asked, asked_for
+from jaxrace.tables.evaluators import runs_in
+from jaxrace.tables.failures import settled
+from jaxrace.tables.files import file_at
+from jaxrace.tables.frames import paired, table_of
+from jaxrace.tables.layout import Wide, layout_of, runs_of
+from jaxrace.tables.optuna_runs import trial_runs
+from jaxrace.tables.refusals import selected
 from jaxrace.tables.runs import Runs, Scores, joined, scores_of
-from jaxrace.tables.selection_of_rows import selected, where_called
-from jaxrace.tables.sources import LINES, json_lines, loads, read_table, table_in
-from jaxrace.tables.table import Table, listed, wrong
-
-_GUESSED = Asked()
+from jaxrace.tables.sources import read_table
+from jaxrace.tables.table import listed, with_visible_names
 
 
 def read_scores(
@@ -37,6 +35,7 @@ def read_scores(
     header: bool = True,
     decimal: str = "auto",
     delimiter: str = "auto",
+    argument: str = "scores",
 ) -> Scores:
     r"""The scores of each option.
 
@@ -46,10 +45,9 @@ def read_scores(
     argument that settles it.
 
     Args:
-        source: A path to CSV or other text with delimiters, JSON, JSON lines, Parquet or Excel; to
-            what hyperfine, pytest-benchmark, Inspect, lm-evaluation-harness or Optuna have left; a
-            folder of such files, or a list of paths; paths by the name of their option; a data
-            frame of pandas, polars or pyarrow; columns by name, or rows.
+        source: As for all doors (``jaxrace.tables``); also what hyperfine, pytest-benchmark,
+            Inspect, lm-evaluation-harness or Optuna have left; a folder of such files, or a list
+            of paths; paths by the name of their option.
         option_column: Of a row for each run: the column that names the option.
         score_column: The column of its score, or of several scores in a log, the one to take.
         task_column: The column that names the task, or several that do so together.
@@ -60,15 +58,15 @@ def read_scores(
             takes to be the worst in its direction); "drop", left out; or a score.
         where: Which rows to take: "metric=auc", or several such, or values by column.
         header: Are there names of columns in the first row of a text?
-        decimal: "comma" or "point", or "auto" for what the cells allow.
-        delimiter: Between the columns of a text: "comma", "semicolon", "tab", "bar" or "space",
-            or "auto" for what the lines allow.
+        decimal: As for all doors, and so are ``delimiter`` and ``argument``.
+        delimiter: What is between the columns of a text.
+        argument: What messages begin with.
 
     Returns:
         ``Scores``, options and tasks in the order in which they come.
 
     Raises:
-        ValueError: The source is none of these, a cell is no number, or columns may be read in
+        BadArgument: The source is something else, a cell has no number, or columns may be read in
             more than one way.
 
     >>> _ = Path("scores.csv").write_text("seed;ppo;sac\n1;0,5;0,75\n2;0,25;1,0\n")
@@ -78,172 +76,100 @@ def read_scores(
     >>> scores.said
     ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
     """
-    columns = option_column, score_column, task_column, group_column, options
-    asked = asked_for(*columns, failed, where)
-    asked = dataclasses.replace(asked, decimal=decimal_called(decimal), header=header)
-    found = scores_of("scores", _runs(source, asked, delimiter))
-    return dataclasses.replace(found, failed=asked.failed)
+    columns = option_column, score_column, task_column, group_column, options, failed, where
+    written = {"header": header, "decimal": decimal, "delimiter": delimiter, "argument": argument}
+    asked = asked_for(*columns, **written)
+    return dataclasses.replace(scores_of(_runs(source, asked)), failed=asked.failed)
 
 
-def columns_of(
-    argument: str, columns: Mapping[str, np.ndarray], asked: Asked = _GUESSED
-) -> Runs | Wide:
+def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -> Runs | Wide:
     """What columns of numbers in memory are, as those of a file: options, or tasks, or runs.
 
-    Args:
-        argument: What messages begin with.
-        columns: By name, real numbers [n_i] or [n_i, R].
-        asked: What is known of them.
+    ``columns`` has real numbers [n_i] or [n_i, R] by name.
     """
-    height = max(map(len, columns.values()), default=0)
-    cells = tuple(
-        [*_first(column), *[None] * (height - len(column))] for column in columns.values()
-    )
-    heads = tuple(columns)
-    table = with_visible_names(
-        Table(argument, "a table in memory", heads, cells, range(height), "row")
-    )
-    numbers = {
-        head: columns[name].astype(float).ravel()
-        for head, name in zip(table.heads, heads, strict=True)
-    }
-    return layout_of(table, asked, numbers=numbers)
+    cells = {}
+    for name, column in columns.items():
+        first = (column if column.ndim == 1 else column[:, 0]).tolist()
+        cells[name] = [None if cell != cell else cell for cell in first]
+    table = with_visible_names(table_of(argument, cells, "a table in memory"))
+    numbers = (column.astype(float).ravel() for column in columns.values())
+    return layout_of(table, asked, numbers=dict(zip(table.heads, numbers, strict=True)))
 
 
-def _first(column: np.ndarray) -> list[Any]:
-    cells = (column if column.ndim == 1 else column[:, 0]).tolist()
-    return [None if cell != cell else cell for cell in cells]
-
-
-def asked_for(
-    option_column: str | None = None,
-    score_column: str | None = None,
-    task_column: str | Sequence[str] | None = None,
-    group_column: str | None = None,
-    options: str | Sequence[str] = (),
-    failed: str | float | None = None,
-    where: str | Sequence[str] | Mapping[str, Any] = (),
-) -> Asked:
-    """What the arguments of ``read_scores`` say of columns."""
-    tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
-    named = options.split(",") if isinstance(options, str) else options
-    kept = tuple(name.strip() for name in named) if options else ()
-    if kept and (option_column or score_column):
-        got = "option_column or score_column (--option-column, --score-column), too"
-        raise ValueError(f"options: expected columns of scores, one for each option, got {got}")
-    if len(set(kept)) < len(kept) or "" in kept:
-        raise ValueError(f"options: expected different names of columns, got {listed(kept)}")
-    about = {"group": group_column, "options": kept, "failed": failed_called(failed)}
-    return Asked(option_column, score_column, tasks, where=where_called(where), **about)
-
-
-def _runs(source: Any, asked: Asked, delimiter: str) -> Runs:
-    if isinstance(source, str | os.PathLike):
+def _runs(source: Any, asked: Asked) -> Runs:
+    """The runs in a source of any kind."""
+    if _is_path(source):
         path = Path(source)
-        return _folder(path, asked, delimiter) if path.is_dir() else _file(path, asked, delimiter)
+        return _folder(path, asked) if path.is_dir() else _file(path, asked)
     if isinstance(source, Mapping) and source and all(map(_is_path, source.values())):
-        parts = source.items()
-        return joined([_file(Path(path), asked, delimiter, str(name)) for name, path in parts])
+        return joined([_file(Path(path), asked, str(name)) for name, path in source.items()])
     if isinstance(source, Sequence) and source and all(map(_is_path, source)):
-        return _files([Path(path) for path in source], asked, delimiter)
+        return _files([Path(path) for path in source], asked)
     if isinstance(source, Mapping):
-        source = paired("scores", source)
-    return _of_table(table_of("scores", source), asked)
+        source = paired(asked.argument, source)
+    return _table(source, asked)
+
+
+def _folder(folder: Path, asked: Asked) -> Runs:
+    for pattern in ("samples_*.jsonl", "*.json", "*.eval"):
+        if files := sorted(folder.rglob(pattern)):
+            return _files(files, asked)
+    expected = "a file, or a folder with samples_*.jsonl, .json or .eval logs"
+    raise BadArgument(asked.argument, expected, f"'{folder}'")
+
+
+def _files(paths: Sequence[Path], asked: Asked) -> Runs:
+    """Several files; those of the same model must be of different tasks."""
+    parts, stems = [_file(path, asked) for path in paths], [path.stem for path in paths]
+    if len(set(stems)) == len(stems) > 1:  # rows with the same numbers are not the same tasks
+        for place, (stem, part) in enumerate(zip(stems, parts, strict=True)):
+            if part.numbered and part.tasks is not None:
+                tasks = [f"{stem} {task}" for task in part.tasks]
+                parts[place] = dataclasses.replace(part, tasks=tasks)
+    seen: dict[tuple[str, str], str] = {}
+    for part in parts:
+        for option, task in dict.fromkeys(zip(part.options, part.tasks or (), strict=False)):
+            other = seen.setdefault((option, task), part.where)
+            if other != part.where:
+                expected = f"one evaluation of {option!r} on {task!r}"
+                got = f"two, in {other} and {part.where}: leave one out"
+                raise BadArgument(asked.argument, expected, got)
+    options = [name for part in parts for name in set(part.options)]
+    have_options_in_common = len(set(options)) < len(options)
+    if any(part.groups for part in parts) or not have_options_in_common:
+        return joined(parts)
+    groups = [[stem] * len(part.options) for stem, part in zip(stems, parts, strict=True)]
+    parts = [
+        dataclasses.replace(part, groups=own, grouped_by="the names of files")
+        for part, own in zip(parts, groups, strict=True)
+    ]
+    found = joined(parts)
+    said = f"runs of {len(stems)} files together: {listed(stems)}"
+    more = () if found.tasks is not None else (said,)
+    return dataclasses.replace(found, said=(*found.said, *more))
+
+
+def _file(path: Path, asked: Asked, option: str | None = None) -> Runs:
+    """The runs in one file, all of them of one ``option`` if that is given."""
+    file = file_at(asked.argument, path, asked.header, asked.delimiter)
+    found = runs_in(file, asked)
+    if found is None:
+        return _table(file, asked, option)
+    if asked.where:
+        raise BadArgument("where", "a table with columns", found.where)
+    found = settled(found, asked.failed)
+    options = found.options if option is None else [option] * len(found.options)
+    return dataclasses.replace(found, options=options)
+
+
+def _table(source: Any, asked: Asked, option: str | None = None) -> Runs:
+    table = read_table(asked.argument, source, decimal=asked.decimal)
+    table = selected(table, asked.where)
+    found = trial_runs(table, asked)
+    if found is not None:
+        return settled(found, asked.failed)
+    return runs_of(table, asked, option)
 
 
 def _is_path(source: Any) -> bool:
     return isinstance(source, str | os.PathLike)
-
-
-def _folder(folder: Path, asked: Asked, delimiter: str) -> Runs:
-    samples = sorted(folder.rglob("samples_*.jsonl"))
-    files = samples or sorted(folder.rglob("*.json")) or sorted(folder.rglob("*.eval"))
-    if not files:
-        expected = "a file, or a folder with samples_*.jsonl, .json or .eval logs"
-        raise ValueError(f"scores: expected {expected}, got '{folder}'")
-    return _files(files, asked, delimiter)
-
-
-def _files(paths: Sequence[Path], asked: Asked, delimiter: str) -> Runs:
-    """Several files; those of the same model must be of different tasks."""
-    parts = [_file(path, asked, delimiter) for path in paths]
-    if len({path.stem for path in paths}) == len(paths) > 1:
-        parts = [_with_rows_of(path.stem, part) for path, part in zip(paths, parts, strict=True)]
-    seen: dict[tuple[str, str], str] = {}
-    for part in parts:
-        for option, task in dict.fromkeys(zip(part.options, part.tasks or (), strict=False)):
-            other = seen.setdefault((option, task), part.source)
-            if other != part.source:
-                raise ValueError(
-                    f"scores: expected one evaluation of {option!r} on {task!r}, got two, in "
-                    f"{other} and {part.source}: leave one out"
-                )
-    if any(part.groups for part in parts) or not _have_options_in_common(parts):
-        return joined(parts)
-    stems = [path.stem for path in paths]
-    grouped = [
-        dataclasses.replace(
-            part, groups=[stem] * len(part.options), grouped_by="the names of files"
-        )
-        for part, stem in zip(parts, stems, strict=True)
-    ]
-    found = joined(grouped)
-    if found.tasks is not None:
-        return found
-    said = f"runs of {len(stems)} files together: {listed(stems)}"
-    return dataclasses.replace(found, said=(*found.said, said))
-
-
-def _with_rows_of(name: str, runs: Runs) -> Runs:
-    """The same, the numbers of its rows beside its name: rows of other files are others."""
-    if not runs.numbered or runs.tasks is None:
-        return runs
-    return dataclasses.replace(runs, tasks=[f"{name} {task}" for task in runs.tasks])
-
-
-def _have_options_in_common(parts: Sequence[Runs]) -> bool:
-    options = [name for part in parts for name in set(part.options)]
-    return len(set(options)) < len(options)
-
-
-def _file(path: Path, asked: Asked, delimiter: str, option: str | None = None) -> Runs:
-    """The runs in one file, all of them of one ``option`` if that is given."""
-    found = _read(path, asked, delimiter)
-    if isinstance(found, Table):
-        return _of_table(found, asked, option)
-    if asked.where:
-        raise ValueError(f"where: expected a table with columns, got {found.source}")
-    if option is None:
-        return found
-    return dataclasses.replace(found, options=[option] * len(found.options))
-
-
-def _of_table(table: Table, asked: Asked, option: str | None = None) -> Runs:
-    table = selected(table, asked.where)
-    if is_trials(table):
-        return trial_runs(table, asked.score, asked.failed)
-    return runs_of(table, asked, option)
-
-
-def _read(path: Path, asked: Asked, delimiter: str) -> Runs | Table:
-    require_file("scores", path)
-    where, ending = repr(str(path)), path.suffix.lower()
-    with path.open("rb") as file:
-        begin = file.read(max(len(MAGIC), len(JOURNAL)))
-    if begin.startswith(MAGIC):
-        return read_study("scores", path, asked.score, asked.failed)
-    if begin.startswith(JOURNAL):
-        hint = "study.trials_dataframe().to_csv(FILE) writes one that is read"
-        raise wrong("scores", "a study in SQLite or a table", where, "a journal of Optuna", hint)
-    if ending in LINES:
-        records, lines = json_lines("scores", where, read_text("scores", path))
-        if is_harness(records):
-            return harness_runs("scores", path, records, lines, asked.score)
-        return of_records("scores", where, records, lines)
-    if ending in (".json", ".eval"):
-        is_eval = ending == ".eval"
-        text = "" if is_eval else read_text("scores", path)
-        content = eval_log("scores", path) if is_eval else loads("scores", where, text)
-        runs = runs_in("scores", where, content, asked.score, asked.failed)
-        return table_in("scores", where, content) if runs is None else runs
-    return read_table("scores", path, asked.header, delimiter)

@@ -9,60 +9,52 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from jaxrace.tables.archives import members
-from jaxrace.tables.delimited import MOST_BYTES, require_file
+from jaxrace.tables.files import MOST_BYTES, File, members
 from jaxrace.tables.frames import table_of
-from jaxrace.tables.table import Table, named, wrong
+from jaxrace.tables.table import Table, named
 
 _UNNAMED = "__UNNAMED__"  # begins the names that columns without one get
 _EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
 _MOST_CELLS = MOST_BYTES // 8
 _FILLED = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,9})"[^>]*(?<!/)>')  # a cell
-SHEETS = (".parquet", ".arrow", ".feather", *_EXCEL)
 
 
-def read_sheet(argument: str, path: Path, header: bool = True) -> Table:
-    """The table in a file; of Excel, that of its first sheet.
-
-    ValueError if there is none, or if the extra is not installed.
-    """
-    where = repr(str(path))
-    require_file(argument, path)
+def sheet(file: File) -> Table | None:
+    """The table in a file; of Excel, that of its first sheet."""
+    is_excel = file.ending in _EXCEL
+    if not (is_excel or file.ending in (".parquet", ".arrow", ".feather")):
+        return None
     try:
-        import polars  # late: other files need none
-    except ModuleNotFoundError as error:
-        hint = "pip install 'jaxrace[tables]'"
-        raise wrong(argument, "polars, to read such a file", where, "none", hint) from error
-    try:
+        import polars  # late: other files do without
+
         with _without_panics():
-            if path.suffix.lower() in _EXCEL:
-                _require_small(path)
-                return _of_excel(argument, path, header)
-            is_parquet = path.suffix.lower() == ".parquet"
-            frame = polars.scan_parquet(path) if is_parquet else polars.scan_ipc(path)
+            if is_excel:
+                _require_small(file.path)
+                return _of_excel(file)
+            scan = polars.scan_parquet if file.ending == ".parquet" else polars.scan_ipc
+            frame = scan(file.path)
             height = frame.select(polars.len()).collect().item()
             _require_cells(height, len(frame.collect_schema()))
             frame = frame.collect()
     except ModuleNotFoundError as error:
         hint = "pip install 'jaxrace[tables]'"
-        raise wrong(argument, "fastexcel, to read such a file", where, "none", hint) from error
-    except Exception as error:  # of bytes that are none of these there are many kinds
+        raise file.wrong(f"{error.name}, to read such a file", "none", hint=hint) from error
+    except Exception as error:  # damaged bytes raise many kinds
         said = " ".join(str(error).split())[:200]
-        raise wrong(argument, f"a {path.suffix} file", where, f"another ({said})") from None
-    table = table_of(argument, frame)
-    return Table(argument, where, table.heads, table.columns, table.lines, "row")
+        raise file.wrong(f"a {file.path.suffix} file", f"another ({said})") from None
+    return table_of(file.argument, frame, file.where)
 
 
 @contextlib.contextmanager
 def _without_panics() -> Iterator[None]:
-    """Panics of Rust are RuntimeErrors, and what its threads say of them is not printed."""
+    """Panics of Rust are RuntimeErrors, and its threads do not print them."""
     kept = os.dup(2)
     try:
         with Path(os.devnull).open("wb") as null:
             os.dup2(null.fileno(), 2)
         yield
     except BaseException as error:
-        if type(error).__name__ == "PanicException":  # of each package another class
+        if type(error).__name__ == "PanicException":  # each package has a class of its own
             raise RuntimeError(str(error)) from None
         raise
     finally:
@@ -89,18 +81,18 @@ def _require_small(path: Path) -> None:
             _require_cells(*last)
 
 
-def _of_excel(argument: str, path: Path, header: bool) -> Table:
+def _of_excel(file: File) -> Table:
     """That of its first sheet, below titles, and below the heads of one kind of numbers."""
     import fastexcel
     import polars
 
     def read(first: int | None) -> Any:
         options: Any = {"read_options": {"header_row": first}, "infer_schema_length": None}
-        return polars.read_excel(path, drop_empty_rows=first is not None, **options)
+        return polars.read_excel(file.path, drop_empty_rows=first is not None, **options)
 
-    said: tuple[str, ...] = ()
-    frame, first = read(0 if header else None), 0
-    if not header:
+    said: list[str] = []
+    frame, first = read(0 if file.header else None), 0
+    if not file.header:
         frame = frame.rename({h: f"option {place}" for place, h in enumerate(frame.columns, 1)})
     elif sum(not head.startswith(_UNNAMED) for head in frame.columns) == 1 < frame.width:
         rows = read(None).rows()
@@ -112,12 +104,11 @@ def _of_excel(argument: str, path: Path, header: bool) -> Table:
             frame = read(first)
             frame.columns = [frame.columns[0], *map(str, rows[first - 1][1:])]
         elif rows[0][0] is not None:
-            frame, said = read(first), (f"left out, as a title: {above!r}",)
-    sheets = fastexcel.read_excel(path).sheet_names
+            frame, said = read(first), [f"left out, as a title: {above!r}"]
+    sheets = fastexcel.read_excel(file.path).sheet_names
     if len(sheets) > 1:
-        said += (f"sheet {sheets[0]!r}, the first of {len(sheets)}",)
-    table, begin = table_of(argument, frame), first + (2 if header else 1)
+        said.append(f"sheet {sheets[0]!r}, the first of {len(sheets)}")
+    table, begin = table_of(file.argument, frame), first + (2 if file.header else 1)
+    heads = named(["" if head.startswith(_UNNAMED) else head for head in table.heads])
     lines = range(begin, begin + frame.height)
-    unnamed = [head for head in table.heads if head.startswith(_UNNAMED)]
-    heads = named([("" if head in unnamed else head) for head in table.heads])
-    return Table(argument, repr(str(path)), heads, table.columns, lines, "row", said)
+    return Table(file.argument, file.where, heads, table.columns, lines, "row", tuple(said))

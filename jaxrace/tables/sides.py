@@ -7,18 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxrace.tables.cells import words_of
+from jaxrace.tables.heads import word_set
 from jaxrace.tables.table import Table, listed
 
 # What tells two columns apart whose names are the same but for it.
-_SIDES = (
-    ("first", "second"),
-    ("a", "b"),
-    ("1", "2"),
-    ("one", "two"),
-    ("left", "right"),
-    ("white", "black"),
-    ("home", "away"),
-)
+_SIDES = {
+    **{"first": "second", "a": "b", "1": "2", "one": "two"},
+    **{"left": "right", "white": "black", "home": "away"},
+}
 # What the rest of such a name may be, the likelier first.
 _NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
 _OUTCOMES = ("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label")
@@ -29,9 +25,9 @@ _TIES = frozenset(
         *("0.5-0.5", "1/2", "½", "0.5", "remis"),
     )
 )
-_TIED = ("tie", "ties", "draw", "draws")
-_WINS = ("wins", "won", "win", "winner")
-_WON, _LOST = ("win", "won", "1-0"), ("loss", "lost", "lose", "0-1")
+_TIED, _WINS = word_set("tie ties draw draws"), word_set("wins won win winner")
+_SCORES = word_set("score scores points goals")
+_WON, _LOST = word_set("win won 1-0"), word_set("loss lost lose 0-1")
 _OPEN = "*"  # a game that has not ended
 
 
@@ -42,28 +38,39 @@ class Sides:
     first: str  # of the first option
     second: str
     outcome: str | None = None  # that says how it ended; None if the first has won always
-    is_named: bool = False  # does it name who has won, so that numbers in it are none?
     scores: tuple[str, str] | None = None  # of a score for each side
     counts: tuple[str, ...] | None = None  # how often the first has won, the second, neither
 
     @property
+    def is_named(self) -> bool:
+        """Does the outcome name who has won, so that numbers in it are names?"""
+        return _plain(self.outcome or "") == "winner"
+
+    @property
     def names_losers(self) -> bool:
         """Does the outcome say who has lost?"""
-        return self.outcome is not None and _plain(self.outcome) in ("loser", "lost")
+        return _plain(self.outcome or "") in ("loser", "lost")
+
+    @property
+    def own_words(self) -> tuple[str, str]:
+        """What alone tells the names of the two columns apart, as a and b; empty if nothing."""
+        one, other = _words(self.first), _words(self.second)
+        unlike = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
+        return unlike[0] if len(unlike) == 1 and len(one) == len(other) else ("", "")
 
     @property
     def are_for_first(self) -> bool:
         """Does the outcome's name say that numbers are scores of the first?"""
-        words, own = {*_words(self.outcome or "")}, _own_words(self)
-        is_chess = own == ("white", "black") and words == {"result"}
-        return bool(words & {own[0], "score", "scores", "margin"}) or is_chess
+        words = {*_words(self.outcome or "")}
+        is_chess = self.own_words == ("white", "black") and words == {"result"}
+        return bool(words & {self.own_words[0], "score", "scores", "margin"}) or is_chess
 
     def require_said(self, table: Table, asked: str, got: str, row: int = 0) -> None:
         """Raise unless the outcome's name says that numbers are for the first, or it was asked.
 
         A label of 0 and 1 may mean either side, and a wrong guess turns the whole ranking round.
         """
-        words, own = {*_words(self.outcome or "")}, _own_words(self)
+        words, own = {*_words(self.outcome or "")}, self.own_words
         turned = f"--first-column {self.second!r} --second-column {self.first!r}"
         if own[1] in words and own[0] not in words:
             got = f"{self.outcome!r}, of the second"
@@ -75,20 +82,19 @@ class Sides:
                 f"say that {self.second} has"
             )
             expected = "to be told whom larger numbers are for"
-            raise table.wrong(expected, got, row, self.outcome, hint)
+            raise table.wrong(expected, got, row, self.outcome, hint=hint)
 
 
 def sides_of(table: Table, first: str | None, second: str | None, outcome: str | None) -> Sides:
-    """The columns, as asked for or by their names; ValueError names what is missing or unclear."""
-    for head in (first, second, outcome):
-        if head is not None and head not in table.heads:
-            raise table.wrong(f"a column {head!r}", listed(table.heads))
+    """The columns, as asked for or by their names; BadArgument says what is missing or unclear."""
+    table.require_heads([head for head in (first, second, outcome) if head is not None])
     if (first is None) != (second is None):
         raise table.wrong("--first-column and --second-column", "one of them")
+    hint = "--score-column says which it is"
     heads = [head for head in table.heads if head != outcome]
     by_name = {_plain(head): head for head in heads}
     if first is None and {"winner", "loser"} <= set(by_name):
-        others = [head for head in heads if _plain(head) in (*_OUTCOMES, "margin", *_TIED)]
+        others = [head for head in heads if _plain(head) in {*_OUTCOMES, "margin"} | _TIED]
         others.remove(by_name["winner"])
         if others and outcome is None:
             hint = "--score-column takes it, as by how much the winner was better"
@@ -97,32 +103,23 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
     if first is None or second is None:
         first, second = _pair(table, heads)
     if outcome is not None:
-        return Sides(first, second, outcome, _plain(outcome) == "winner")
+        return Sides(first, second, outcome)
     rest = [head for head in table.heads if head not in (first, second)]
-    counts = _for_each_side(table, rest, _WINS)
-    if counts is not None:
-        ties = [head for head in rest if _words(head)[-1:] and _words(head)[-1] in _TIED]
+    if counts := _for_each_side(table, rest, _WINS):
+        ties = [head for head in rest if _TIED & {*_words(head)[-1:]}]
         return Sides(first, second, "", counts=(*counts, *ties[:1]))
     found = [head for word in (*_OUTCOMES, "margin") for head in rest if _plain(head) == word]
     if found and (len(found) == 1 or _plain(found[0]) == "score"):
-        return Sides(first, second, found[0], _plain(found[0]) == "winner")
+        return Sides(first, second, found[0])
     if found:
-        hint = "--score-column says which it is"
         raise table.wrong("one column that says who has won", listed(found), hint=hint)
-    scores = _for_each_side(table, rest, ("score", "scores", "points", "goals"))
-    if scores is not None:
+    if scores := _for_each_side(table, rest, _SCORES):
         return Sides(first, second, "", scores=scores)
-    hint = "--score-column says which it is"
-    expected = "a column score, winner or result"
-    raise table.wrong(expected, listed(table.heads), hint=hint)
+    raise table.wrong("a column score, winner or result", listed(table.heads), hint=hint)
 
 
 def are_sides(heads: Sequence[str]) -> bool:
-    """Are two heads winner and loser, or the same but for their sides, as player_a and player_b?
-
-    >>> are_sides(["Loser", "Winner "]), are_sides(["player_a", "player_b"]), are_sides(["x", "y"])
-    (True, True, False)
-    """
+    """Are two heads winner and loser, or the same but for their sides, as player_a and player_b?"""
     return names_winners(heads) or bool(_pairs(heads))
 
 
@@ -148,33 +145,35 @@ def _pairs(heads: Sequence[str]) -> list[tuple[str, str, str]]:
     for place, own in enumerate(words):
         called.setdefault(own, []).append(place)
     for one, own in zip(heads, words, strict=True):
-        others = []
-        for at, word in enumerate(own):
-            for side in (pair for pair in _SIDES if pair[0] == word):
-                others += [(p, word) for p in called.get((*own[:at], side[1], *own[at + 1 :]), ())]
+        others = [
+            (place, word)
+            for at, word in enumerate(own)
+            for place in called.get((*own[:at], _SIDES.get(word, ""), *own[at + 1 :]), ())
+        ]
         for place, word in sorted(others):
             found.append((one, heads[place], " ".join(w for w in own if w != word)))
     return found
 
 
 def _pair(table: Table, heads: Sequence[str]) -> tuple[str, str]:
+    """The two columns of options, by the likeliest names."""
     hint = "--first-column and --second-column say which they are"
     pairs = _pairs(heads)
     for base in _NAMED:
-        same = [pair for pair in pairs if pair[2] == base]
+        same = [pair[:2] for pair in pairs if pair[2] == base]
         if len(same) > 1:
-            got = listed([head for pair in same for head in pair[:2]])
+            got = listed([head for pair in same for head in pair])
             raise table.wrong("two columns of options", got, hint=hint)
         if same:
-            return same[0][0], same[0][1]
+            return same[0]
     raise table.wrong("two columns of options, such as first and second", listed(heads), hint=hint)
 
 
 def _for_each_side(
-    table: Table, heads: Sequence[str], words: Sequence[str]
+    table: Table, heads: Sequence[str], words: frozenset[str]
 ) -> tuple[str, str] | None:
     """Two columns whose names are one of some words and a side."""
-    found = [pair[:2] for pair in _pairs(heads) if pair[2] and set(pair[2].split()) & set(words)]
+    found = [pair[:2] for pair in _pairs(heads) if words & {*pair[2].split()}]
     if len(found) > 1:
         got = listed([head for pair in found for head in pair])
         raise table.wrong("a column for each side", got, hint="--score-column says which to take")
@@ -217,7 +216,7 @@ def shares_of(
         if _plain(sides.outcome) in ("score", "margin"):
             expected = "a number"
         hint = "" if cell else "leave the row out, or write tie if it was one"
-        raise table.wrong(expected, repr(cell), row, sides.outcome, hint)
+        raise table.wrong(expected, repr(cell), row, sides.outcome, hint=hint)
     # All winners are named in one way: an option may be called like a side.
     is_side = (by_word == 1) | (by_word == 0) | ~has_word
     is_named = bool(has_name.any() and (has_name | ~is_side).all())
@@ -231,40 +230,31 @@ def shares_of(
         if is_unlike[row]:
             expected = "one winner"
             hint = "an option is called so, and a side or a tie is, too: rename one"
-        raise table.wrong(expected, repr(cells[places[row]]), row, sides.outcome, hint)
+        raise table.wrong(expected, repr(cells[places[row]]), row, sides.outcome, hint=hint)
     shares = 1 - shares if sides.names_losers else shares
     often = np.bincount(places, minlength=len(cells)).tolist()
-    both_bad = sum(n for cell, n in zip(cells, often, strict=True) if "bad" in cell.lower())
-    if both_bad:
+    if both_bad := sum(n for cell, n in zip(cells, often, strict=True) if "bad" in cell.lower()):
         said.append(f"votes for neither, as both are bad, read as ties: {both_bad:,}")
-    unended = int(np.isnan(shares).sum())
-    if unended:
+    if unended := int(np.isnan(shares).sum()):
         said.append(f"games that have not ended, left out: {unended:,}")
     return shares, said
 
 
-def _own_words(sides: Sides) -> tuple[str, str]:
-    """What alone tells the names of two columns apart, as a and b; empty if nothing does."""
-    one, other = _words(sides.first), _words(sides.second)
-    unlike = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
-    return unlike[0] if len(unlike) == 1 and len(one) == len(other) else ("", "")
-
-
 def _words_of_sides(sides: Sides, with_numbers: bool) -> tuple[frozenset[str], frozenset[str]]:
-    own = _own_words(sides)
-    first = {_plain(sides.first), own[0], *_WON} - {""}
-    second = {_plain(sides.second), own[1], *_LOST} - {""}
-    # Sides may be called 1 and 2; 1 is nobody who has lost.
-    if with_numbers and not (sides.names_losers or own[0].isdigit()):
-        first, second = first | {"1"}, second | {"0"}
-    return frozenset(first), frozenset(second)
+    """What says that the first has won, and that the second has."""
+    one, other = sides.own_words
+    first = _WON | {_plain(sides.first), one} - {""}
+    second = _LOST | {_plain(sides.second), other} - {""}
+    # Sides may be called 1 and 2; 1 does not name who has lost.
+    if with_numbers and not (sides.names_losers or one.isdigit()):
+        return first | {"1"}, second | {"0"}
+    return first, second
 
 
 def _share(cell: str, words: tuple[frozenset[str], frozenset[str]]) -> float | None:
     if cell == _OPEN:
         return float("nan")
-    lowered = cell.lower()
     for share, known in zip((1.0, 0.0, 0.5), (*words, _TIES), strict=True):
-        if lowered in known or _plain(cell) in known:
+        if cell.lower() in known or _plain(cell) in known:
             return share
     return None

@@ -1,86 +1,63 @@
 """From a path or an object to a table: text with delimiters, JSON, PGN, sheets, frames."""
 
-import json
-import math
+import dataclasses
 import os
 import re
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from jaxrace.tables.delimited import parse, read_text
+from jaxrace.core.validation import require_choice
+from jaxrace.tables.delimited import parse
+from jaxrace.tables.files import File, file_at
 from jaxrace.tables.frames import of_records, table_of
-from jaxrace.tables.names import with_visible_names
-from jaxrace.tables.sheets import SHEETS, read_sheet
-from jaxrace.tables.table import Table, wrong
+from jaxrace.tables.sheets import sheet
+from jaxrace.tables.table import Table, with_visible_names
 
 LINES = (".jsonl", ".ndjson")
+_DECIMALS = {"auto": None, "comma": ",", "point": "."}
 
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
 
 
-def read_table(argument: str, source: Any, header: bool = True, delimiter: str = "auto") -> Table:
+def read_table(
+    argument: str,
+    source: Any,
+    *,
+    decimal: str = "auto",
+    delimiter: str = "auto",
+    header: bool = True,
+) -> Table:
     """The table in a file of any kind, or in a frame, a mapping of columns, or a list of rows.
 
-    Its names have no characters that cannot be seen.
+    Its names are visible, and it knows its decimal sign if ``decimal`` says it.
     """
-    return with_visible_names(_read(argument, source, header, delimiter))
+    require_choice("decimal", decimal, (*_DECIMALS,))
+    if isinstance(source, str | os.PathLike):
+        source = file_at(argument, source, header, delimiter)
+    if isinstance(source, File):
+        table = table_in(source)
+    else:
+        table = source if isinstance(source, Table) else table_of(argument, source)
+    return dataclasses.replace(with_visible_names(table), decimal=_DECIMALS[decimal])
 
 
-def _read(argument: str, source: Any, header: bool, delimiter: str) -> Table:
-    if not isinstance(source, str | os.PathLike):
-        return table_of(argument, source)
-    path = Path(source)
-    where, ending = repr(str(path)), path.suffix.lower()
-    if ending in SHEETS:
-        return read_sheet(argument, path, header)
-    text = read_text(argument, path)
-    if ending in LINES:
-        return of_records(argument, where, *json_lines(argument, where, text))
-    if ending == ".pgn":
-        return games_in(argument, where, text)
-    if ending == ".json":
-        return table_in(argument, where, loads(argument, where, text))
-    if ending == ".tsv" and delimiter == "auto":
-        delimiter = "tab"
-    return parse(argument, where, text, delimiter, header)
+def table_in(file: File) -> Table:
+    """The table in a file, by the first reader that knows its kind."""
+    found = (reader(file) for reader in READERS)
+    return next(table for table in found if table is not None)
 
 
-def loads(argument: str, where: str, text: str) -> Any:
-    """What JSON says; ValueError if it is none, or says something twice."""
-    try:
-        return json.loads(text, object_pairs_hook=_once, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
-        raise wrong(argument, "JSON", where, f"something else ({error})") from None
+def json_lines(file: File) -> Table | None:
+    """A row for each line of JSON."""
+    return of_records(file, *file.records) if file.ending in LINES else None
 
 
-def _finite(text: str) -> float:
-    if math.isinf(number := float(text)):
-        raise ValueError(f"{text[:20]}, which is beyond all numbers")
-    return number
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} twice in one object")
-    return found
-
-
-def json_lines(argument: str, where: str, text: str) -> tuple[list[Any], list[int]]:
-    """What each line says that is not empty, and its number."""
-    records, lines = [], []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            records.append(loads(argument, f"{where}, line {number}", line))
-            lines.append(number)
-    return records, lines
-
-
-def table_in(argument: str, where: str, content: Any) -> Table:
-    """The table that JSON holds: rows, columns by name, or what pandas' ``to_json`` writes."""
+def json_table(file: File) -> Table | None:
+    """Rows, columns by name, or what pandas' ``to_json`` writes."""
+    if file.ending != ".json":
+        return None
+    content = file.content
     if isinstance(content, Mapping) and isinstance(content.get("data"), list):
         rows, heads = content["data"], content.get("columns")
         if isinstance(heads, list) and all(isinstance(row, list) for row in rows):
@@ -88,37 +65,44 @@ def table_in(argument: str, where: str, content: Any) -> Table:
         elif set(content) <= {"schema", "data"}:
             content = rows
     if isinstance(content, list):
-        return of_records(argument, where, content)
-    is_table = isinstance(content, Mapping) and all(
-        isinstance(column, list | Mapping) for column in content.values()
-    )
-    if not (is_table and content):
+        return of_records(file, content)
+    if isinstance(content, Mapping) and content:
+        if all(isinstance(column, list | Mapping) for column in content.values()):
+            return table_of(file.argument, content, file.where)
+        got = f"an object of {', '.join(repr(str(key)) for key in list(content)[:6])}"
+    else:
         got = f"a {type(content).__name__}"
-        if isinstance(content, Mapping) and content:
-            got = f"an object of {', '.join(repr(str(key)) for key in list(content)[:6])}"
-        raise wrong(argument, "a list of rows, or lists of scores by option", where, got)
-    try:
-        table = table_of(argument, content)
-    except ValueError as error:
-        raise ValueError(str(error).replace("a dict", where)) from None
-    return Table(argument, where, table.heads, table.columns, table.lines, table.unit)
+    raise file.wrong("a list of rows, or lists of scores by option", got)
 
 
-def games_in(argument: str, where: str, text: str) -> Table:
-    """The players and the result of each game, as columns white, black and result."""
-    games: list[tuple[int, dict[str, str]]] = []
+def games(file: File) -> Table | None:
+    """The players and the result of each game of a PGN file, as columns white, black, result."""
+    if file.ending != ".pgn":
+        return None
+    found: list[tuple[int, dict[str, str]]] = []
     is_open = False  # among the headers of a game
-    for number, line in enumerate(text.split("\n"), 1):
-        found = _HEADER.fullmatch(line.strip())
-        if found and not is_open:
-            games.append((number, {}))
-        if found:
-            games[-1][1][found[1]] = re.sub(r"\\(.)", r"\1", found[2])
-        is_open = found is not None
-    for number, game in games:
-        missing = [name for name in _NEEDED if not game.get(name)]
-        if missing:
-            place = f"{where}, the game in line {number}"
-            raise wrong(argument, f"a header [{missing[0]} ...]", place, "none")
-    columns = tuple([game[name] for _, game in games] for name in _NEEDED)
-    return Table(argument, where, ("white", "black", "result"), columns, [n for n, _ in games])
+    for number, line in enumerate(file.text.split("\n"), 1):
+        header = _HEADER.fullmatch(line.strip())
+        if header and not is_open:
+            found.append((number, {}))
+        if header:
+            found[-1][1][header[1]] = re.sub(r"\\(.)", r"\1", header[2])
+        is_open = header is not None
+    for number, game in found:
+        for name in _NEEDED:
+            if not game.get(name):
+                at = f", the game in line {number}"
+                raise file.wrong(f"a header [{name} ...]", "none", at=at)
+    columns = tuple([game[name] for _, game in found] for name in _NEEDED)
+    heads, lines = tuple(map(str.lower, _NEEDED)), [number for number, _ in found]
+    return Table(file.argument, file.where, heads, columns, lines)
+
+
+def text(file: File) -> Table:
+    """Text with delimiters."""
+    is_tab = file.ending == ".tsv" and file.delimiter == "auto"
+    return parse(file, file.text, "tab" if is_tab else file.delimiter, file.header)
+
+
+# Each recognises its files, and is None for others; the last one takes all.
+READERS: tuple[Callable[[File], Table | None], ...] = (sheet, json_lines, json_table, games, text)

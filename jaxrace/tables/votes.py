@@ -7,12 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from jaxrace.tables.cells import decimal_called, kind_of, numbers_of, words_of
+from jaxrace.core.validation import require_choice
+from jaxrace.tables.cells import words_of
 from jaxrace.tables.matrix import crosstable_in, games_of
-from jaxrace.tables.names import alike
+from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Table, listed, wrong
+from jaxrace.tables.table import Place, Table, alike, listed
 
 Kind = Literal["win", "margin"]
 
@@ -68,19 +69,19 @@ def read_votes(
     file has games.
 
     Args:
-        source: A path to text with delimiters, JSON, JSON lines, Parquet, Excel or PGN, a data
-            frame, or columns by name; a list of pairs (winner, loser), or (first, second, score).
+        source: As for all doors (``jaxrace.tables``), or PGN; a list of pairs (winner, loser), or
+            (first, second, score).
         score: What numbers as scores are: "win", the share of a win of the first, from 0 to 1;
             "margin", by how much it was better; "auto", what they can only be.
         first_column: The column of the first option, which a score above .5, or above 0, is for.
         second_column: That of the second one.
         score_column: The column that says how it ended.
-        decimal: "auto", "comma" or "point".
-        delimiter: "auto", "comma", "semicolon", "tab", "bar" or "space".
+        decimal: As for all doors, and so are ``delimiter`` and ``argument``.
+        delimiter: What is between the columns of a text.
         argument: What messages begin with.
 
     Raises:
-        ValueError: A row cannot be used, or may be read in more than one way.
+        BadArgument: A row cannot be used, or may be read in more than one way.
 
     >>> from pathlib import Path
     >>> text = "model_a,model_b,winner\nx,y,model_a\ny,z,tie\nz,x,model_b\n"
@@ -91,13 +92,13 @@ def read_votes(
     >>> votes.scores, votes.kind
     (array([1. , 0.5, 0. ]), 'win')
     """
-    if score not in ("auto", "win", "margin"):
-        raise ValueError(f"score: expected auto, win or margin, got {score!r}")
+    require_choice("score", score, ("auto", "win", "margin"))
     asked = {first_column, second_column, score_column} - {None}
-    table = read_table(argument, _with_heads(argument, source, asked), delimiter=delimiter)
+    source = _with_heads(argument, source, asked)
+    table = read_table(argument, source, decimal=decimal, delimiter=delimiter)
     square = crosstable_in(table) if first_column is None else None
     if square is not None:
-        return _of_crosstable(square, decimal_called(decimal))
+        return _of_crosstable(square)
     sides = sides_of(table, first_column, second_column, score_column)
     if not table.lines:
         raise table.wrong("at least one row", "none")
@@ -109,37 +110,48 @@ def read_votes(
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:
         return _told(votes, f"{sides.first!r} has won in each row")
-    heads = sides.scores or ()
-    if not (heads or sides.is_named or sides.names_losers):
-        is_number = kind_of(table.column(sides.outcome)) in ("number", "blank", "flag")
-        heads = (sides.outcome,) if is_number else ()
-    if heads:
-        found, more = numbers_of(table, heads, decimal_called(decimal))
-        if sides.scores is None:
-            is_flag = [str(cell).lower() in ("true", "false") for cell in table.column(heads[0])]
-            hint = "1, 0 or .5 for a first that has won, lost or tied"
-            table.require(heads[0], np.logical_not(is_flag), "a number", hint)
-        for head, numbers in found.items():
-            table.require(head, np.isfinite(numbers), "a finite number")
-        if sides.scores is not None:
-            one, other = found.values()
-            how = f"margins: {sides.scores[0]!r} less {sides.scores[1]!r}"
-            return _told(votes, how, *more, scores=one - other, kind="margin")
-        scores = found[sides.outcome]
-        least = int(np.argmin(scores))
-        sides.require_said(table, score, f"{scores[least]:g}", least)
-        kind = _kind_of(table, sides.outcome, scores, score)
-        guessed = (_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS,) if score == "auto" else ()
-        return _told(votes, *guessed, *more, scores=scores, kind=kind)
+    if sides.scores is not None:
+        one, other = sides.scores
+        found, more = _finite(table, sides.scores)
+        margins = found[one] - found[other]
+        return _told(
+            votes, f"margins: {one!r} less {other!r}", *more, scores=margins, kind="margin"
+        )
+    is_number = table.kind(sides.outcome) in ("number", "blank", "flag")
+    if is_number and not (sides.is_named or sides.names_losers):
+        return _of_numbers(table, sides, score, votes)
     if score == "margin":
         raise table.wrong("margins", f"words, in column {sides.outcome!r}")
     shares, more = shares_of(table, sides, score, votes.names, first, second)
-    if np.isnan(shares).all():
-        raise table.wrong("at least one comparison that has ended", "none")
     rows = np.flatnonzero(~np.isnan(shares))
-    return _told(
-        votes, f"votes from column {sides.outcome!r}", *more, rows=rows, scores=shares[rows]
-    )
+    if not rows.size:
+        raise table.wrong("at least one comparison that has ended", "none")
+    how = f"votes from column {sides.outcome!r}"
+    return _told(votes, how, *more, rows=rows, scores=shares[rows])
+
+
+def _finite(table: Table, heads: Sequence[str]) -> tuple[dict[str, np.ndarray], list[str]]:
+    """``numbers_of`` some columns, all of them finite."""
+    found, said = numbers_of(table, heads)
+    for head, numbers in found.items():
+        table.require(head, np.isfinite(numbers), "a finite number")
+    return found, said
+
+
+def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
+    """Votes whose outcome is a column of numbers."""
+    head = sides.outcome
+    assert head is not None
+    is_flag = [str(cell).lower() in ("true", "false") for cell in table.column(head)]
+    hint = "1, 0 or .5 for a first that has won, lost or tied"
+    table.require(head, np.logical_not(is_flag), "a number", hint)
+    found, more = _finite(table, [head])
+    scores = found[head]
+    least = int(np.argmin(scores))
+    sides.require_said(table, asked, f"{scores[least]:g}", least)
+    kind = _kind_of(table, head, scores, asked)
+    guessed = [_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS] if asked == "auto" else []
+    return _told(votes, *guessed, *more, scores=scores, kind=kind)
 
 
 def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> Votes:
@@ -150,12 +162,9 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
 
 
 def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
-    """A list of pairs or triples below their heads, everything else as it is.
+    """A list of pairs or triples below their heads; other sources as they are.
 
-    Heads that are asked for, other than those that triples get here, are in the list.
-
-    >>> _with_heads("votes", [("x", "y"), ("y", "z")], set())[0]
-    ('winner', 'loser')
+    Heads that are ``asked`` for, other than those that triples get here, are in the list.
     """
     is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
     if not is_list or not all(isinstance(row, tuple | list) for row in source):
@@ -170,25 +179,26 @@ def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
 
 
 def _require_pairs(argument: str, pairs: Sequence[Sequence[Any]]) -> None:
-    """Raise if pairs are of numbers, as of a matrix, or are below heads that say not who has won.
+    """Raise if pairs are of numbers, as of a matrix, or below heads that do not say who has won.
 
-    Options may be called as sides are, such as a and b: they come again in other pairs.
+    Options may be called as sides are, such as a and b, if they come again in other pairs.
     """
-    expected = "pairs of names, (winner, loser),"
+    expected, place = "pairs of names, (winner, loser),", Place(argument, "a list")
     for number, pair in enumerate(pairs, 1):
         for cell in pair:
             is_real = isinstance(cell, Real) and not isinstance(cell, Integral)
             if is_real or isinstance(cell, bool | np.bool_):
                 hint = "a matrix of who beats whom is for `jaxrace duel`; names are whole or words"
-                raise wrong(argument, expected, f"a list, record {number}", str(cell), hint)
+                raise place.wrong(expected, str(cell), hint=hint, at=f", record {number}")
     heads, below = pairs[0], {str(cell).strip() for pair in pairs[1:] for cell in pair}
     are_words = all(isinstance(head, str) for head in heads)
     if below and are_words and are_sides(heads) and not below & {head.strip() for head in heads}:
         hint = "(winner, loser) as the first of the list says that the first one has won"
-        raise wrong(argument, expected, "a list, record 1", f"heads {listed(heads)}", hint)
+        raise place.wrong(expected, f"heads {listed(heads)}", hint=hint, at=", record 1")
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """The names of all options, and the places among them of the first and the second ones."""
     words, (first, second) = words_of(table.column(sides.first), table.column(sides.second))
     empty = words.index("") if "" in words else -1
     is_empty = (first == empty) | (second == empty)
@@ -203,7 +213,7 @@ def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np
 
 
 def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
-    """Votes one by one, of how many there are of each kind in a row."""
+    """Votes one by one, where a row has how many there are of each kind."""
     found, more = numbers_of(table, heads)
     for head, numbers in found.items():
         # Points, in which a draw is a half, leave no room for a column of draws.
@@ -222,7 +232,7 @@ def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
 
 
 def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> Votes:
-    """Of how many each pair has of wins of the first, of the second, and perhaps ties: [n, 2|3]."""
+    """Votes of rows with wins of the first, of the second, and perhaps ties: [n, 2] or [n, 3]."""
     counts = counts.astype(np.int64)
     if not 0 < counts.sum() <= _MOST:
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
@@ -231,9 +241,9 @@ def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> V
     return _told(votes, *said, rows=rows, scores=shares)
 
 
-def _of_crosstable(table: Table, sign: str | None) -> Votes:
-    """Votes one by one, of the points that each row has against each column."""
-    found, said = numbers_of(table, table.heads, sign)
+def _of_crosstable(table: Table) -> Votes:
+    """Votes one by one, where each row has points against each column."""
+    found, said = numbers_of(table, table.heads)
     points = np.stack([found[head] for head in table.heads], 1)
     upper = np.triu_indices(len(points), 1)
     both = np.stack([points[upper], points.T[upper]], 1)
@@ -247,7 +257,7 @@ def _of_crosstable(table: Table, sign: str | None) -> Votes:
         if 2 * one != np.floor(2 * one):
             got = f"{one:g} of {table.heads[i]} against {table.heads[j]}"
             raise table.wrong(
-                "points, a draw half a point,", got, int(i), table.heads[j], _NO_SHARES
+                "points, a draw half a point,", got, int(i), table.heads[j], hint=_NO_SHARES
             )
     if (both[met].sum(1) == 100).all():
         got = "100 for both together in every pair, as of percents"
@@ -260,10 +270,9 @@ def _of_crosstable(table: Table, sign: str | None) -> Votes:
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
-    """What scores are.
+    """Are scores shares of a win, or margins? 0 is a loss or a tie, .5 a tie or a close win.
 
-    A wrong reading makes the options that are named first look better than they are, and the surer
-    the more comparisons there are: 0 is a loss or a tie, .5 a tie or a close win.
+    Read wrongly, the options that are named first look better than they are.
     """
     if asked == "margin" or (asked == "auto" and head.lower() == "margin"):
         return "margin"
@@ -283,7 +292,7 @@ def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
             "to 1; what is on another scale has to be made one of these"
         )
         raise table.wrong(
-            "win or margin as --score for scores", f"{scores[row]:g}", row, head, hint
+            "win or margin as --score for scores", f"{scores[row]:g}", row, head, hint=hint
         )
     if (is_vote | (scores == -1)).all() and (scores == 0.5).any():
         row, other = int(np.argmax(scores == -1)), int(np.argmax(scores == 0.5))
@@ -291,5 +300,5 @@ def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
             f"of 1, 0 and -1, and 0.5 in {table.unit} {table.lines[other]}, of 1, 0.5 and 0: write "
             "all in one way, or say --score margin if these are margins"
         )
-        raise table.wrong("one way to write votes", "-1", row, head, hint)
+        raise table.wrong("one way to write votes", "-1", row, head, hint=hint)
     return "margin"

@@ -15,14 +15,18 @@ import numpy as np
 from jaxrace import improvement, sweep
 from jaxrace.agents.bases import Affine, Cells, Fourier
 from jaxrace.agents.rollout import PolicyInTask
+from jaxrace.core.protocol import pytree
 from jaxrace.envs import Environment, gridworld, mountain_car
 from jaxrace.improvement import (
+    BOUNDS,
     CandidateSearch,
     Daedalus,
     DaedalusRow,
-    DaedalusWork,
+    DaedalusState,
+    ImprovementParams,
+    MixedWith,
     PolicyImprovement,
-    bound_called,
+    Trajectories,
 )
 from papers.improvements import marketing
 from papers.improvements.config import BATCHES
@@ -194,6 +198,60 @@ def performances(bench: Workbench, name: str, domain: Domain, policies: Any) -> 
     return Worth(*(np.asarray(numbers, np.float64) for numbers in found))
 
 
+@pytree
+class DaedalusWork:
+    """What ``sweep.run`` does with the key of a trial: all of its batches, in a simulator.
+
+    Batch number b has the keys fold_in(fold_in(key, b), 0) for the simulator and
+    fold_in(fold_in(key, b), 1) for ``Daedalus.tell``.
+
+    >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT
+    >>> softmax, returns = LinearSoftmax(Cells(4, 2), 4), ReturnRange(*gridworld.RETURN_RANGE)
+    >>> method = PolicyImprovement(softmax, returns, StudentT())
+    >>> env = gridworld.Gridworld()
+    >>> work = DaedalusWork(Daedalus(method, 100, 2), env, env.default_params, method.params(0.0))
+    >>> jobs = sweep.stacked(jax.random.split(jax.random.key(0), 2))
+    >>> sweep.run(work, jobs, width=1).rows.row.trajectories.tolist()
+    [100, 200, 100, 200]
+    """
+
+    daedalus: Daedalus = dataclasses.field(metadata={"static": True})
+    env: Environment = dataclasses.field(metadata={"static": True})
+    env_params: Any
+    params: ImprovementParams
+
+    def init(self, job: jax.Array) -> tuple[DaedalusState, jax.Array]:
+        """The state before the first batch."""
+        first = self.daedalus.ask(None, self.params)
+        shapes = jax.eval_shape(lambda: self._collect(job, first))
+        example = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+        return self.daedalus.init(example, self.params), job
+
+    def step(
+        self, state: tuple[DaedalusState, jax.Array]
+    ) -> tuple[tuple[DaedalusState, jax.Array], DaedalusRow]:
+        """One batch."""
+        own, job = state
+        key = jax.random.fold_in(job, own.num_tests)
+        data = self._collect(jax.random.fold_in(key, 0), self.daedalus.ask(own, self.params))
+        own, row = self.daedalus.tell(jax.random.fold_in(key, 1), own, data, self.params)
+        return (own, job), row
+
+    def done(self, state: tuple[DaedalusState, jax.Array]) -> jax.Array:
+        """Is there no room for more?"""
+        return state[0].num_tests >= self.daedalus.num_batches
+
+    def failed(self, row: DaedalusRow) -> jax.Array:
+        """A return was out of its range, or NaN."""
+        return jnp.isnan(row.estimate)
+
+    def _collect(self, key: jax.Array, policy: MixedWith) -> Trajectories:
+        option = PolicyInTask(policy, self.env_params)
+        return improvement.collect(
+            self.env, self.daedalus.policy, key, option, self.daedalus.batch_size
+        )
+
+
 class Trials(NamedTuple):
     """What the trials of a variant have come to."""
 
@@ -208,7 +266,7 @@ def daedalus_of(domain: Domain, kind: str, bound: str, num_batches: int, quick: 
     """The algorithm of a variant."""
     search = CandidateSearch(kind, evaluations=64, fold_evaluations=32) if quick else None
     method = PolicyImprovement(
-        domain.softmax, domain.returns, bound_called(bound), search or CandidateSearch(kind)
+        domain.softmax, domain.returns, BOUNDS[bound], search or CandidateSearch(kind)
     )
     return Daedalus(method, domain.batch_size, num_batches)
 

@@ -54,7 +54,7 @@ def run(bench: Workbench) -> None:
     rows = []
     for size, bound in itertools.product(bench.few(SIZES, 1), bench.few(BOUNDS, 1)):
         method = improvement.PolicyImprovement(
-            domain.softmax, domain.returns, improvement.bound_called(bound), search
+            domain.softmax, domain.returns, improvement.BOUNDS[bound], search
         )
         params = method.params(floor.mean, DELTA, domain.initial())
         keys = jax.random.split(jax.random.fold_in(key, size), trials)

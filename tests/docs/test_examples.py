@@ -42,10 +42,10 @@ SLOW_MODULES = """
     dueling.regret dueling.savage_rounds envs.gridworld envs.holdem.abstraction
     envs.holdem.betting envs.holdem.match envs.holdem.policies
     envs.holdem.strength
-    improvement.bounds improvement.daedalus improvement.policy_improvement improvement.splits
-    improvement.trials improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
+    improvement.bounds improvement.daedalus improvement.policy_improvement
+    improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
     kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
-    kernels.lower_bounds kernels.merging kernels.ragged_wins kernels.wins
+    kernels.merging kernels.ragged_wins kernels.wins
     kernels.thurstone search.driver
     search.policy_search selection.active_ranking
     selection.driver selection.pocbam selection.comparisons selection.score_selector

@@ -16,10 +16,9 @@ from jaxrace.agents.policies import Sigmoid
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, policies, prepare
-from jaxrace.improvement import DaedalusWork
 from jaxrace.search import PolicySearch, run_searches
 from papers.duels.lineup import entrant
-from papers.improvements.domains import DOMAINS, daedalus_of
+from papers.improvements.domains import DOMAINS, DaedalusWork, daedalus_of
 from papers.preference_racing import options
 
 KEPT = Path(__file__).with_name("decisions.json")

@@ -39,7 +39,7 @@ def _run(bound, is_bound, seed, values, rows, number):
     drawn = bound.draw(jax.random.key(seed), rows, wanted)
     if is_bound:
         return drawn, bound.bound(drawn, values, rows, delta)
-    return drawn, bound.predict(drawn, values, rows, delta, wanted)
+    return drawn, bound.predict(drawn, values, rows, delta, wanted).lower
 
 
 @pytest.mark.parametrize("count", [240, 100, 41, 25, 6])

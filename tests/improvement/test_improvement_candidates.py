@@ -142,9 +142,24 @@ def test_mixtures_are_with_one_policy(monkeypatch):
     with pytest.raises(ValueError, match=message):
         mixing.run(key, several, params)
     # With a known policy, or without mixtures, there may be several: the search begins.
-    searched = []
-    monkeypatch.setattr(policy_improvement, "_run", lambda *given: searched.append(given))
-    mixing.run(key, several, params, knows_initial=True)
     plain = dataclasses.replace(METHODS["t"], search=CandidateSearch(evaluations=32))
-    plain.run(key, several, params)
-    assert len(searched) == 2
+    monkeypatch.setattr(policy_improvement, "_run", None)
+    for method, knows_initial in ((mixing, True), (plain, False)):
+        with pytest.raises(TypeError, match="not callable"):
+            method.run(key, several, params, knows_initial)
+
+
+def test_probabilities_that_cannot_be_right():
+    """Those that add up to more than 1 are refused; a coin that is logged as a third is refuted."""
+    params, key = METHODS["t"].params(floor=0.1), jax.random.key(0)
+    data = bandit(500, (0.2, 0.8), 0)
+    certain = dataclasses.replace(data, probabilities=0.7 * jnp.ones_like(data.probabilities))
+    with pytest.raises(ValueError, match=r"^probabilities\[\d+, 0\]: .* together 1 at most"):
+        METHODS["t"].run(key, certain, params)
+    assert METHODS["t"].run(key, data, params).is_found
+    third = dataclasses.replace(data, probabilities=data.probabilities * np.float32(2 / 3))
+    found = METHODS["t"].run(key, third, params)
+    assert found.is_refuted
+    assert not found.is_found
+    assert found.lower_bound > params.floor
+    assert str(found) == "nothing can be said: the logged probabilities are too small"

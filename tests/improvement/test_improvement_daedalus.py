@@ -14,7 +14,6 @@ from jaxrace.envs import gridworld
 from jaxrace.improvement import (
     CandidateSearch,
     Daedalus,
-    DaedalusWork,
     LinearSoftmax,
     Mixed,
     MixedPolicy,
@@ -26,6 +25,7 @@ from jaxrace.improvement import (
     trajectories,
 )
 from jaxrace.search.strategies import Strategy
+from papers.improvements.domains import DaedalusWork
 
 SEARCH = CandidateSearch(evaluations=200, strategy=Strategy("CMA_ES", population_size=10))
 METHOD = PolicyImprovement(LinearSoftmax(Affine(1), 2), ReturnRange(0, 1), StudentT(), SEARCH)

@@ -1,5 +1,6 @@
 """Trajectories, ranges of returns, splits by behaviour policy, and features."""
 
+import functools
 import itertools
 
 import jax
@@ -9,7 +10,9 @@ import pytest
 
 from jaxrace.agents.bases import Cells, Fourier
 from jaxrace.improvement import ReturnRange, trajectories
-from jaxrace.improvement.splits import every_so_many, split, stratified_order
+from jaxrace.improvement.bounds import Rows, random_order, random_start
+from jaxrace.improvement.policy_improvement import split
+from jaxrace.judging.policies.trajectories import every_so_many
 
 SHAPE = 4, 3  # trajectories, steps
 
@@ -102,7 +105,15 @@ def test_bad_ranges_of_returns(numbers, message):
         ReturnRange(*numbers)
 
 
-draw_split = jax.jit(split)
+@functools.partial(jax.jit, static_argnums=1)
+def draw_split(key, number):
+    order = split(key, rows_there(), number)
+    return jnp.zeros(len(order), bool).at[order[:number]].set(True)
+
+
+def rows_there():
+    return Rows(jnp.asarray(PRESENT), jnp.asarray(BEHAVIOUR, jnp.int32))
+
 
 # Three policies of 7, 40 and 53 trajectories in no order, and 20 rows without any.
 BEHAVIOUR = np.random.default_rng(0).permutation([0] * 7 + [2] * 40 + [9] * 53 + [-1] * 20)
@@ -112,8 +123,7 @@ PRESENT = BEHAVIOUR >= 0
 @pytest.mark.parametrize("number", [1, 33, 100])
 def test_every_policy_has_its_share(number):
     for seed in range(20):
-        behaviour, present = jnp.asarray(BEHAVIOUR, jnp.int32), jnp.asarray(PRESENT)
-        part = np.asarray(draw_split(jax.random.key(seed), behaviour, present, jnp.int32(number)))
+        part = np.asarray(draw_split(jax.random.key(seed), number))
         assert part.sum() == number
         assert not part[~PRESENT].any()
         for policy in (0, 2, 9):
@@ -126,9 +136,8 @@ def test_every_row_has_the_same_chance():
 
     The standard error of a row's rate is .0089, that of a pair's .0042.
     """
-    behaviour, present = jnp.asarray(BEHAVIOUR, jnp.int32), jnp.asarray(PRESENT)
     keys = jax.random.split(jax.random.key(1), 2000)
-    parts = jax.jit(jax.vmap(split, (0, None, None, None)))(keys, behaviour, present, jnp.int32(20))
+    parts = jax.vmap(lambda key: draw_split(key, 20))(keys)
     parts = np.asarray(parts)[:, PRESENT]
     rates = parts.mean(0)
     assert abs(rates - 0.2).max() < 4 * np.sqrt(0.2 * 0.8 / 2000)
@@ -143,8 +152,7 @@ def test_every_row_has_the_same_chance():
 
 
 def test_an_order_lists_every_row_once():
-    behaviour, present = jnp.asarray(BEHAVIOUR, jnp.int32), jnp.asarray(PRESENT)
-    order = np.asarray(stratified_order(jax.random.key(0), behaviour, present))
+    order = np.asarray(random_order(jax.random.key(0), rows_there()))
     np.testing.assert_array_equal(np.sort(order), np.arange(120))
     listed = BEHAVIOUR[order]
     np.testing.assert_array_equal(listed[:100], np.sort(listed[:100]))
@@ -157,7 +165,8 @@ def test_rows_at_equal_distances():
     order = jnp.arange(120, dtype=jnp.int32)
     drawn = jax.jit(every_so_many, static_argnums=4)
     for seed, (count, number) in itertools.product(range(5), [(100, 7), (100, 100), (3, 2)]):
-        rows = drawn(jax.random.key(seed), order, jnp.int32(count), jnp.int32(number), 100)
+        start = random_start(jax.random.key(seed), jnp.int32(count))
+        rows = drawn(start, order, jnp.int32(count), jnp.int32(number), 100)
         mine = np.asarray(rows)[:number]
         assert len(np.unique(mine)) == number
         assert mine.max() < count

@@ -47,7 +47,7 @@ def check(rng, count, true, logged, steps=1, behaviour=1):
     arrays = np.zeros((count, steps, 1)), done * taken, np.where(taken, logged[cells, done], 1)
     data = Trajectories(*arrays, np.zeros((count, steps)), taken, made_by)
     first = np.arange(count) < count // 5
-    return check_actions(data.rows(first), data.rows(~first))
+    return check_actions(*(data.each(lambda x, rows=rows: x[rows]) for rows in (first, ~first)))
 
 
 CELLS = np.random.default_rng(1).dirichlet(np.ones(5), 4)

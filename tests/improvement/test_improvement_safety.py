@@ -36,6 +36,7 @@ from jaxrace.improvement import (
     collect,
     unmixed,
 )
+from jaxrace.judging.policies.lower_bounds import Sloped
 from jaxrace.search.strategies import Strategy
 
 CELLS, COUNT, DELTA = 10, 500, 0.1
@@ -58,17 +59,19 @@ class Raised(LowerBound):
 
     is_safe = False
 
-    def draw(self, key, rows, number):
-        return None if self.honest is None else self.honest.draw(key, rows, number)
+    def draw(self, rng, rows, number):
+        return None if self.honest is None else self.honest.draw(rng, rows, number)
 
     def predict(self, drawn, values, rows, delta, number):
         if self.honest is None:
-            return jnp.where(rows.present, values, 0).sum() / rows.total.astype(jnp.float32)
-        return self.honest.predict(drawn, values, rows, delta, number) + self.by
+            mean = jnp.where(rows.present, values, 0).sum() / rows.total.astype(jnp.float32)
+            return Sloped(mean, None)
+        lower = self.honest.predict(drawn, values, rows, delta, number).lower
+        return Sloped(lower + self.by, None)
 
     def bound(self, drawn, values, rows, delta):
         if self.honest is None:
-            return self.predict(drawn, values, rows, delta, rows.total)
+            return self.predict(drawn, values, rows, delta, rows.total).lower
         return self.honest.bound(drawn, values, rows, delta) + self.by
 
 

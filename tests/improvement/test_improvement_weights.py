@@ -15,11 +15,12 @@ from jaxrace.agents.bases import Affine, Cells, Fourier
 from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, StudentT, trajectories, weights
 from jaxrace.improvement.bounds import Rows
 from jaxrace.improvement.candidates import Task, objective
-from jaxrace.improvement.trajectories import empty_rows
+from jaxrace.improvement.weights import empty_rows
+from papers.policy_improvement.estimates import estimates as estimate_all
 
 # Compiled as a whole: operation by operation takes several times as long.
 evidence = jax.jit(weights.evidence, static_argnums=(0, 2))
-estimates = jax.jit(weights.estimates, static_argnums=(0, 3))
+estimates = jax.jit(estimate_all, static_argnums=(0, 3))
 log_weights = jax.jit(weights.log_weights)
 weighted_estimate, joined = jax.jit(weights.weighted_estimate), jax.jit(weights.joined)
 
@@ -168,7 +169,7 @@ def test_per_decision_estimates_are_unbiased():
     @jax.jit
     @jax.vmap
     def estimate(one):
-        return weights.estimates(SOFTMAX, f32(BETTER), one, RETURNS)
+        return estimate_all(SOFTMAX, f32(BETTER), one, RETURNS)
 
     found = jax.tree.map(np.asarray, estimate(single))
     probabilities = np.array([p for _, p in listed])
@@ -213,7 +214,7 @@ def test_estimates_of_what_cannot_be():
     }
     for message, (policies, wrong, between) in bad.items():
         with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
-            weights.estimates(policies, wrong, data, between)
+            estimate_all(policies, wrong, data, between)
 
 
 def test_the_objective():

@@ -5,8 +5,8 @@ import tempfile
 import numpy as np
 from right_select import command, in_file
 
+from jaxrace import improve
 from jaxrace.improvement import ReturnRange, check_weights, require_possible, trajectories
-from jaxrace.judging.policies.front import prepared
 from jaxrace.judging.policies.loading import load
 from jaxrace.judging.policies.plausibility import check_actions
 from jaxrace.judging.policies.trajectories import checked
@@ -24,7 +24,7 @@ def log(*rows, head=HEAD):
     lines = [f"{number},{row}" for number, row in enumerate(rows * 20)]
     config = {"low": 0, "high": 1, "candidates": "none"}
     text = "\n".join([head, *lines]) + "\n"
-    return in_file(text, lambda path: prepared(path, **config) is not None)
+    return in_file(text, lambda path: improve(path, **config) is not None)
 
 
 def arrays(**changes):

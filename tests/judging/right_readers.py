@@ -16,9 +16,8 @@ import polars
 import xlsxwriter
 import zstandard
 
-from jaxrace import race
+from jaxrace import improve, race
 from jaxrace.improvement import ReturnRange
-from jaxrace.judging.policies.front import prepared
 from jaxrace.judging.policies.loading import load
 from jaxrace.judging.policies.saved import load_policy
 from jaxrace.racing import SharedRace
@@ -226,7 +225,7 @@ def by_wins(**settings):
 
 
 def improved(**settings):
-    return prepared([{"x": 1, "action": 0, "probability": 1, "reward": 1}], 0, 1, **settings)
+    return improve([{"x": 1, "action": 0, "probability": 1, "reward": 1}], 0, 1, **settings)
 
 
 NESTED = b"[" * DEEP + b"]" * DEEP

@@ -12,9 +12,8 @@ from jaxrace.improvement import BOUNDS as LOWER_BOUNDS
 from jaxrace.improvement import ReturnRange
 from jaxrace.judging.policies import ImprovementOfLog, SavedPolicy, bounds
 from jaxrace.judging.policies.loading import divide, load
-from jaxrace.judging.policies.softmax import features_of, softmax
-from jaxrace.judging.policies.splits import in_training
-from jaxrace.judging.policies.weighing import Evidence, Mixed
+from jaxrace.judging.policies.trajectories import some_of_each
+from jaxrace.judging.policies.weighing import Evidence, Mixed, features_of, softmax
 
 COMMAND = ["improve"]
 HEAD = "trajectory,x,action,probability,reward"
@@ -82,7 +81,8 @@ def test_a_file(tmp_path, capsys):
 def training_rows(count):
     """Of a log with so many trajectories of one policy, by the command's default seed."""
     of_split = np.random.SeedSequence(0).spawn(3)[0]
-    return in_training(np.random.default_rng(of_split), np.zeros(count, int))
+    rows = some_of_each(np.random.default_rng(of_split), np.zeros(count, int), count // 5)
+    return np.isin(np.arange(count), rows)
 
 
 @pytest.mark.slow
@@ -124,11 +124,11 @@ def test_an_action_that_was_not_searched(tmp_path):
     (tmp_path / "log.csv").write_text("\n".join(text) + "\n")
     loaded = load(tmp_path / "log.csv", ReturnRange(0, 1))
     parts = divide(loaded, np.arange(20) < 4)
-    assert parts.num_actions == 2
+    assert parts.train.actions.max() == 1
     test = parts.test
     features = features_of(0, test.observations[:, 0])
     given = test.actions[:, 0], test.probabilities[:, 0], np.arange(16), np.ones(16)
-    known = Evidence.of(features, *given, test.behaviour, 2)
+    known = Evidence(features, *given, test.behaviour, 2)
     alphas = np.array([1.0, 0.25])
     weights = known.weights(Mixed(np.zeros((2, 2, 2)), alphas))
     np.testing.assert_allclose(weights, [[1] * 15 + [1 - alpha] for alpha in alphas], rtol=1e-12)

@@ -5,11 +5,11 @@ import zipfile
 import numpy as np
 import pytest
 
+from jaxrace import improve
 from jaxrace.commands.cli import main
 from jaxrace.improvement import ReturnRange
-from jaxrace.judging.policies.front import prepared
 from jaxrace.judging.policies.loading import load
-from jaxrace.judging.policies.words import rules_of
+from jaxrace.judging.policies.saved import rules_of
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["improve"]
@@ -57,7 +57,7 @@ def test_a_log_of_several_policies(tmp_path, capsys):
     log.write_text("\n".join([f"{HEAD},behaviour", *rows]))
     said = refused(capsys, log, "--high", "1")
     assert "--candidates: expected none for a log of 3 behaviour policies" in said
-    assert len(prepared(log, 0, 1, candidates="none").parts.test.behaviour) == 48
+    assert improve(log, 0, 1, candidates="none").summary["trajectories"] == 60
 
 
 HEAD = "trajectory,x,action,probability,reward"

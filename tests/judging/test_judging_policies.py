@@ -13,10 +13,10 @@ from scipy import stats
 import jaxrace
 from jaxrace import kernels
 from jaxrace.evidence import quantiles
+from jaxrace.improvement import bounds as in_jax
 from jaxrace.judging.policies import bounds, lower_bounds
 from jaxrace.judging.policies.candidates import Task, find_candidate
-from jaxrace.judging.policies.softmax import features_of, softmax
-from jaxrace.judging.policies.weighing import Evidence, Mixed
+from jaxrace.judging.policies.weighing import Evidence, Mixed, features_of, softmax
 
 
 def samples():
@@ -32,54 +32,65 @@ def samples():
 
 @pytest.mark.parametrize("anytime", [False, True])
 def test_bounds_are_those_of_jax(anytime):
+    """In as many digits; JAX cuts predicted bets off at 0."""
     with jax.enable_x64(True):
         for values, rows, delta, number in samples():
-            here = values[None], rows[None]
+            here, there = (values[None], rows[None]), (jnp.asarray(values), jnp.asarray(rows))
             cap = lower_bounds.best_cap(*here, delta, number)[0]
-            there, of = (
-                (jnp.asarray(values), jnp.asarray(rows)),
-                (jnp.float64(delta), jnp.float64(number)),
-            )
+            of = jnp.float64(delta), jnp.float64(number)
+            given = cap, delta, number
+            predicted = [
+                lower_bounds.predicted_betting_bound(*both, *given, anytime).lower
+                for both in (here, there)
+            ]
+            certain = [
+                lower_bounds.betting_bound(*both, cap, delta, anytime)
+                for both in ((values[rows], rows[rows]), there)
+            ]
+            capped = [lower_bounds.capped_bound(*both, *given).lower for both in (here, there)]
             pairs = [
-                (cap, kernels.best_cap(*there, *of)),
-                (
-                    lower_bounds.capped_bound(*here, cap, delta, number).lower,
-                    kernels.capped_bound(*there, jnp.float64(cap), *of),
-                ),
-                (
-                    bounds.StudentT().predict(*here, delta, number).lower,
-                    kernels.student_bound(*there, *of),
-                ),
-                (
-                    lower_bounds.predicted_betting_bound(*here, cap, delta, number, anytime).lower,
-                    kernels.predicted_betting_bound(*there, jnp.float64(cap), *of, anytime),
-                ),
-                (
-                    lower_bounds.betting_bound(values[rows], cap, delta, anytime),
-                    kernels.betting_bound(*there, jnp.float64(cap), of[0], anytime),
-                ),
+                (cap, lower_bounds.best_cap(*there, *of)),
+                (np.maximum(predicted[0], 0), predicted[1]),
+                certain,
+                capped,
             ]
             for found, expected in pairs:
-                # Those of bets are below 0 where the kernel stops; it halves 26 times.
-                expected = np.maximum(np.ravel(found), expected) if np.any(found < 0) else expected
-                np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+                np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
 
 
 @pytest.mark.parametrize("corrected", [False, True])
 def test_bootstraps_are_those_of_jax(corrected):
-    """With the same resamples; what is predicted, to a part of the bound's distance to the mean."""
-    bound, key = bounds.Bootstrap(corrected), jax.random.key(0)
+    """With the same resamples."""
     with jax.enable_x64(True):
         for values, rows, delta, number in samples():
-            counts = kernels.resampling_counts(key, jnp.asarray(rows), jnp.int32(number), 4_000)
-            given = jnp.asarray(values), jnp.asarray(rows), counts, jnp.float64(delta), corrected
-            expected = float(kernels.bootstrap_bound(*given))
-            own = values[rows] / values[rows].max()
-            found = bound.from_sums(own, values / values[rows].max() @ counts, number, delta)
-            assert found * values[rows].max() == pytest.approx(expected, rel=1e-5)
-            predicted = bound.predict(values[None], rows[None], delta, number).lower[0]
-            distance = values[rows].mean() - expected
-            assert predicted == pytest.approx(expected, abs=0.08 * distance)
+            key, used = jax.random.key(0), jnp.asarray(rows)
+            counts = kernels.resampling_counts(key, used, jnp.int32(number), 1_000)
+            found, expected = (
+                lower_bounds.bootstrap_bound(
+                    x, u, lambda x, c=c, m=m: (x @ c, m), d, corrected, normal
+                )
+                for x, u, c, m, d, normal in (
+                    (values, rows, np.asarray(counts), number, delta, bounds._NORMAL),
+                    (
+                        *(jnp.asarray(values), used, counts),
+                        *(jnp.float64(number), jnp.float64(delta), in_jax._NORMAL),
+                    ),
+                )
+            )
+            assert found == pytest.approx(float(expected), rel=1e-6)
+
+
+def test_what_a_bootstrap_predicts():
+    """To a part of the bound's distance to the mean."""
+    rng = np.random.default_rng(1)
+    for name in ("bca", "percentile"):
+        bound = dataclasses.replace(bounds.BOUNDS[name], resamples=4_000)
+        for values, used, delta, _ in samples():
+            rows = bounds.Rows(np.ones(used.sum(), bool), np.zeros(used.sum(), int))
+            expected = bound.bound_of_one(rng, values[used], rows, delta)
+            predicted = bound.predict(None, values[used][None], rows, delta, used.sum()).lower[0]
+            distance = values[used].mean() - expected
+            assert predicted == pytest.approx(expected, abs=0.1 * distance)
 
 
 def test_a_resample_is_drawn_from_all_values():
@@ -90,6 +101,10 @@ def test_a_resample_is_drawn_from_all_values():
     spread = values.std() * np.sqrt(1_000)
     assert abs(sums.mean() - values.sum()) < 4 * spread / np.sqrt(2_000)
     assert sums.std() == pytest.approx(spread, rel=4 / np.sqrt(2 * 2_000))
+
+
+def all_of(used):
+    return bounds.Rows(used, np.zeros(used.shape[-1], int))
 
 
 @pytest.mark.parametrize("name", list(bounds.BOUNDS))
@@ -103,7 +118,7 @@ def test_slopes_of_bounds(name):
         elif name == "ci":
             ask = lambda x, r, g=(2.0, delta, number): lower_bounds.capped_bound(x, r, *g)  # noqa: E731
         else:
-            ask = lambda x, r, b=bound, g=(delta, number): b.predict(x, r, *g)  # noqa: E731
+            ask = lambda x, r, b=bound, g=(delta, number): b.predict(None, x, all_of(r), *g)  # noqa: E731
         ahead = 1e-6 * rng.normal(size=(1, len(values)))
         lower = [ask(values[None] + by, rows[None]).lower[0] for by in (ahead, -ahead)]
         slope = ask(values[None], rows[None]).slopes[0] @ ahead[0] * 2
@@ -131,7 +146,7 @@ def several_steps(rng, count=30, actions=3):
     given = features_of(0, seen), rng.integers(actions + 1, size=steps), rng.uniform(0.2, 1, steps)
     starts = np.append(0, np.cumsum(lengths)[:-1])
     behaviour = np.zeros(count, int)
-    known = Evidence.of(*given, starts, rng.random(count), behaviour, actions)
+    known = Evidence(*given, starts, rng.random(count), behaviour, actions)
     return known, given, starts
 
 
@@ -164,7 +179,7 @@ def errors_of(bound, kind, payoffs, runs, delta=0.1, count=400):
         cell, done = rng.integers(CELLS, size=count), (rng.random(count) < IN_USE[1]).astype(int)
         paid = (rng.random(count) < payoffs[done]).astype(float)
         known, unseen = (
-            Evidence.of(
+            Evidence(
                 np.insert(np.eye(CELLS)[cell[part]], 0, 1, axis=1),
                 *(done[part], IN_USE[done[part]], np.arange(size), paid[part]),
                 *(np.zeros(size, int), 2),
@@ -176,9 +191,8 @@ def errors_of(bound, kind, payoffs, runs, delta=0.1, count=400):
         )
         task = Task(bound, known, delta, floor, len(unseen.returns))
         policy, _ = find_candidate(kind, rng, task)
-        lower = bound.bound(
-            rng, unseen.weights(policy)[0] * unseen.returns, unseen.behaviour, delta
-        )
+        values = unseen.weights(policy)[0] * unseen.returns
+        lower = bound.bound_of_one(rng, values, all_of(np.ones(len(values), bool)), delta)
         chances = softmax(np.insert(np.eye(CELLS), 0, 1, axis=1) @ policy.theta[0].T)
         alpha = policy.alpha[0]
         is_worse = (alpha * chances + (1 - alpha) * IN_USE) @ payoffs
@@ -194,8 +208,8 @@ class Raised(bounds.Betting):
 
     by: float = 0.1
 
-    def bound(self, rng, values, behaviour, delta):
-        return super().bound(rng, values, behaviour, delta) + self.by
+    def bound_of_one(self, rng, values, rows, delta):
+        return super().bound_of_one(rng, values, rows, delta) + self.by
 
 
 PAYOFFS = np.array([0.5, 0.48])

@@ -3,7 +3,6 @@
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import improvement as reference
@@ -15,13 +14,14 @@ from jaxrace.improvement import (
     LinearSoftmax,
     PolicyImprovement,
     ReturnRange,
-    estimates,
     lower_bound,
     trajectories,
 )
-from jaxrace.improvement.splits import split
+from jaxrace.improvement.bounds import Rows
+from jaxrace.improvement.policy_improvement import split
 from jaxrace.search.strategies import Strategy
 from papers.improvements import open_bandit
+from papers.policy_improvement.estimates import estimates
 
 
 def logged(campaign, logger):
@@ -76,8 +76,9 @@ def test_what_is_certified_is_what_numpy_finds_in_the_rows():
     logits = np.asarray(softmax.basis(rows.contexts), float) @ np.asarray(found.policy.theta).T
     policy = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     weights = policy[np.arange(len(logits)), rows.actions] / rows.propensities
-    number = jnp.int32(len(weights) // 5)
-    in_train = np.asarray(split(jax.random.split(key)[0], data.behaviour, data.present, number))
+    number = len(weights) // 5
+    order = split(jax.random.split(key)[0], Rows(data.present, data.behaviour), number)
+    in_train = np.isin(np.arange(len(weights)), order[:number])
     values = weights * rows.clicks
     lower = reference.student_bound(values[~in_train], 0.05, (~in_train).sum())
     assert found.is_found

@@ -10,6 +10,7 @@ from refusals import assert_refused
 
 from jaxrace.tables import cells, read_scores
 from jaxrace.tables.delimited import parse
+from jaxrace.tables.table import Place
 
 AB = {"a": [1.0, 0.5], "b": [2.0, 3.0]}
 
@@ -427,13 +428,13 @@ def test_what_is_split_at_once_is_what_csv_reads(text, monkeypatch):
 
     def read():
         try:
-            table = parse("scores", "'s.csv'", text)
+            table = parse(Place("scores", "'s.csv'"), text)
         except ValueError as error:
             return str(error)
         return table.heads, [*map(list, table.columns)], list(table.lines), table.said
 
     found = read()
-    monkeypatch.setattr("jaxrace.tables.delimited._even", lambda *_: None)
+    monkeypatch.setattr("jaxrace.tables.delimited._plain_rows", lambda *_: None)
     assert read() == found
 
 

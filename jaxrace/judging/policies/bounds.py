@@ -1,88 +1,100 @@
-"""Lower bounds of a policy's performance, by name, on the host in float64.
+"""Lower bounds of a policy's performance, by name. Axes: L candidates, n values, B resamples.
 
-Values are importance-weighted returns X >= 0. What ``jaxrace.improvement.bounds`` has as programs
-of JAX is here in NumPy: ``bound`` is the test of one candidate; ``predict`` says for many of them,
-with its slopes, what the bound of m values like these would be. Axes: L candidates, n values, B
-resamples. Sources: Thomas et al. 2015 (AAAI and ICML); Maurer and Pontil 2009; Efron 1987; Hall
-1992; Waudby-Smith and Ramdas 2024.
+Values are importance-weighted returns X >= 0. A bound is *safe* if it holds with probability
+1 - delta whatever their distribution, *semi-safe* if that needs a false but reasonable assumption.
+Here they are NumPy's, for many candidates at once, with slopes; ``jaxrace.improvement.bounds``
+adds what draws random numbers in JAX. Sources: see ``lower_bounds``.
 """
 
 import abc
 import dataclasses
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from jaxrace.core.validation import require_choice
+from jaxrace.core.validation import require_integer, require_positive
 from jaxrace.evidence.quantiles import normal_quantile, normal_share, student_quantile
-from jaxrace.judging.policies.lower_bounds import (
-    Predicted,
-    below_mean,
-    best_cap,
-    betting_bound,
-    capped_bound,
-    moments,
-    predicted_betting_bound,
-)
-from jaxrace.judging.policies.splits import every_so_many, stratified_order
+from jaxrace.judging.policies import lower_bounds
+from jaxrace.judging.policies.lower_bounds import Normal, Sloped, best_cap
+from jaxrace.judging.policies.trajectories import Array, some_of_each
 
 # One in so many values is spent on choosing a threshold (ICML 2015, Algorithm 1), but at least two:
 # one alone has no variance.
-_ONE_IN, _LEAST_SPENT = 20, 2
+ONE_IN, LEAST_SPENT = 20, 2
 _DRAWN_AT_ONCE = 2**20  # values of resamples
 _TINY = float(np.finfo(np.float64).tiny)
 
 
+class Rows(NamedTuple):
+    """The values that a bound is made of."""
+
+    present: Array  # bool [..., n]
+    behaviour: Array  # int [n], which policy generated them
+
+    @property
+    def total(self) -> Array:
+        """How many, int32 [...]."""
+        return self.present.sum(-1, dtype=np.int32)
+
+
+@dataclasses.dataclass(frozen=True)
 class LowerBound(abc.ABC):
-    """A lower confidence bound of the mean of X, which holds with probability 1 - delta."""
+    """A lower confidence bound of the mean of X, which holds with probability 1 - delta.
+
+    One ``draw`` serves any number of candidates.
+    """
 
     is_safe: ClassVar[bool]
 
+    def draw(self, rng: Any, rows: Rows, number: Array) -> Any:
+        """What is left to chance (a generator of NumPy or a key): nothing, unless overridden."""
+        del rng, rows, number
+
     @abc.abstractmethod
-    def predict(self, values: np.ndarray, rows: np.ndarray, delta: float, number: int) -> Predicted:
-        """The bound that m = ``number`` values like those of ``rows`` in [L, n] would give."""
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+        """The bound that m = ``number`` values like these would give."""
 
-    def bound(
-        self, rng: np.random.Generator, values: np.ndarray, behaviour: np.ndarray, delta: float
-    ) -> float:
-        """The bound of values, [n], of trajectories by these policies, int [n]."""
-        del rng, behaviour
-        return float(self.predict(values, np.ones(len(values), bool), delta, len(values)).lower)
+    def bound(self, drawn: Any, values: Array, rows: Rows, delta: Array) -> Array:
+        """The bound."""
+        return self.predict(drawn, values, rows, delta, rows.total).lower
+
+    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
+        """The bound of a single candidate, for which chance works alone."""
+        return self.bound(self.draw(rng, rows, rows.total), values, rows, delta)
 
 
+@dataclasses.dataclass(frozen=True)
 class StudentT(LowerBound):
-    """Mean - s t_{1 - delta, m - 1} / sqrt(m) (ICML 2015, Algorithm 2). Semi-safe."""
+    """Student's t: as if the mean were normally distributed. Semi-safe."""
 
     is_safe = False
+    _quantile: ClassVar = staticmethod(student_quantile)
 
-    def predict(self, values: np.ndarray, rows: np.ndarray, delta: float, number: int) -> Predicted:
-        """See ``LowerBound``."""
-        return below_mean(values, rows, student_quantile(delta, number - 1) / math.sqrt(number))
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+        quantile = self._quantile(delta, number - 1)
+        return lower_bounds.student_bound(values, rows.present, quantile, number)
 
 
 @dataclasses.dataclass(frozen=True)
 class Bootstrap(LowerBound):
-    """The bootstrap: as if the values seen were all that there are. Semi-safe.
+    """The bootstrap: as if the values seen were all that there are. Semi-safe."""
 
-    Attributes:
-        corrected: BCa, corrected for bias and acceleration (ICML 2015, Algorithm 3, whose last line
-            is misprinted); else the plain percentile.
-        resamples: B.
-    """
-
-    corrected: bool = True
-    resamples: int = 2000
+    corrected: bool = True  # for bias and acceleration (BCa); else the plain percentile
+    resamples: int = 2000  # B, at least 2
 
     is_safe = False
 
-    def predict(self, values: np.ndarray, rows: np.ndarray, delta: float, number: int) -> Predicted:
+    def __post_init__(self) -> None:
+        require_integer("resamples", self.resamples, 2)
+
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``: what infinitely many resamples come to, by Cornish and Fisher.
 
         Of a resample's mean the quantile at z is mean + s / sqrt(m) (z + (z^2 - 1) g / 6), g being
         its skewness (Hall 1992, section 2.5), and its median is off by g / 6 of its spread.
         """
-        count, mean, apart, _ = moments(values, rows)
+        count, mean, apart, _ = lower_bounds.moments(values, rows.present)
         spread = np.sqrt((apart**2).sum(-1, keepdims=True) / count)
         # Of equal values the spread is rounding.
         scaled = apart / np.maximum(spread, 1e-9 * mean + _TINY)
@@ -101,14 +113,12 @@ class Bootstrap(LowerBound):
         by_skewness = by_place * (1 + 2 * place * of_mean) + (place**2 - 1) * by_mean
         lower = mean + spread * quantile / root
         change = quantile * scaled + 3 * by_skewness * (scaled**2 - 1 - skewness * scaled)
-        return Predicted(lower[..., 0], rows / count * (1 + change / root))
+        return Sloped(lower[..., 0], rows.present / count * (1 + change / root))
 
-    def bound(
-        self, rng: np.random.Generator, values: np.ndarray, behaviour: np.ndarray, delta: float
-    ) -> float:
-        """See ``LowerBound``: from resamples, with the quantile between two of them."""
-        scale, count = max(float(values.max()), _TINY), len(values)
-        return scale * self.from_sums(values / scale, self.sums(rng, values / scale), count, delta)
+    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
+        """See ``LowerBound``: from resamples of values [n], all of which count."""
+        given = values, rows.present, lambda x: (self.sums(rng, x), len(x)), delta
+        return lower_bounds.bootstrap_bound(*given, self.corrected, _NORMAL)
 
     def sums(self, rng: np.random.Generator, values: np.ndarray) -> np.ndarray:
         """Of resamples as large as the sample, [B]."""
@@ -117,111 +127,86 @@ class Bootstrap(LowerBound):
         drawn = (rng.integers(count, size=(part, count), dtype=np.int32) for part in parts)
         return np.concatenate([values.take(one).sum(1) for one in drawn])
 
-    def from_sums(self, values: np.ndarray, sums: np.ndarray, number: int, delta: float) -> float:
-        """The lower end of the interval, from the sums of ``number`` values each."""
-        mean, resamples = values.mean(), len(sums)
-        if values.max() == values.min():
-            return float(mean)
-        apart, z_low = values - mean, normal_quantile(delta)
-        if self.corrected:
-            # Of values 0 and 1 (times the largest) many resamples have the very sum of the values,
-            # and are not below. Sums of ones are exact, means are not.
-            share = (sums < values.sum() * (number / len(values))).mean()
-            share = min(max(share, 1 / (resamples + 1)), resamples / (resamples + 1))
-            z0 = normal_quantile(share)
-            # Leaving out X_i moves the mean by -(X_i - mean) / (n - 1); the divisor cancels.
-            acceleration = (apart**3).sum() / (6 * (apart**2).sum() ** 1.5)
-            z_low = z0 + (z0 + z_low) / (1 - acceleration * (z0 + z_low))
-        place = (resamples + 1) * normal_share(z_low)
-        below = min(max(math.floor(place), 1), resamples - 1)
-        left, right = (normal_quantile(one / (resamples + 1)) for one in (below, below + 1))
-        share = min(max((z_low - left) / (right - left), 0), 1)
-        lower, upper = np.partition(sums, (below - 1, below))[below - 1 : below + 1]
-        return float((lower + share * (upper - lower)) / number)
+
+def _neighbours(sums: np.ndarray, place: int, guess: float) -> tuple[float, float]:
+    del guess
+    lower, upper = np.partition(sums, (place - 1, place))[place - 1 : place + 1]
+    return lower, upper
+
+
+_NORMAL = Normal(normal_quantile, normal_share, _neighbours)
 
 
 @dataclasses.dataclass(frozen=True)
 class EmpiricalBernstein(LowerBound):
-    """Maurer and Pontil's bound of min(X, cap), the cap fixed beforehand. Safe."""
+    """Maurer and Pontil's bound of min(X, cap), the cap, above 0, fixed beforehand. Safe."""
 
     cap: float = 5.0
 
     is_safe = True
 
-    def predict(self, values: np.ndarray, rows: np.ndarray, delta: float, number: int) -> Predicted:
-        """See ``LowerBound``."""
-        return capped_bound(values, rows, self.cap, delta, number)
+    def __post_init__(self) -> None:
+        require_positive("cap", self.cap)
+
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+        return lower_bounds.capped_bound(values, rows.present, self.cap, delta, number)
 
 
-def _spent(number: int) -> int:
-    return max(number // _ONE_IN, _LEAST_SPENT)
-
-
-class _WithThreshold(LowerBound):
-    """A bound of min(X, c), with c chosen on a twentieth of the values."""
+class WithThreshold(LowerBound):
+    """A bound of min(X, c), with c chosen on a twentieth of the values. Safe."""
 
     is_safe = True
 
-    def predict(self, values: np.ndarray, rows: np.ndarray, delta: float, number: int) -> Predicted:
+    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``: it guarantees nothing, so that all values serve both purposes."""
         left = number - _spent(number)
-        cap = best_cap(values, rows, delta, left)
-        return self._predicted(values, rows, cap[:, None], delta, left)
+        cap = best_cap(values, rows.present, delta, left)[..., None]
+        return self._capped(False, values, rows.present, cap, delta, left)
 
-    def bound(
-        self, rng: np.random.Generator, values: np.ndarray, behaviour: np.ndarray, delta: float
-    ) -> float:
-        places = every_so_many(rng, stratified_order(rng, behaviour), _spent(len(values)))
-        is_left = np.ones(len(values), bool)
-        is_left[places] = False
-        left, spent = values[is_left], values[None, places]
-        cap = float(best_cap(spent, np.isfinite(spent), delta, len(left))[0])
+    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
+        """See ``LowerBound``: of values [n], all of which count."""
+        places = some_of_each(rng, rows.behaviour, _spent(len(values)))
+        left, spent = np.delete(values, places), values[places]
+        cap = best_cap(spent[None], np.isfinite(spent[None]), delta, len(left))[0]
         # Bets follow the order, and the rows of a log may be sorted by anything.
-        return self._certain(rng.permutation(left), cap, delta)
+        left = rng.permutation(left)
+        return self._capped(True, left, np.isfinite(left), cap, delta, len(left)).lower
 
     @abc.abstractmethod
-    def _predicted(
-        self, values: np.ndarray, rows: np.ndarray, cap: Any, delta: float, number: Any
-    ) -> Predicted:
-        """Of min(X, c), of values that are left."""
-
-    @abc.abstractmethod
-    def _certain(self, values: np.ndarray, cap: float, delta: float) -> float:
-        """The bound of min(X, c), of values that are left, in a random order."""
+    def _capped(self, is_certain: bool, *given: Array) -> Sloped:
+        """The bound of min(X, c), or what m values would give; of values, used, c, delta and m."""
 
 
-class Concentration(_WithThreshold):
-    """The inequality CI of Thomas et al. 2015, with its search for a threshold. Safe.
+def _spent(number: int) -> int:
+    return max(number // ONE_IN, LEAST_SPENT)
+
+
+@dataclasses.dataclass(frozen=True)
+class Concentration(WithThreshold):
+    """The concentration inequality CI of Thomas et al. 2015, with its search for a threshold. Safe.
 
     The paper's Algorithm 1 counts all values in the bound; here, those that are left.
     """
 
-    def _predicted(
-        self, values: np.ndarray, rows: np.ndarray, cap: Any, delta: float, number: Any
-    ) -> Predicted:
-        return capped_bound(values, rows, cap, delta, number)
-
-    def _certain(self, values: np.ndarray, cap: float, delta: float) -> float:
-        return float(capped_bound(values, np.isfinite(values), cap, delta, len(values)).lower)
+    def _capped(self, is_certain: bool, *given: Array) -> Sloped:
+        return lower_bounds.capped_bound(*given)
 
 
 @dataclasses.dataclass(frozen=True)
-class Betting(_WithThreshold):
+class Betting(WithThreshold):
     """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe.
 
-    Attributes:
-        anytime: Bets that do not depend on how many values there are.
+    With ``anytime`` bets do not depend on how many values there are. Every call draws threshold and
+    order anew, so that it holds for one look, too; the function ``betting_bound`` with ``anytime``
+    holds for all looks, at values in their order and with a threshold fixed beforehand.
     """
 
     anytime: bool = False
 
-    def _predicted(
-        self, values: np.ndarray, rows: np.ndarray, cap: Any, delta: float, number: Any
-    ) -> Predicted:
-        return predicted_betting_bound(values, rows, cap, delta, number, self.anytime)
-
-    def _certain(self, values: np.ndarray, cap: float, delta: float) -> float:
-        return betting_bound(values, cap, delta, self.anytime)
+    def _capped(self, is_certain: bool, *given: Array) -> Sloped:
+        if is_certain:
+            return Sloped(lower_bounds.betting_bound(*given[:-1], anytime=self.anytime), None)
+        return lower_bounds.predicted_betting_bound(*given, anytime=self.anytime)
 
 
 BOUNDS: dict[str, LowerBound] = {
@@ -233,13 +218,3 @@ BOUNDS: dict[str, LowerBound] = {
     "betting": Betting(),
     "betting-anytime": Betting(anytime=True),
 }
-
-
-def bound_called(name: str) -> LowerBound:
-    """One of ``BOUNDS``; ValueError if there is none of that name.
-
-    >>> bound_called("bca").is_safe
-    False
-    """
-    require_choice("bound", name, tuple(BOUNDS))
-    return BOUNDS[name]

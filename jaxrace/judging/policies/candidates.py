@@ -1,23 +1,26 @@
-"""Which policy is worth testing? Axes: L searches, n trajectories, A actions, p features.
+"""Which policy is worth testing? Axes: L searches of D numbers, n trajectories.
 
 Source: Thomas et al. 2015 (ICML), section 4, Algorithms 5 to 7. What is to be maximised is f, the
 weighted estimate g where the bound is predicted to reach the floor, and else the predicted bound.
 Its slopes are known, so that a search climbs (as in Swaminathan and Joachims 2015).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.judging.policies.ascent import maximise
-from jaxrace.judging.policies.bounds import LowerBound
-from jaxrace.judging.policies.splits import stratified_order
+from jaxrace.judging.policies.bounds import LowerBound, Rows
+from jaxrace.judging.policies.trajectories import stratified_order
 from jaxrace.judging.policies.weighing import Evidence, Mixed
 
-KINDS = ("none", "k-fold")
+# Values, [L], and their slopes, [L, D], for the searches with these numbers.
+Worth = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-_MOST_FOLDS = 20
-_ALPHAS = np.arange(1, 11) / 10  # without 0, the policy in use itself, which needs no search
+KINDS = ("none", "k-fold")
+MOST_FOLDS = 20
+NUM_ALPHAS = 10  # without alpha = 0, the initial policy itself, which needs no search
+
 # Looks of a search, and of one in cross-validation: there those that go on until nothing is left to
 # gain repeat what few trajectories did, and say no to mixtures that would do well.
 _STEPS, _FOLD_STEPS = 60, 5
@@ -28,6 +31,10 @@ _STARTS = 8  # of a search: the uniform policy, and others at random, as f has s
 # each brings less than another part.
 _STRICT, _SOFT, _EXACT = 30.0, 0.1, 1e-4
 _TINY = float(np.finfo(np.float64).tiny)
+
+# Of the ascent: steps that are remembered, what part of what a slope promises a step must bring,
+# how much shorter a failed step becomes, and how often.
+_PAIRS, _ENOUGH, _SHORTER, _MOST_SHORTER = 8, 1e-4, 0.3, 12
 
 
 class Task(NamedTuple):
@@ -40,17 +47,11 @@ class Task(NamedTuple):
     tested_on: int  # m, trajectories of the safety test
 
 
-class _Judged(NamedTuple):
-    worth: np.ndarray  # f, [L]
-    merit: np.ndarray  # what is climbed, [L]
-    slopes: np.ndarray  # of the merit by weights, [L, n]
-
-
 def find_candidate(kind: str, rng: np.random.Generator, task: Task) -> tuple[Mixed, float]:
     """The policy to be tested, L = 1, and the estimate g of its performance."""
     alpha = 1.0
     if kind == "k-fold":
-        alpha = _cross_validate(rng, task).argmax() / len(_ALPHAS)
+        alpha = _cross_validate(rng, task).argmax() / NUM_ALPHAS
     search = _Searches(task, np.ones((_STARTS, len(task.known.returns)), bool))
     start, alphas = search.start, np.full(_STARTS, alpha)
     if alpha > 0:
@@ -70,13 +71,15 @@ def _cross_validate(rng: np.random.Generator, task: Task) -> np.ndarray:
     All folds are searched side by side.
     """
     behaviour = task.known.behaviour
-    folds = min(max(len(behaviour) // 2, 1), _MOST_FOLDS)
-    fold = np.empty(len(behaviour), np.int64)
-    fold[stratified_order(rng, behaviour)] = np.arange(len(behaviour)) % folds
+    count = len(behaviour)
+    folds = min(max(count // 2, 1), MOST_FOLDS)
+    fold = np.empty(count, np.int64)
+    order = stratified_order(rng.random(count), behaviour, np.ones(count, bool))
+    fold[order] = np.arange(count) % folds
     is_out = fold == np.arange(folds)[:, None]
     fit, out = _Searches(task, ~is_out), _Searches(task, is_out)
     scores = [out.worth(Mixed(fit.start, np.zeros(folds)))]
-    for alpha in _ALPHAS:
+    for alpha in np.arange(1, NUM_ALPHAS + 1) / NUM_ALPHAS:
         alphas = np.full(folds, alpha)
         scores.append(out.worth(Mixed(fit.run(fit.start, alphas, _FOLD_STEPS), alphas)))
     return np.mean(scores, 1)
@@ -100,46 +103,109 @@ class _Searches:
 
     def worth(self, policies: Mixed) -> np.ndarray:
         """f of a policy for each search, [L]."""
-        return self._judge(self.task.known.weights(policies), slice(None)).worth
+        return self._judge(self.task.known.weights(policies), slice(None))[0]
 
     def run(self, start: np.ndarray, alphas: np.ndarray, steps: int) -> np.ndarray:
         """The best theta that each search looks at, ``start`` included: [L, A, p]."""
         best, value = start.copy(), np.full(len(start), -np.inf)
 
-        def merit(x: np.ndarray, lanes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def merit(x: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             theta = x.reshape(-1, *start.shape[1:]) / self._spreads
             theta[..., 0] -= theta @ self._means
-            weights, kept = self.task.known.weigh(Mixed(theta, alphas[lanes]))
-            found = self._judge(weights, lanes)
-            is_better = found.worth > value[lanes]
-            best[lanes[is_better]], value[lanes[is_better]] = (
-                theta[is_better],
-                found.worth[is_better],
-            )
-            slopes = self.task.known.pull(found.slopes, kept)
+            weights, kept = self.task.known.weigh(Mixed(theta, alphas[which]))
+            worth, found, slopes = self._judge(weights, which)
+            is_better = worth > value[which]
+            best[which[is_better]] = theta[is_better]
+            value[which[is_better]] = worth[is_better]
+            slopes = self.task.known.pull(slopes, kept)
             slopes = (slopes - slopes[..., :1] * self._means) / self._spreads
-            return found.merit, slopes.reshape(len(x), -1)
+            return found, slopes.reshape(len(x), -1)
 
         x = start * self._spreads
         x[..., 0] += start @ self._means
         maximise(merit, x.reshape(len(x), -1), steps, _EXACT * self._unit)
         return best
 
-    def _judge(self, weights: np.ndarray, lanes: np.ndarray | slice) -> _Judged:
-        task, rows, returns = self.task, self.rows[lanes], self.task.known.returns
+    def _judge(self, weights: np.ndarray, which: np.ndarray | slice) -> tuple[np.ndarray, ...]:
+        """f and what is climbed, [L] each, and the slopes of that by weights, [L, n]."""
+        task, used, returns = self.task, self.rows[which], self.task.known.returns
         # Neither can be told where weights or their squares leave the range of float64.
         with np.errstate(over="ignore", invalid="ignore"):
-            own = np.where(rows, weights, 0)
+            own = np.where(used, weights, 0)
             total = np.maximum(own.sum(1), _TINY)
             estimate = (own * returns).sum(1) / total
+            rows = Rows(used, task.known.behaviour)
             given = weights * returns, rows, task.delta, task.tested_on
-            lower, slopes = task.bound.predict(*given)
+            lower, slopes = task.bound.predict(None, *given)
             worth = np.where(lower >= task.floor, estimate, lower)
             soft = _SOFT * self._unit
             missing = (task.floor - lower) / soft
             merit = estimate / _STRICT - soft * np.logaddexp(0, missing)
             press = np.exp(-np.logaddexp(0, -missing))
-            of_estimate = rows * (returns - estimate[:, None]) / (_STRICT * total)[:, None]
+            of_estimate = used * (returns - estimate[:, None]) / (_STRICT * total)[:, None]
             slopes = press[:, None] * slopes * returns + of_estimate
         worth, merit = (np.where(np.isfinite(x), x, -np.inf) for x in (worth, merit))
-        return _Judged(worth, merit, slopes)
+        return worth, merit, slopes
+
+
+def maximise(worth: Worth, start: np.ndarray, steps: int, exact: float) -> np.ndarray:
+    """Where each search ends, [L, D]: L-BFGS (Liu and Nocedal 1989), so many looks at most.
+
+    A search ends as soon as a step brings less than ``exact``. What is not finite is avoided.
+    """
+    x, going = start.copy(), np.arange(len(start))
+    value, slope = worth(x, going)
+    moves, turns = (np.zeros((_PAIRS, *x.shape)) for _ in range(2))
+    inverse = np.zeros((_PAIRS, len(x)))  # 1 / (move . turn), or 0
+    direction, length = _unit(slope), np.ones(len(x))
+    failures, is_over = np.zeros(len(x), int), ~np.isfinite(value)
+    for _ in range(steps):
+        going = np.flatnonzero(~is_over)
+        if not len(going):
+            break
+        step = length[going, None] * direction[going]
+        found, own = worth(x[going] + step, going)
+        gain, promise = found - value[going], (step * slope[going]).sum(1)
+        with np.errstate(invalid="ignore"):
+            is_good = np.isfinite(found) & (gain >= _ENOUGH * promise)
+        bad, good = going[~is_good], going[is_good]
+        length[bad] *= _SHORTER
+        failures[bad] += 1
+        is_over[bad] = failures[bad] > _MOST_SHORTER
+        if not len(good):
+            continue
+        turn = slope[good] - own[is_good]
+        product = (step[is_good] * turn).sum(1)
+        is_curved = product > 1e-12 * np.sqrt((step[is_good] ** 2).sum(1) * (turn**2).sum(1))
+        new = np.where(is_curved, 1 / np.where(is_curved, product, 1), 0)
+        for kept, last in ((moves, step[is_good]), (turns, turn), (inverse, new)):
+            kept[:-1, good] = kept[1:, good]
+            kept[-1, good] = last
+        x[good] += step[is_good]
+        value[good], slope[good] = found[is_good], own[is_good]
+        is_over[good] |= gain[is_good] < exact
+        failures[good], length[good] = 0, 1
+        ahead = _turned(slope[good], moves[:, good], turns[:, good], inverse[:, good])
+        is_up = (ahead * slope[good]).sum(1) > 0
+        direction[good] = np.where(is_up[:, None], ahead, _unit(slope[good]))
+    return x
+
+
+def _unit(slope: np.ndarray) -> np.ndarray:
+    """Of length 1, as a first step is, [L, D]."""
+    return slope / np.maximum(np.sqrt((slope**2).sum(1, keepdims=True)), _TINY)
+
+
+def _turned(
+    slope: np.ndarray, moves: np.ndarray, turns: np.ndarray, inverse: np.ndarray
+) -> np.ndarray:
+    """The direction of Newton's step, as far as the steps before tell: the two loops."""
+    ahead, parts = slope.copy(), np.zeros_like(inverse)
+    for k in reversed(range(_PAIRS)):
+        parts[k] = inverse[k] * (moves[k] * ahead).sum(1)
+        ahead -= parts[k][:, None] * turns[k]
+    last = inverse[-1] * (turns[-1] ** 2).sum(1)
+    ahead *= np.where(last > 0, 1 / np.maximum(last, 1e-300), 1)[:, None]
+    for k in range(_PAIRS):
+        ahead += (parts[k] - inverse[k] * (turns[k] * ahead).sum(1))[:, None] * moves[k]
+    return ahead

@@ -6,36 +6,41 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from jaxrace.core import validation
+from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.quantiles import student_quantile
-from jaxrace.judging.policies import plausibility
-from jaxrace.judging.policies.bounds import bound_called
+from jaxrace.judging.policies import plausibility, trajectories, weighing
+from jaxrace.judging.policies.bounds import BOUNDS, Rows
 from jaxrace.judging.policies.candidates import KINDS, Task, find_candidate
-from jaxrace.judging.policies.doubly_robust import doubly_robust, fit_rewards
 from jaxrace.judging.policies.loading import Loaded, Parts, divide, load
 from jaxrace.judging.policies.result import ImprovementOfLog
-from jaxrace.judging.policies.saved import SavedPolicy
-from jaxrace.judging.policies.softmax import features_of, num_features, softmax
-from jaxrace.judging.policies.splits import in_training
-from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories, require_enough
-from jaxrace.judging.policies.weighing import Evidence, Mixed
-from jaxrace.judging.policies.words import policy_in_words
+from jaxrace.judging.policies.saved import SavedPolicy, policy_in_words
+from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories
+from jaxrace.judging.policies.weighing import Evidence, Mixed, features_of
 
 _MOST_WEIGHTS = 10_000  # of a policy
 _MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 1.6 GB
 
 
-class Log(NamedTuple):
+class _Log(NamedTuple):
     """A log, made ready for its one test."""
 
     parts: Parts
     returns: ReturnRange
     order: int  # of the basis
-    said: tuple[str, ...]  # what was guessed of the file
-    seeds: tuple[np.random.SeedSequence, ...]  # of the search, and of the test
     bound: str
-    candidates: str
     delta: float
-    floor: float | None  # a return, as all of the log
+
+    def evidence(self, data: Trajectories) -> Evidence:
+        """Of one of the parts."""
+        taken, num_actions = data.taken, max(int(self.parts.train.actions.max()) + 1, 2)
+        features = features_of(self.order, data.observations[taken])
+        starts = np.append(0, np.cumsum(taken.sum(1))[:-1])
+        by = starts, self.returns.returns(data), data.behaviour, num_actions
+        return Evidence(features, data.actions[taken], data.probabilities[taken], *by)
+
+    def own(self, share: float | None) -> float | None:
+        """What a number in [0, 1] is in the log's own units."""
+        return None if share is None else float(self.returns.original(float(share)))
 
 
 def improve(
@@ -81,7 +86,7 @@ def improve(
         **columns: ``columns`` (by their roles), ``decimal`` and ``delimiter`` of ``read_log``.
 
     Raises:
-        ValueError: An argument is out of its range, or a row of the log cannot be used.
+        BadArgument: An argument is out of its range, or a row of the log cannot be used.
 
     >>> rows = [{"old": k % 2, "action": k // 2 % 2, "probability": 0.5} for k in range(400)]
     >>> log = [row | {"reward": int(row["old"] == row["action"])} for row in rows]
@@ -89,29 +94,7 @@ def improve(
     >>> result.found, result.policy.probabilities([[0], [1]]).round().tolist()
     (True, [[1.0, 0.0], [0.0, 1.0]])
     """
-    columns |= {"discount": discount, "order": order, "seed": seed, "argument": argument}
-    columns |= {"smaller": smaller, "larger": larger}
-    return tested(prepared(data, low, high, bound, candidates, delta, floor, **columns))
-
-
-def prepared(
-    data: Any,
-    low: float,
-    high: float,
-    bound: str = "bca",
-    candidates: Literal["none", "k-fold"] = "k-fold",
-    delta: float = 0.05,
-    floor: float | None = None,
-    discount: float = 1.0,
-    smaller: bool = False,
-    larger: bool = False,
-    order: int = 0,
-    seed: int = 0,
-    argument: str = "data",
-    **columns: Any,
-) -> Log:
-    """Read a log and divide it; what is wrong with it, or another argument, is said here."""
-    bound_called(bound)
+    validation.require_choice("bound", bound, tuple(BOUNDS))
     validation.require_choice("candidates", candidates, KINDS)
     validation.require_float32_probability("delta", delta)
     validation.require_integer("order", order, 0)
@@ -122,28 +105,61 @@ def prepared(
     try:
         found = load(data, returns, larger, argument=argument, **columns)
     except OSError as error:
-        expected = f"{argument}: expected a file that can be read"
-        raise ValueError(f"{expected}, got {str(data)!r}: {error.strerror}") from error
-    require_enough(found.data)
-    _require_two_actions(found)
-    policies = len(np.unique(found.data.behaviour))
-    if candidates != "none" and policies > 1:
-        raise ValueError(
-            f"candidates: expected none for a log of {policies} behaviour policies, as mixtures "
-            f"are with the one in use, got {candidates}"
-        )
-    _require_few_numbers(found, num_features(order, len(found.names)))
-    plausibility.require_possible(
-        found.data,
-        found.seen,
-        functools.partial(found.place, column="probability", array="probabilities"),
-    )
+        got = f"{str(data)!r}: {error.strerror}"
+        raise BadArgument(argument, "a file that can be read", got) from error
+    _require_usable(found, candidates, weighing.num_features(order, len(found.names)))
     # All that is learnt from the log but the verdict is learnt from its training part, so that the
     # candidate is independent of what it is tested on.
-    of_split, *seeds = np.random.SeedSequence(seed).spawn(3)
-    parts = divide(found, in_training(np.random.default_rng(of_split), found.data.behaviour))
-    own = tuple(seeds), bound, candidates, delta, floor
-    return Log(parts, returns, order, found.said, *own)
+    of_split, of_search, of_test = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
+    behaviour = found.data.behaviour
+    in_training = np.zeros(len(behaviour), bool)
+    in_training[
+        trajectories.some_of_each(of_split, behaviour, len(behaviour) // trajectories.TRAIN_ONE_IN)
+    ] = True
+    parts = divide(found, in_training)
+    log = _Log(parts, returns, order, bound, delta)
+    if floor is None:
+        # With the other returns the floor, and the candidate with it, would know the test.
+        earned = returns.returns(parts.train)
+        wanted, stderr = round(float(earned.mean()), 6), _stderr(earned)
+        given = {"floor": log.own(wanted), "floor_stderr": (high - low) * stderr}
+    else:
+        wanted = float(returns.normalised(floor))
+        given = {"floor": floor, "floor_stderr": 0.0}
+    wanted = min(max(wanted, 0.0), 1.0)  # of a mean that is 1 or 0, rounding
+    train, test = map(log.evidence, (parts.train, parts.test))
+    task = Task(BOUNDS[bound], train, delta, wanted, len(test.returns))
+    policy, estimate = find_candidate(candidates, of_search, task)
+    theta, alpha, weights = policy.theta[0], float(policy.alpha[0]), test.weights(policy)[0]
+    summary: dict[str, Any] = {
+        "method": "batch",
+        "bound": bound,
+        "bound_is_safe": BOUNDS[bound].is_safe,
+        "is_safe": BOUNDS[bound].is_safe,
+        "delta": delta,
+        "delta_holds_for": "the whole run",
+        "low": low,
+        "high": high,
+        "smaller": smaller,
+        **given,
+        "floor_is_estimate": floor is None,
+        "trajectories": len(behaviour),
+        "tests": 1,
+        "repeats": 1,
+        **_tested(log, test, weights, wanted, of_test),
+        "estimate": log.own(estimate),
+        "alpha": alpha,
+        "said": list(found.said),
+    }
+    if alpha == 0:
+        summary["weights"] = None  # the policy in use weighs all alike
+    else:
+        if max(part.taken.shape[1] for part in (parts.train, parts.test)) == 1:
+            summary["estimates"] = _estimates_of(log, policy, weights)
+        summary["policy"] = policy_in_words(order, theta, parts)
+    ends = parts.low, parts.high
+    saved = SavedPolicy(theta, alpha, parts.names, *ends, parts.action_names, order)
+    return ImprovementOfLog(summary, saved)
 
 
 def _require_floor(returns: ReturnRange, floor: float | None) -> None:
@@ -152,161 +168,102 @@ def _require_floor(returns: ReturnRange, floor: float | None) -> None:
     if floor is not None and not (is_inside and returns.normalised(floor) < 1):
         low, high = f"{returns.low:g}", f"{returns.high:g}"
         ends = f"({low}, {high}]" if returns.smaller else f"[{low}, {high})"
-        raise ValueError(f"floor: expected a mean return in {ends}, got {floor!r}")
+        raise BadArgument("floor", f"a mean return in {ends}", repr(floor))
 
 
-def _require_two_actions(loaded: Loaded) -> None:
-    """Raise if there is nothing to choose from."""
-    done = np.unique(loaded.data.actions[loaded.data.taken])
+def _require_usable(loaded: Loaded, candidates: str, features: int) -> None:
+    """Raise unless policies of so many features of each action can be learnt from a log."""
+    data = loaded.data
+    trajectories.require_enough(data)
+    done = np.unique(data.actions[data.taken])
     if len(done) < 2:
         name = repr(loaded.action_names[0]) if loaded.action_names else str(done[0])
-        raise ValueError(f"{loaded.place(0, 0)}: expected two actions or more, got {name} alone")
-
-
-def _require_few_numbers(loaded: Loaded, features: int) -> None:
-    """Raise if policies would have too many weights, or all steps too many features."""
-    actions = loaded.data.actions
-    row, step = (int(index) for index in np.unravel_index(actions.argmax(), actions.shape))
+        raise BadArgument(loaded.place(0, 0), "two actions or more", f"{name} alone")
+    policies = len(np.unique(data.behaviour))
+    if candidates != "none" and policies > 1:
+        expected = f"none for a log of {policies} behaviour policies"
+        raise BadArgument(
+            "candidates", f"{expected}, as mixtures are with the one in use", candidates
+        )
     most = _MOST_WEIGHTS // features
     if most < 2:
-        raise ValueError(
-            f"order: expected policies of at most {_MOST_WEIGHTS} weights, got {features} of "
-            "each action"
+        expected = f"policies of at most {_MOST_WEIGHTS} weights"
+        raise BadArgument("order", expected, f"{features} of each action")
+    row, step = np.unravel_index(data.actions.argmax(), data.actions.shape)
+    if data.actions[row, step] >= most:  # perhaps the number of something else
+        raise BadArgument(
+            loaded.place(int(row), int(step)),
+            f"at most {most - 1}, as policies have at most {_MOST_WEIGHTS} weights, {features} of "
+            "each action",
+            f"{data.actions[row, step]}",
         )
-    if actions[row, step] >= most:  # perhaps a number that is no action's
-        raise ValueError(
-            f"{loaded.place(row, step)}: expected at most {most - 1}, as policies have at most "
-            f"{_MOST_WEIGHTS} weights, {features} of each action, got {actions[row, step]}"
-        )
-    count, horizon = actions.shape
+    count, horizon = data.actions.shape
     if count * horizon * features > _MOST_FEATURES:
-        raise ValueError(
-            f"order: expected at most {_MOST_FEATURES:,} features of all steps together, got "
-            f"{features:,} of each of {count:,} x {horizon:,} steps"
+        expected = f"at most {_MOST_FEATURES:,} features of all steps together"
+        raise BadArgument(
+            "order", expected, f"{features:,} of each of {count:,} x {horizon:,} steps"
         )
+    place = functools.partial(loaded.place, column="probability", array="probabilities")
+    plausibility.require_possible(data, [loaded.seen], place)
 
 
-def tested(log: Log) -> ImprovementOfLog:
-    """Search and test, once."""
-    parts, returns, bound = log.parts, log.returns, bound_called(log.bound)
-    width = returns.high - returns.low
-    floor, floor_stderr = log.floor, 0.0
-    if floor is None:
-        # With the other returns the floor, and the candidate with it, would know the test.
-        earned = returns.returns(parts.train)
-        wanted = round(float(earned.mean()), 6)
-        floor, floor_stderr = _own(returns, wanted), width * _stderr(earned)
-    else:
-        wanted = float(returns.normalised(floor))
-    wanted = min(max(wanted, 0.0), 1.0)  # of a mean that is 1 or 0, rounding
-    train, test = (_evidence(log, part) for part in (parts.train, parts.test))
-    of_search, of_test = map(np.random.default_rng, log.seeds)
-    task = Task(bound, train, log.delta, wanted, len(test.returns))
-    policy, estimate = find_candidate(log.candidates, of_search, task)
-    weights = test.weights(policy)[0]
-    lower = np.nan
+def _tested(
+    log: _Log, test: Evidence, weights: np.ndarray, wanted: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    """What the part of the log that was not searched says of a policy with these weights, [n]."""
+    parts, lower = log.parts, np.nan
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = weights * test.returns
+        estimate = values.mean()
     if np.isfinite(weights).all():
-        lower = bound.bound(of_test, weights * test.returns, test.behaviour, log.delta)
-    check = plausibility.check_weights(weights)
+        rows = Rows(np.ones(len(values), bool), test.behaviour)
+        lower = float(BOUNDS[log.bound].bound_of_one(rng, values, rows, log.delta))
+    of_weights = plausibility.check_weights(weights)
     of_actions = plausibility.check_actions(parts.train, parts.test)
-    if parts.action_names:
-        of_actions["action"] = parts.action_names[of_actions["action"]]
     # A bound that cannot be told, for want of data or of digits, certifies nothing; and weights
     # whose mean is above 1 make every policy look better than it is.
-    is_refuted = check.is_refuted or of_actions["is_refuted"]
+    is_refuted = of_weights.is_refuted or of_actions["is_refuted"]
     passed = bool(np.isfinite(lower) and lower >= wanted) and not is_refuted
-    alpha, is_safe = float(policy.alpha[0]), bound.is_safe
-    with np.errstate(over="ignore", invalid="ignore"):
-        tested_estimate = (weights * test.returns).mean()
-    bounds = (None, lower) if returns.smaller else (lower, None)
-    summary: dict[str, Any] = {
-        "method": "batch",
-        "bound": log.bound,
-        "bound_is_safe": is_safe,
-        "is_safe": is_safe,
-        "delta": log.delta,
-        "delta_holds_for": "the whole run",
-        "low": returns.low,
-        "high": returns.high,
-        "smaller": returns.smaller,
-        "floor": floor,
-        "floor_stderr": floor_stderr,
-        "floor_is_estimate": log.floor is None,
-        "trajectories": len(train.returns) + len(test.returns),
-        "tests": 1,
-        "repeats": 1,
+    if parts.action_names:
+        of_actions["action"] = parts.action_names[of_actions["action"]]
+    return {
         "passed": {"mean": float(passed), "stderr": None, "count": 1},
-        "lower_bound": _own(returns, bounds[0]),
-        "upper_bound": _own(returns, bounds[1]),
-        "estimate": _own(returns, estimate),
-        "tested_estimate": _own(returns, tested_estimate),
-        "alpha": alpha,
-        "weights": {
-            "mean": check.mean if np.isfinite(check.mean) else None,
-            "stderr": check.stderr if np.isfinite(check.stderr) else None,
-            "level": plausibility.WEIGHT_LEVEL,
-            "is_refuted": check.is_refuted,
-            "is_low": check.is_low,
-        }
-        if alpha
-        else None,  # the policy in use weighs all alike
+        "lower_bound": None if log.returns.smaller else log.own(lower),
+        "upper_bound": log.own(lower) if log.returns.smaller else None,
+        "estimate": None,  # by the other part
+        "tested_estimate": log.own(estimate),
+        "alpha": None,
+        "weights": of_weights.to_dict(),
         "taken_actions": of_actions,
-        "said": list(log.said),
     }
-    if alpha > 0 and max(part.taken.shape[1] for part in (parts.train, parts.test)) == 1:
-        summary["estimates"] = _estimates_of(log, policy, weights)
-    theta = policy.theta[0]
-    if alpha > 0:
-        summary["policy"] = policy_in_words(log.order, theta, parts)
-    ends = parts.low, parts.high
-    saved = SavedPolicy(theta, alpha, parts.names, *ends, parts.action_names, log.order)
-    return ImprovementOfLog(summary, saved)
 
 
-def _evidence(log: Log, data: Trajectories) -> Evidence:
-    taken, num_actions = data.taken, max(log.parts.num_actions, 2)
-    features = features_of(log.order, data.observations[taken])
-    starts = np.append(0, np.cumsum(taken.sum(1))[:-1])
-    by = starts, log.returns.returns(data), data.behaviour, num_actions
-    return Evidence.of(features, data.actions[taken], data.probabilities[taken], *by)
-
-
-def _estimates_of(log: Log, policy: Mixed, weights: np.ndarray) -> dict[str, Any]:
+def _estimates_of(log: _Log, policy: Mixed, weights: np.ndarray) -> dict[str, Any]:
     """Two more estimates, of the part that tests the policy, and a bound where one holds.
 
     The ``weights`` [n] are those of that part; the model of rewards is of the other part.
     """
-    parts, by = log.parts, log.returns
     (train, done, earned), (test, actions, returns) = (
-        (
-            features_of(log.order, part.observations[:, 0]),
-            part.actions[:, 0],
-            by.returns(part),
-        )
-        for part in (parts.train, parts.test)
+        (features_of(log.order, x.observations[:, 0]), x.actions[:, 0], log.returns.returns(x))
+        for x in (log.parts.train, log.parts.test)
     )
-    model = fit_rewards(train, done, earned, policy.theta.shape[1])
+    model = weighing.fit_rewards(train, done, earned, policy.theta.shape[1])
     expected = np.clip(test @ model.T, 0, 1)
-    chances = softmax(test @ policy.theta[0].T)
-    logged = parts.test.probabilities[:, 0]
-    own = doubly_robust(chances, expected, actions, logged, returns)
+    chances = weighing.softmax(test @ policy.theta[0].T)
+    logged = log.parts.test.probabilities[:, 0]
+    own = weighing.doubly_robust(chances, expected, actions, logged, returns)
     # The rest is the policy in use, of which the rewards themselves are values.
     alpha = float(policy.alpha[0])
     values = alpha * own + (1 - alpha) * returns
     mean, stderr, total = values.mean(), _stderr(values), weights.sum()
-    worst = mean - student_quantile(log.delta, len(values) - 1) * stderr
-    weighted = (weights * returns).sum() / total if total else None
     return {
-        "self_normalised": _own(by, weighted),
-        "doubly_robust": _own(by, mean),
-        "doubly_robust_stderr": (by.high - by.low) * stderr,
-        "doubly_robust_bound": _own(by, worst),
+        "self_normalised": log.own((weights * returns).sum() / total if total else None),
+        "doubly_robust": log.own(mean),
+        "doubly_robust_stderr": (log.returns.high - log.returns.low) * stderr,
+        "doubly_robust_bound": log.own(
+            mean - student_quantile(log.delta, len(values) - 1) * stderr
+        ),
     }
-
-
-def _own(returns: ReturnRange, share: Any) -> float | None:
-    """What a number in [0, 1] is in the log's own units, where there is one."""
-    return None if share is None else float(returns.original(float(share)))
 
 
 def _stderr(values: np.ndarray) -> float:

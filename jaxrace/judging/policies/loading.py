@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace import tables as data
-from jaxrace.core.validation import require_plain_file
+from jaxrace import tables
+from jaxrace.core.validation import BadArgument, require_plain_file
 from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories, as_numbers, checked
 from jaxrace.tables.directions import names_smaller
 
-_BEHAVIOUR = "behaviour"
-_NPZ, _ZIP = "expected arrays of numbers in an NPZ file", b"PK"  # with which it begins
+_NEEDED = ("observations", "actions", "probabilities", "rewards")
+_NPZ, _ZIP = "arrays of numbers in an NPZ file", b"PK"  # with which it begins
 
 # More steps, or larger files, take longer and more memory than a command should.
 _MOST_STEPS, _MOST_BYTES = 10**6, 2 * 10**8
@@ -47,7 +47,6 @@ class Parts(NamedTuple):
     test: Trajectories
     low: np.ndarray  # float64 [d], became 0
     high: np.ndarray  # float64 [d], became 1
-    num_actions: int  # that there are in ``train``
     names: tuple[str, ...]  # of the d numbers observed
     action_names: tuple[str, ...] | None  # what the numbers of actions stand for
 
@@ -73,74 +72,65 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     looked for there depend on nothing in the other one, where what is beyond a range is its end.
     Words that only the other one has are left out, and actions that only it has come last.
     """
-    taken = loaded.data.taken
+    taken, actions, action_names = loaded.data.taken, loaded.data.actions, loaded.action_names
     seen = np.asarray(loaded.seen, np.float64)
     listed = seen[in_train][taken[in_train]]
     kept = ~loaded.kinds | listed.any(0)
     seen, listed = seen[..., kept], listed[:, kept]
     names = tuple(np.array(loaded.names)[kept].tolist())
-    actions, action_names = _renumbered(loaded, in_train, taken)
+    if action_names is not None:
+        is_seen = np.isin(np.arange(len(action_names)), actions[in_train][taken[in_train]])
+        order = np.argsort(~is_seen, kind="stable")
+        actions = np.where(taken, np.argsort(order).astype(actions.dtype)[actions], 0)
+        action_names = tuple(action_names[place] for place in order)
     low, high = listed.min(0), listed.max(0)
     scaled = np.clip((seen - low) / np.where(high > low, high - low, 1), 0, 1)
     scaled = np.where(taken[..., None], scaled, 0)
     found = dataclasses.replace(loaded.data, observations=scaled, actions=actions)
-    train, test = found.rows(in_train), found.rows(~in_train)
+    train, test = (found.each(lambda x, rows=rows: x[rows]) for rows in (in_train, ~in_train))
     # How long the longest trajectory of the other part is must not be seen either.
-    train = train.first_steps(int(train.taken.sum(1).max()))
-    num_actions = int(train.actions.max()) + 1
-    return Parts(train, test, low, high, num_actions, names, action_names)
-
-
-def _renumbered(
-    loaded: Loaded, in_train: np.ndarray, taken: np.ndarray
-) -> tuple[np.ndarray, tuple[str, ...] | None]:
-    """The actions [n, T], those that have names and are in the first part before all others."""
-    actions = loaded.data.actions
-    if loaded.action_names is None:
-        return actions, None
-    is_seen = np.isin(np.arange(len(loaded.action_names)), actions[in_train][taken[in_train]])
-    order = np.argsort(~is_seen, kind="stable")
-    number = np.argsort(order).astype(actions.dtype)
-    names = tuple(loaded.action_names[place] for place in order)
-    return np.where(taken, number[actions], 0), names
+    longest = int(train.taken.sum(1).max())
+    train = train.each(lambda x: x[:, :longest] if x.ndim > 1 else x)
+    return Parts(train, test, low, high, names, action_names)
 
 
 def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
     arrays = _arrays(path)
-    needed = ("observations", "actions", "probabilities", "rewards")
-    missing = [name for name in needed if name not in arrays]
+    missing = [name for name in _NEEDED if name not in arrays]
     if missing:
-        raise ValueError(f"{path}: expected an array {missing[0]!r}, got {', '.join(arrays)}")
-    for name in (*needed, "lengths", _BEHAVIOUR):
+        raise BadArgument(f"{path}", f"an array {missing[0]!r}", ", ".join(arrays))
+    for name in (*_NEEDED, "lengths", "behaviour"):
         if name in arrays and arrays[name].dtype.kind not in "biuf":
-            raise ValueError(f"{path}: {name}: expected real numbers, got {arrays[name].dtype}")
+            raise BadArgument(f"{path}: {name}", "real numbers", f"{arrays[name].dtype}")
     seen = arrays["observations"]
     if seen.ndim != 3 or not seen.shape[2]:
-        raise ValueError(
-            f"{path}: observations: expected numbers [n, T, d], got {seen.dtype}{[*seen.shape]}"
-        )
+        got = f"{seen.dtype}{[*seen.shape]}"
+        raise BadArgument(f"{path}: observations", "numbers [n, T, d]", got)
     _require_size(str(path), *seen.shape)
     if seen.dtype.kind in "iu" and (np.abs(seen.astype(np.float64)) > _EXACT).any():
         raise ValueError(f"{path}: observations: expected integers of at most {_EXACT}, or floats")
     names = tuple(f"x{number}" for number in range(seen.shape[2]))
-    try:
-        # Observations keep their digits in ``seen``: they are brought into [0, 1] before use.
-        steps = arrays["actions"], arrays["probabilities"], arrays["rewards"]
-        kept = as_numbers("observations", seen)
-        more = arrays.get("lengths"), arrays.get(_BEHAVIOUR)
-        found = checked([kept], *steps, *more, returns)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    steps = (arrays[name] for name in _NEEDED[1:])
+    more = arrays.get("lengths"), arrays.get("behaviour"), returns
+    found = _checked(str(path), seen, *steps, *more)
     return Loaded(str(path), found, seen, names, np.zeros(len(names), bool))
+
+
+def _checked(where: str, seen: np.ndarray, *given: Any) -> Trajectories:
+    """Observations keep their digits elsewhere: they are brought into [0, 1] before use."""
+    try:
+        return checked([as_numbers("observations", seen)], *given)
+    except BadArgument as error:
+        raise BadArgument(f"{where}: {error.name}", error.expected, error.got, error.hint) from None
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
     require_plain_file("log", path)
-    # That there is no such file is another error than that it is no archive of arrays.
+    # A missing file is another error than a file that is not an archive of arrays.
     with path.open("rb") as file:
         start = file.read(len(_ZIP))
         if start != _ZIP:
-            raise ValueError(f"{path}: {_NPZ}, which begins with {_ZIP}, got {start}")
+            raise BadArgument(f"{path}", f"{_NPZ}, which begins with {_ZIP}", f"{start}")
         file.seek(0)
         try:
             with zipfile.ZipFile(file) as archive:
@@ -152,21 +142,22 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
                 found = {name: arrays[name] for name in arrays.files}
         except Exception as error:
             # NumPy, zipfile and zlib have many ways to say that bytes are not what they expect.
-            raise ValueError(f"{path}: {_NPZ}: {error}") from error
+            raise ValueError(f"{path}: expected {_NPZ}: {error}") from error
     others = [name for name, array in found.items() if not isinstance(array, np.ndarray)]
     if others:
-        raise ValueError(f"{path}: {_NPZ}, got {others[0]!r}, which is no array")
+        raise BadArgument(f"{path}", _NPZ, f"{others[0]!r}, which is no array")
     return found
 
 
 def _load_table(source: Any, returns: ReturnRange, larger: bool, **given: Any) -> Loaded:
-    log = data.read_log(source, **given)
+    log = tables.read_log(source, **given)
     if names_smaller(log.reward) and not (larger or returns.smaller):
-        argument = given.get("argument", "log")
-        raise ValueError(
-            f"{argument}: expected rewards, of which larger is better, in {log.where}, got column "
-            f"{log.reward!r}: --smaller (smaller=True) says that these are costs, --larger "
-            "(larger=True) that they are not"
+        raise BadArgument(
+            given.get("argument", "log"),
+            f"rewards, of which larger is better, in {log.where}",
+            f"column {log.reward!r}",
+            ": --smaller (smaller=True) says that these are costs, --larger (larger=True) that "
+            "they are not",
         )
     count, lengths = len(log.starts), np.diff([*log.starts.tolist(), len(log.lines)])
     horizon = int(lengths.max())
@@ -179,32 +170,28 @@ def _load_table(source: Any, returns: ReturnRange, larger: bool, **given: Any) -
         table[places] = values
         return table
 
-    lines = filled(log.lines)
+    lines, seen = filled(log.lines), filled(log.observations)
     earned = log.rewards * returns.discounts(horizon, np.float64)[places[1]]
     totals = np.add.reduceat(earned, log.starts)
     outside = np.flatnonzero(~returns.includes(returns.normalised(totals)))
     if outside.size:
         number = int(outside[0])
-        raise ValueError(
-            f"{log.where}, line {lines[number, 0]}: trajectory {log.labels[number]!r}: expected a "
-            f"return from {returns.low:g} to {returns.high:g}, got {totals[number]:g}"
+        raise BadArgument(
+            f"{log.where}, line {lines[number, 0]}: trajectory {log.labels[number]!r}",
+            f"a return from {returns.low:g} to {returns.high:g}",
+            f"{totals[number]:g}",
         )
-    seen = filled(log.observations)
-    # Observations keep their digits in ``seen``: they are brought into [0, 1] before use.
-    kept = [as_numbers("observations", seen)]
     steps = filled(log.actions), filled(log.probabilities, 1), filled(log.rewards)
-    try:
-        found = checked(kept, *steps, lengths, log.behaviour, returns)
-    except ValueError as error:
-        raise ValueError(f"{log.where}: {error}") from None
+    found = _checked(log.where, seen, *steps, lengths, log.behaviour, returns)
     named = log.names, log.kinds
     return Loaded(log.where, found, seen, *named, lines, log.action_names, log.said)
 
 
 def _require_size(where: str, count: int, horizon: int, width: int) -> None:
     if count * horizon > _MOST_STEPS or count * horizon * width > 10 * _MOST_STEPS:
-        raise ValueError(
-            f"{where}: expected at most {_MOST_STEPS:,} steps, and ten times as many numbers "
-            f"observed, where all trajectories are as long as the longest: got {count:,} "
-            f"trajectories of up to {horizon:,} steps with {width:,} numbers each"
+        raise BadArgument(
+            where,
+            f"at most {_MOST_STEPS:,} steps, and ten times as many numbers observed, where all "
+            "trajectories are as long as the longest",
+            f"{count:,} trajectories of up to {horizon:,} steps with {width:,} numbers each",
         )

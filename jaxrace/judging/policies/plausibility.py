@@ -4,11 +4,12 @@ If they are too small, a policy looks better than it is, and the test certifies 
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.policies.trajectories import Trajectories
 
 _ROUNDING = 0.01  # probabilities are printed with two digits, or more
@@ -21,28 +22,32 @@ ACTION_LEVEL = 0.01  # the same of saying that an action is taken too often
 
 
 def require_possible(
-    data: Trajectories, observations: Any = None, place: Callable[[int, int], str] | None = None
+    data: Trajectories,
+    observations: Sequence[Any] | None = None,
+    place: Callable[[int, int], str] = "probabilities[{}, {}]".format,
 ) -> None:
-    """Raise ValueError unless policies can have the probabilities, going by what was observed.
+    """Raise unless policies can have the logged probabilities, going by what was observed.
 
     Wherever the same was observed, the smallest probabilities with which a policy took different
     actions are together 1 at most, but for 0.01 each. Some must be below 1, as certain policies say
-    nothing of others. ``observations`` have more digits than those of ``data``, leaves [n, T, ...];
-    ``place`` says what to call a trajectory and a step in messages.
+    nothing of others. ``observations`` are arrays [n, T, ...], the only one of ``data`` unless
+    given; ``place`` is what messages call a trajectory and a step.
     """
     taken = np.asarray(data.taken)
     chances, actions = np.asarray(data.probabilities)[taken], np.asarray(data.actions)[taken]
     different = len(np.unique(actions))
     if different > 1 and (chances == 1).all():
-        raise ValueError(
-            f"probabilities: expected some below 1, as {different} different actions were taken, "
-            "got 1 in every step: log how likely each action was; what policies that leave nothing "
-            "to chance have done says nothing of other policies"
+        raise BadArgument(
+            "probabilities",
+            f"some below 1, as {different} different actions were taken",
+            "1 in every step",
+            ": log how likely each action was; what policies that leave nothing to chance have "
+            "done says nothing of other policies",
         )
     places = np.argwhere(taken)
     policies = np.asarray(data.behaviour)[places[:, 0]]
-    leaves = _leaves(data.observations if observations is None else observations)
-    seen = [np.asarray(leaf)[taken].reshape(len(places), -1) for leaf in leaves]
+    arrays = [data.observations] if observations is None else observations
+    seen = [np.asarray(array)[taken].reshape(len(places), -1) for array in arrays]
     state = _numbered([policies[:, None], *seen])
     kind = _numbered([state[:, None], actions[:, None]])
     # The step of each state and action with the smallest probability, the first of equal ones.
@@ -55,35 +60,23 @@ def require_possible(
         return
     mine = least[state[least] == worst]
     pair = np.sort(mine[np.argsort(-chances[mine], kind="stable")[:2]])
-    name = place or "probabilities[{}, {}]".format
-    got = [f"{chances[i]:g} of action {actions[i]} in {name(*places[i].tolist())}" for i in pair]
-    raise ValueError(
-        f"{name(*places[pair[1]].tolist())}: expected probabilities that are together 1 at most, "
-        f"of different actions of one policy where the same was observed, got {' and '.join(got)}, "
-        f"of all {counts[worst]} actions {sums[worst]:.4g}: say which policy each trajectory is by "
-        "(behaviour), and observe what it goes by"
+    got = [f"{chances[i]:g} of action {actions[i]} in {place(*places[i].tolist())}" for i in pair]
+    raise BadArgument(
+        place(*places[pair[1]].tolist()),
+        "probabilities that are together 1 at most, of different actions of one policy where the "
+        "same was observed",
+        f"{' and '.join(got)}, of all {counts[worst]} actions {sums[worst]:.4g}",
+        ": say which policy each trajectory is by (behaviour), and observe what it goes by",
     )
-
-
-def _leaves(tree: Any) -> Iterator[Any]:
-    """The arrays in containers of arrays."""
-    if isinstance(tree, Mapping):
-        tree = list(tree.values())
-    if not isinstance(tree, list | tuple):
-        yield tree
-        return
-    for part in tree:
-        yield from _leaves(part)
 
 
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:
     """Rows by numbers, equal ones by the same: int64 [m]."""
     number = np.zeros(len(columns[0]), np.int64)
-    for columns_of_one in columns:
-        for column in columns_of_one.T:
-            values = np.unique(column, return_inverse=True)[1]
-            # Numbered anew, so that products do not overflow.
-            number = np.unique(number * (int(values.max()) + 1) + values, return_inverse=True)[1]
+    for column in np.concatenate([part.T for part in columns]):
+        values = np.unique(column, return_inverse=True)[1]
+        # Numbered anew, so that products do not overflow.
+        number = np.unique(number * (int(values.max()) + 1) + values, return_inverse=True)[1]
     return number
 
 
@@ -107,14 +100,21 @@ class WeightCheck(NamedTuple):
         """Is the mean three standard errors below 1? About .001 of right ones are."""
         return self.mean + 3 * self.stderr < 1
 
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON knows of it."""
+        numbers = {"mean": self.mean, "stderr": self.stderr}
+        found = {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+        said = {"is_refuted": self.is_refuted, "is_low": self.is_low}
+        return found | {"level": WEIGHT_LEVEL} | said
+
 
 def check_weights(weights: np.ndarray) -> WeightCheck:
     """Test the mean of importance weights of independent trajectories, [n], against 1.
 
     Whatever their distribution, the fortune prod (1 + stake (w - 1)) of a gambler who bets that the
     mean is above 1 has a mean of 1 at most if it is not, and so is 1,000 or more with probability
-    .001 at most (Markov); the mean of several fortunes, too. No test has a guarantee that it is
-    below 1, as weights may be as large as they like.
+    .001 at most (Markov). So has the mean of several fortunes. As weights may be as large as they
+    like, no test has a guarantee that the mean is below 1.
     """
     weights = np.asarray(weights, np.float64)
     fortunes = np.log1p(_STAKES[:, None] * (weights - 1)).sum(1)
@@ -128,10 +128,10 @@ def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
     """Test whether actions were taken more often than the logged probabilities of ``data`` say.
 
     1{action} / probability has a mean of 1 at most in every step, whatever was before: a gambler as
-    in ``check_weights`` may bet on it step by step, on each action of each behaviour policy that is
-    in ``known`` trajectories, which ``data`` do not depend on. Where one was taken too rarely,
-    another one was taken too often. It bets as if they were half a unit of their last digit larger.
-    What is told is of the action that looks worst; ratio is the mean of 1{action} / probability.
+    in ``check_weights`` bets on it step by step, on each action of each behaviour policy in the
+    ``known`` trajectories, which ``data`` do not depend on. Rounding is allowed for, by half a unit
+    of the last digit. The answer is of the action that looks worst; ratio is the mean of
+    1{action} / probability.
     """
     size = 1 + max(int(part.actions.max()) for part in (known, data))
     before, done = (  # who took it, and what, as one number
@@ -139,7 +139,8 @@ def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
         + part.actions[part.taken]
         for part in (known, data)
     )
-    chances, kinds = data.probabilities[data.taken], np.unique(before)
+    chances = data.probabilities[data.taken].astype(np.float64)
+    kinds = np.unique(before)
     exact = (d for d in range(2, 7) if np.abs(chances - chances.round(d)).max() < 1e-7)
     weights = 1 / (chances + 0.5 * 10.0 ** -next(exact, 7))
     ends = [np.searchsorted(np.sort(done // size), kinds // size + end) for end in (0, 1)]

@@ -20,7 +20,7 @@ class Estimate:
 
     name: str
     estimate: float | None  # None: not known
-    bound: float | None  # lower bound, of costs upper bound; None: none holds
+    bound: float | None  # lower bound, of costs upper bound; None: unknown
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,44 +88,20 @@ class ImprovementOfLog(Answer):
         return self.summary["floor"]
 
     @property
-    def _bound(self) -> float:
-        return self.summary["upper_bound" if self.summary["smaller"] else "lower_bound"]
-
-    @property
-    def _noun(self) -> str:
-        return "mean cost" if self.summary["smaller"] else "mean return"
-
-    @property
-    def _least(self) -> str:
-        return "at most" if self.summary["smaller"] else "at least"
-
-    def _shown(self, number: float | None, more: int = 0) -> str:
-        """With the digits that a thousandth of the range needs, and some more; "" for None."""
-        if number is None:
-            return ""
-        width = self.summary["high"] - self.summary["low"]
-        return f"{number:.{max(3 - math.floor(math.log10(width)) + more, 0)}f}"
-
-    @property
     def rules(self) -> tuple[Rule, ...]:
-        """What the policy does, in a few rules; none if it is the one in use."""
-        policy = self.summary.get("policy") or {"rules": []}
-        return tuple(
-            Rule(
-                rule["where"],
-                rule["share"],
-                ", ".join(f"{name} {chance:.0%}" for name, chance in rule["actions"].items()),
-            )
-            for rule in policy["rules"]
-        )
+        """What the policy does, in a few rules; () for the one in use."""
+        found = []
+        for rule in self.summary.get("policy", {}).get("rules", ()):
+            does = ", ".join(f"{name} {chance:.0%}" for name, chance in rule["actions"].items())
+            found.append(Rule(rule["where"], rule["share"], does))
+        return tuple(found)
 
     @property
     def actions(self) -> tuple[Action, ...]:
         """How often each was taken, and how often the policy takes it."""
-        policy = self.summary.get("policy") or {"logged": {}}
-        return tuple(
-            Action(name, share, policy["chosen"][name]) for name, share in policy["logged"].items()
-        )
+        policy = self.summary.get("policy", {"logged": {}})
+        logged = policy["logged"].items()
+        return tuple(Action(name, share, policy["chosen"][name]) for name, share in logged)
 
     @property
     def estimates(self) -> tuple[Estimate, ...]:
@@ -145,7 +121,6 @@ class ImprovementOfLog(Answer):
 
     def plot(self) -> "Figure":
         """A matplotlib figure: what the policy is worth, and what it does."""
-        level = f"{100 * (1 - self.summary['delta']):.4g} %"
         estimates, shown = self.estimates, self.actions[:MOST_SHOWN]
         names = [one.name for one in shown]
         rows = max(len(estimates), 2 * len(shown))
@@ -161,7 +136,7 @@ class ImprovementOfLog(Answer):
         worth.set_yticks(range(len(estimates)), [one.name for one in estimates])
         worth.set_ylim(len(estimates) - 0.4, -0.6)
         to = "up to the {} upper" if self.summary["smaller"] else "down to the {} lower"
-        xlabel = f"{self._noun}, {to.format(level)} bound"
+        xlabel = f"{self._noun}, {to.format(f'{self._level} %')} bound"
         worth.set(title="what it is worth", xlabel=xlabel)
         worth.legend(frameon=False)
         for shift, colour in (-0.2, "0.65"), (0.2, "C0"):
@@ -184,30 +159,24 @@ class ImprovementOfLog(Answer):
 
     def headline(self) -> str:
         """The answer in a line."""
-        summary = self.summary
+        summary, keep = self.summary, "keep the policy in use"
+        if self._refuted:
+            return f"NOTHING CAN BE SAID: the logged probabilities are too small; {keep}"
         # Of the part that tested it, as the bound is.
         tested = summary.get("tested_estimate")
         numbers = self._bound, self.floor, self.estimate if tested is None else tested
         texts = [[self._shown(one, more) for one in numbers] for more in range(_MOST_DIGITS)]
         # A bound that is not the floor does not look like it.
         bound, floor, estimate = next((t for t in texts if t[0] != t[1]), texts[0])
-        wanted = f"(wanted {floor}, estimate {estimate})"
+        bound = f"{bound} (wanted {floor}, estimate {estimate})"
         kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
-        confidence = f"with {kind} {100 * (1 - summary['delta']):.4g}%"
-        keep = "keep the policy in use"
-        if self._refuted:
-            return f"NOTHING CAN BE SAID: the logged probabilities are too small; {keep}"
+        confidence = f"with {kind} {self._level}%"
         if not summary["passed"]["mean"]:
-            return (
-                f"NOTHING FOUND: the bound of the candidate {confidence} is {bound} {wanted}; "
-                f"{keep}"
-            )
+            return f"NOTHING FOUND: the bound of the candidate {confidence} is {bound}; {keep}"
         if not summary["alpha"]:
-            return (
-                f"NOTHING BETTER FOUND: {confidence} the {self._noun} of the policy in use is "
-                f"{self._least} {bound} {wanted}; keep it"
-            )
-        least = f"{confidence} its {self._noun} is {self._least} {bound} {wanted}"
+            mean = f"the {self._noun} of the policy in use"
+            return f"NOTHING BETTER FOUND: {confidence} {mean} is {self._least} {bound}; keep it"
+        least = f"{confidence} its {self._noun} is {self._least} {bound}"
         if self.found:
             return f"FOUND: {least}"
         return f"NOTHING BETTER FOUND: {least}, but it is not even estimated to be better; {keep}"
@@ -215,6 +184,39 @@ class ImprovementOfLog(Answer):
     def meaning(self) -> str:
         """What is guaranteed."""
         return self._refuted or worth(self.summary)
+
+    def tables(self) -> list[Shown]:
+        """What the policy does, and what it is worth."""
+        rules = [[one.where, one.does, f"{one.share:.0%}"] for one in self.rules]
+        worths = [
+            [one.name, self._shown(one.estimate), self._shown(one.bound)] for one in self.estimates
+        ]
+        shown = [Shown(["where", "does", "decisions"], rules)] if rules else []
+        heads = ["estimate", self._noun, f"{self._least}, {self._level} %"]
+        return [*shown, Shown(heads, worths)]
+
+    @property
+    def _bound(self) -> float:
+        return self.summary["upper_bound" if self.summary["smaller"] else "lower_bound"]
+
+    @property
+    def _noun(self) -> str:
+        return "mean cost" if self.summary["smaller"] else "mean return"
+
+    @property
+    def _least(self) -> str:
+        return "at most" if self.summary["smaller"] else "at least"
+
+    @property
+    def _level(self) -> str:
+        return f"{100 * (1 - self.summary['delta']):.4g}"
+
+    def _shown(self, number: float | None, more: int = 0) -> str:
+        """With the digits that a thousandth of the range needs, and some more; "" for None."""
+        if number is None:
+            return ""
+        width = self.summary["high"] - self.summary["low"]
+        return f"{number:.{max(3 - math.floor(math.log10(width)) + more, 0)}f}"
 
     @property
     def _refuted(self) -> str:
@@ -226,12 +228,12 @@ class ImprovementOfLog(Answer):
 
     def _notes(self) -> list[str]:
         summary = self.summary
-        found = [*summary.get("said", [])]
         better = "; smaller is better" if summary["smaller"] else ""
-        found.append(
+        found = [
+            *summary.get("said", []),
             f"numbers are {self._noun}s of a trajectory as in the log, possible from "
-            f"{summary['low']:g} to {summary['high']:g}{better}"
-        )
+            f"{summary['low']:g} to {summary['high']:g}{better}",
+        ]
         if self.found and summary["alpha"] < 1:
             found.append(
                 f"a mixture: the new policy with probability {summary['alpha']:.2g}, the policy in "
@@ -260,16 +262,6 @@ class ImprovementOfLog(Answer):
             )
         return found
 
-    def tables(self) -> list[Shown]:
-        """What the policy does, and what it is worth."""
-        rules = [[one.where, one.does, f"{one.share:.0%}"] for one in self.rules]
-        worths = [
-            [one.name, self._shown(one.estimate), self._shown(one.bound)] for one in self.estimates
-        ]
-        level = f"{self._least}, {100 * (1 - self.summary['delta']):.4g} %"
-        shown = [Shown(["where", "does", "decisions"], rules)] if rules else []
-        return [*shown, Shown(["estimate", self._noun, level], worths)]
-
 
 def _of_actions(check: dict[str, Any]) -> str:
     return (
@@ -290,12 +282,11 @@ def _of_weights(weights: dict[str, Any] | None) -> str:
     ]
     said += f"{' +- '.join(numbers)}, should be 1"
     if weights["is_refuted"]:
-        return (
-            f"{said}; with right ones it is so large with probability {weights['level']:g} at most"
-        )
+        level = f"{weights['level']:g}"
+        return f"{said}; with right ones it is so large with probability {level} at most"
     if weights["is_low"]:
-        return (
-            f"{said}; either they were logged too large, or the policy in use never does all that "
+        said += (
+            "; either they were logged too large, or the policy in use never does all that "
             "this one does, which then performs better than is said"
         )
     return said

@@ -1,29 +1,29 @@
-"""Trajectories and who generated them, and the checks of both. Axes: n trajectories, T steps.
+"""Trajectories, who generated them, and their checks. Axes: n trajectories of at most T steps.
 
 On the host arrays are NumPy's, and numbers float64; ``jaxrace.improvement`` hands the same to JAX.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.core.validation import require_number
+from jaxrace.core.validation import BadArgument, require_number
 
-# Of actions and policies: they are kept as int32.
-MOST = 2**31 - 1
+# Arrays of NumPy or of JAX. What a function computes with is the module of its arrays.
+Array = Any
 
-# Of the positive float32 numbers that devices do not take for 0.
-SMALLEST = float(np.finfo(np.float32).tiny)
-
+TRAIN_ONE_IN = 5  # one in so many trajectories is searched (Thomas et al. 2015, section 4)
+NOBODY = -1  # has generated a row without a trajectory
+_MOST = 2**31 - 1  # of actions and policies, which are kept as int32
+_SMALLEST = float(np.finfo(np.float32).tiny)  # devices take smaller numbers for 0
 _HUGE = float(np.finfo(np.float64).max)
 _ROUNDING = 1e-5
 _MOST_OFF = 1e-4  # how far rounding may move a return in [0, 1]
 _MOST_ROUNDED = 0.01  # by what part of their range rounding may move numbers
 _LEAST_TRAJECTORIES = 20
-NOBODY = -1  # has generated a row without a trajectory
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,27 +31,21 @@ class Trajectories:
     """What was seen, done and earned: arrays of NumPy or, from ``jaxrace.improvement``, of JAX."""
 
     observations: Any  # leaves [n, T, ...]
-    actions: Any  # int [n, T]
-    probabilities: Any  # float [n, T], of the action, by the policy that took it
-    rewards: Any  # float [n, T]
-    taken: Any  # bool [n, T], the steps that there were
-    behaviour: Any  # int [n], number of the policy that generated it, or NOBODY
+    actions: Array  # int [n, T]
+    probabilities: Array  # float [n, T], of the action, by the policy that took it
+    rewards: Array  # float [n, T]
+    taken: Array  # bool [n, T], false beyond the end
+    behaviour: Array  # int [n], number of the policy that generated it, or NOBODY
 
     @property
-    def present(self) -> Any:
+    def present(self) -> Array:
         """The rows with a trajectory, bool [n]."""
         return self.behaviour != NOBODY
 
-    def rows(self, which: np.ndarray) -> "Trajectories":
-        """Some of them, bool [n]; on the host, with a single array of observations."""
-        parts = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        return Trajectories(**{name: part[which] for name, part in parts.items()})
-
-    def first_steps(self, count: int) -> "Trajectories":
-        """All of them, each no longer than that."""
-        parts = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        cut = {name: part[:, :count] for name, part in parts.items() if part.ndim > 1}
-        return Trajectories(**parts | cut)
+    def each(self, change: Callable[[Array], Array]) -> "Trajectories":
+        """The same with changed arrays; on the host, with a single array of observations."""
+        names = [field.name for field in dataclasses.fields(self)]
+        return Trajectories(**{name: change(getattr(self, name)) for name in names})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,41 +74,79 @@ class ReturnRange:
         require_number("high", self.high, least=-_HUGE)
         require_number("discount", self.discount, least=0, below=np.nextafter(1, 2))
         if not self.high > self.low:
-            raise ValueError(f"high: expected a number above low = {self.low}, got {self.high}")
+            raise BadArgument("high", f"a number above low = {self.low}", f"{self.high}")
         largest = max(abs(self.low), abs(self.high))
         if largest * 2.0**-24 > (self.high - self.low) * _MOST_ROUNDED:
-            raise ValueError(
-                f"high: expected a range in which float32 tells returns apart, got {self.low:g} to "
-                f"{self.high:g}; subtract what they have in common from the rewards"
+            raise BadArgument(
+                "high",
+                "a range in which float32 tells returns apart",
+                f"{self.low:g} to {self.high:g}",
+                "; subtract what they have in common from the rewards",
             )
         if self.discount == 0:
-            raise ValueError("discount: expected a number in (0, 1], got 0")
+            raise BadArgument("discount", "a number in (0, 1]", "0")
 
     def discounts(self, horizon: int, dtype: Any = np.float32) -> NDArray[Any]:
         """gamma^t for t = 0, ..., [T]."""
         return np.dtype(dtype).type(self.discount) ** np.arange(horizon, dtype=dtype)
 
-    def normalised(self, returns: Any) -> Any:
+    def normalised(self, returns: Array) -> Array:
         """(R - R_-) / (R_+ - R_-): larger is better; of costs, 1 less that."""
         if self.smaller:
             return (self.high - returns) / (self.high - self.low)
         return (returns - self.low) / (self.high - self.low)
 
-    def original(self, shares: Any) -> Any:
+    def original(self, shares: Array) -> Array:
         """The returns or costs that became these numbers in [0, 1]."""
         if self.smaller:
             return self.high - shares * (self.high - self.low)
         return self.low + shares * (self.high - self.low)
 
-    def includes(self, shares: Any) -> Any:
+    def includes(self, shares: Array) -> Array:
         """Are normalised returns in [0, 1], but for rounding?"""
         return (shares >= -_ROUNDING) & (shares <= 1 + _ROUNDING)
 
-    def returns(self, data: Trajectories) -> Any:
-        """R(tau) of each trajectory, [n]; of an empty row some number."""
+    def returns(self, data: Trajectories) -> Array:
+        """R(tau) of each trajectory, normalised, [n]; any number for an empty row."""
         horizon, dtype = data.rewards.shape[-1], data.rewards.dtype
         earned = data.rewards * data.taken * self.discounts(horizon, dtype)
         return self.normalised(earned.sum(-1))
+
+
+def stratified_order(uniforms: Array, behaviour: Array, present: Array) -> Array:
+    """All rows by behaviour policy, in random order within each; absent ones last: int [n].
+
+    ``uniforms`` are random numbers, [n].
+    """
+    xp = behaviour.__array_namespace__()
+    return xp.lexsort((uniforms, behaviour, ~present))
+
+
+def every_so_many(start: Array, order: Array, count: Array, number: Array, most: int) -> Array:
+    """``number`` of the first ``count`` rows of an order, at equal distances.
+
+    Of a stratified order each policy gets its share, if ``start`` is a random number below
+    ``count``. int [most]; n where a place is unused.
+    """
+    xp = order.__array_namespace__()
+    # floor((k count + start) / number) for k = 0, 1, ...: whole numbers, all different.
+    divisor = xp.maximum(number, 1)
+    numbers = xp.arange(most, dtype=order.dtype)
+    places = numbers * (count // divisor) + (numbers * (count % divisor) + start) // divisor
+    rows = order[xp.minimum(places, order.shape[0] - 1)]
+    return xp.where(numbers < number, rows, order.shape[0])
+
+
+def some_of_each(rng: np.random.Generator, behaviour: np.ndarray, number: int) -> np.ndarray:
+    """``number`` random rows, every policy's share: int64 [number].
+
+    >>> rows = some_of_each(np.random.default_rng(0), np.arange(20) % 2, 4)
+    >>> (rows % 2).sum()
+    np.int64(2)
+    """
+    count = len(behaviour)
+    order = stratified_order(rng.random(count), behaviour, np.ones(count, bool))
+    return every_so_many(rng.integers(max(count, 1)), order, count, number, number)
 
 
 def checked(
@@ -126,46 +158,35 @@ def checked(
     behaviour: ArrayLike | None = None,
     returns: ReturnRange | None = None,
 ) -> Trajectories:
-    """A checked set of trajectories, on the host; steps that there were not are 0.
+    """Checked trajectories, on the host, their observations arrays [n, T, ...].
 
-    Args:
-        observations: Arrays [n, T, ...].
-        actions: Integers from 0 on, [n, T].
-        probabilities: Of these actions by the policies that took them, [n, T].
-        rewards: [n, T].
-        lengths: Steps of each trajectory, 1 to T, [n]; what is beyond does not count. Default T.
-        behaviour: Which policy generated each, integers from 0 on, [n]; default: the same one.
-        returns: If given, no return may be outside of it.
-
-    Raises:
-        ValueError: Shapes do not fit, or a number is out of its range; names trajectory and step.
+    See ``jaxrace.improvement.trajectories``. Steps that were not taken are 0.
 
     >>> data = checked([np.zeros((2, 1, 1))], [[0], [1]], [[0.5], [0.5]], [[1], [0]])
     >>> data.present.tolist()
     [True, True]
     """
-    done = as_integers("actions", actions)
+    done = _as_integers("actions", actions)
     count, horizon = done.shape
-    steps = as_integers("lengths", np.full(count, horizon) if lengths is None else lengths, count)
+    steps = _as_integers("lengths", np.full(count, horizon) if lengths is None else lengths, count)
     require_all("lengths", steps, (steps < 1) | (steps > horizon), f"1 to {horizon} steps")
     taken = np.arange(horizon) < steps[:, None]
-    is_unknown = taken & ((done < 0) | (done > MOST))
-    require_all("actions", done, is_unknown, f"a number from 0 to {MOST}")
-    if as_given("probabilities", probabilities).dtype == bool:
-        raise ValueError("probabilities: expected numbers in (0, 1], got bool")
+    is_unknown = taken & ((done < 0) | (done > _MOST))
+    require_all("actions", done, is_unknown, f"a number from 0 to {_MOST}")
+    if _as_given("probabilities", probabilities).dtype == bool:
+        raise BadArgument("probabilities", "numbers in (0, 1]", "bool")
     chances = as_numbers("probabilities", probabilities, done.shape)
-    is_chance = (chances >= SMALLEST) & (chances <= 1)
+    is_chance = (chances >= _SMALLEST) & (chances <= 1)
     require_all("probabilities", chances, taken & ~is_chance, "a number in (0, 1]")
-    earned = as_numbers("rewards", rewards, done.shape)
-    require_all("rewards", earned, taken & ~np.isfinite(earned), "a finite number")
-    require_digits("rewards", as_given("rewards", rewards), taken)
+    earned = _kept("rewards", rewards, taken, f"numbers {[*done.shape]}", is_table=True)
     if not observations:
-        raise ValueError("observations: expected arrays [n, T, ...], got none")
-    seen = [_observations_kept(leaf, taken) for leaf in observations]
+        raise BadArgument("observations", "arrays [n, T, ...]", "none")
+    expected = f"arrays [{', '.join(map(str, taken.shape))}, ...]"
+    seen = [_kept("observations", leaf, taken, expected) for leaf in observations]
+    chances = np.where(taken, _as_given("", probabilities).astype(np.float64), 1)
     made_by = policy_numbers("behaviour", behaviour, count)
-    given = (as_given("", numbers).astype(np.float64) for numbers in (probabilities, rewards))
-    chances, earned = (np.where(taken, x, by) for x, by in zip(given, (1, 0), strict=True))
-    found = Trajectories(seen, np.where(taken, done, 0), chances, earned, taken, made_by)
+    done, earned = np.where(taken, done, 0), earned.astype(np.float64)
+    found = Trajectories(seen, done, chances, earned, taken, made_by)
     if returns is not None:
         require_returns("rewards", found, returns)
         _require_returns_kept(found, returns)
@@ -179,131 +200,119 @@ def _require_returns_kept(data: Trajectories, returns: ReturnRange) -> None:
     off = np.abs(shares - returns.returns(rounded))
     if off.max() > _MOST_OFF:
         row = int(off.argmax())
-        raise ValueError(
-            f"rewards[{row}]: expected a return that float32 tells apart from others between "
-            f"{returns.low:g} and {returns.high:g}, got {returns.original(shares[row]):.10g}: "
-            "subtract what the rewards have in common, and so many times that from low and high"
+        raise BadArgument(
+            f"rewards[{row}]",
+            "a return that float32 tells apart from others between "
+            f"{returns.low:g} and {returns.high:g}",
+            f"{returns.original(shares[row]):.10g}",
+            ": subtract what the rewards have in common, and so many times that from low and high",
         )
 
 
-def _observations_kept(leaf: Any, taken: np.ndarray) -> np.ndarray:
-    """As they are, checked; steps that there were not are 0, whatever stood there."""
-    numbers = as_numbers("observations", leaf)
-    if numbers.shape[:2] != taken.shape:
-        expected = ", ".join(map(str, taken.shape))
-        got = [*numbers.shape]
-        raise ValueError(f"observations: expected arrays [{expected}, ...], got {got}")
-    is_seen = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
-    require_all("observations", numbers, is_seen & ~np.isfinite(numbers), "a finite number")
-    given = as_given("observations", leaf)
-    if given.dtype.kind in "iu":
-        is_large = is_seen & ((given < -MOST) | (given > MOST))
-        require_all("observations", given, is_large, "an integer of 32 bits, or floats")
-    require_digits("observations", given, taken)
-    return np.where(is_seen, given, 0)
+def _kept(
+    name: str, given: Any, taken: np.ndarray, expected: str, is_table: bool = False
+) -> np.ndarray:
+    """Numbers [n, T, ...] in all their digits, finite, and told apart by float32; 0 if not taken.
+
+    At each place of the other axes the numbers of the steps taken are compared.
+    """
+    found, numbers = _as_given(name, given), as_numbers(name, given)
+    if numbers.shape[:2] != taken.shape or (is_table and numbers.ndim > 2):
+        raise BadArgument(name, expected, f"{[*numbers.shape]}")
+    is_taken = taken.reshape(taken.shape + (1,) * (numbers.ndim - 2))
+    require_all(name, numbers, is_taken & ~np.isfinite(numbers), "a finite number")
+    if found.dtype.kind in "iu" and not is_table:
+        is_large = is_taken & ((found < -_MOST) | (found > _MOST))
+        require_all(name, found, is_large, "an integer of 32 bits, or floats")
+    if not np.can_cast(found.dtype, np.float32, "safe"):
+        listed = found[taken].reshape(taken.sum(), -1)
+        with np.errstate(under="ignore"):
+            rounded = np.abs(listed.astype(np.float32).astype(np.float64) - listed).max(0)
+        for low, high, most in zip(listed.min(0), listed.max(0), rounded, strict=True):
+            # Of integers the difference may need more bits than they have.
+            if most > _MOST_ROUNDED * float(high.item() - low.item()) > 0:
+                raise BadArgument(
+                    name,
+                    "numbers that float32 tells apart",
+                    f"{low} to {high}, which it rounds by up to {most:.2g}",
+                    ": subtract what they have in common",
+                )
+    return np.where(is_taken, found, 0)
 
 
 def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None:
-    """Raise ValueError unless all returns are in their range, which every bound relies on."""
+    """Raise unless all returns are in their range, which every bound relies on."""
     on_host = {name: np.asarray(getattr(data, name)) for name in ("rewards", "taken")}
     shares = np.asarray(returns.returns(dataclasses.replace(data, **on_host)), np.float64)
     outside = np.asarray(data.present) & ~returns.includes(shares)
     if outside.any():
         row = int(np.argmax(outside))
-        total = returns.original(shares[row])
-        raise ValueError(
-            f"{name}[{row}]: expected a return from {returns.low:g} to {returns.high:g}, "
-            f"got {total:.6g}"
-        )
+        expected = f"a return from {returns.low:g} to {returns.high:g}"
+        raise BadArgument(f"{name}[{row}]", expected, f"{returns.original(shares[row]):.6g}")
 
 
 def require_enough(data: Trajectories) -> None:
-    """Raise ValueError unless there are enough trajectories, 20, to be divided."""
+    """Raise unless there are enough trajectories, 20, to be divided."""
     count = len(data.behaviour)
     if count < _LEAST_TRAJECTORIES:
-        raise ValueError(f"data: expected at least {_LEAST_TRAJECTORIES} trajectories, got {count}")
+        raise BadArgument("data", f"at least {_LEAST_TRAJECTORIES} trajectories", f"{count}")
 
 
 def require_actions(name: str, data: Trajectories, num_actions: int) -> None:
-    """Raise ValueError unless policies with so many actions could have done what was done."""
+    """Raise unless policies with so many actions could have done what was done."""
     unknown = np.asarray(data.actions) >= num_actions
     if unknown.any():
         row, step = (int(index) for index in np.argwhere(unknown)[0])
-        raise ValueError(
-            f"{name}: expected actions below {num_actions}, "
-            f"got {int(data.actions[row, step])} in row {row}, step {step}"
-        )
+        got = f"{int(data.actions[row, step])} in row {row}, step {step}"
+        raise BadArgument(name, f"actions below {num_actions}", got)
 
 
-def as_integers(name: str, given: ArrayLike, count: int | None = None) -> np.ndarray:
+def _as_integers(name: str, given: ArrayLike, count: int | None = None) -> np.ndarray:
     """An integer for each of so many rows; or without a count a table of them, [n, T]."""
-    expected = f"{name}: expected integers {'[n, T]' if count is None else [count]}"
+    expected = f"integers {'[n, T]' if count is None else [count]}"
     try:
         numbers = np.asarray(given)
     except ValueError:
-        raise ValueError(f"{expected}, got rows of many lengths") from None
+        raise BadArgument(name, expected, "rows of many lengths") from None
     has_shape = (
         numbers.shape == (count,) if count is not None else numbers.ndim == 2 and numbers.size > 0
     )
     if not (has_shape and np.issubdtype(numbers.dtype, np.integer)):
-        raise ValueError(f"{expected}, got {numbers.dtype}{[*numbers.shape]}")
+        raise BadArgument(name, expected, f"{numbers.dtype}{[*numbers.shape]}")
     return numbers
 
 
 def policy_numbers(name: str, given: ArrayLike | None, count: int) -> np.ndarray:
-    """Which policy each of so many rows is by, from 0 on; one and the same if none are given."""
-    found = as_integers(name, np.zeros(count, int) if given is None else given, count)
-    require_all(name, found, (found < 0) | (found > MOST), f"a number from 0 to {MOST}")
+    """Which policy each of so many rows is by, from 0 on; the same one unless given."""
+    found = _as_integers(name, np.zeros(count, int) if given is None else given, count)
+    require_all(name, found, (found < 0) | (found > _MOST), f"a number from 0 to {_MOST}")
     return found
 
 
 def as_numbers(name: str, given: Any, shape: tuple[int, ...] | None = None) -> np.ndarray:
     """In float32, as they will be kept: what is too large is infinite, what is too small is 0."""
-    found = as_given(name, given)
     with np.errstate(over="ignore", under="ignore"):
-        real = found.astype(np.float32)
+        real = _as_given(name, given).astype(np.float32)
     if shape is not None and real.shape != shape:
-        raise ValueError(f"{name}: expected numbers {[*shape]}, got {[*real.shape]}")
+        raise BadArgument(name, f"numbers {[*shape]}", f"{[*real.shape]}")
     return real
 
 
-def as_given(name: str, given: Any) -> np.ndarray:
+def _as_given(name: str, given: Any) -> np.ndarray:
     """Real numbers, in as many digits as they have; no texts, dates or complex numbers."""
-    if str(getattr(given, "dtype", "")).startswith("key<"):
-        raise ValueError(f"{name}: expected numbers, got random keys")
     if isinstance(given, np.ma.MaskedArray):
-        raise ValueError(f"{name}: expected arrays or numbers, got a masked array")
+        raise BadArgument(name, "arrays or numbers", "a masked array")
     try:
         found = np.asarray(given)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: expected arrays or numbers, got {given!r}") from error
+        raise BadArgument(name, "arrays or numbers", repr(given)) from error
     if np.iscomplexobj(found):
-        raise ValueError(f"{name}: expected real numbers, got {found.dtype}")
+        raise BadArgument(name, "real numbers", f"{found.dtype}")
     is_real = found.dtype.kind in "biuf" or "float" in found.dtype.name  # bfloat16 is of no kind
     if not is_real or found.dtype.itemsize > 8:
         got = f"an array of {found.dtype}" if isinstance(given, np.ndarray | list) else repr(given)
-        raise ValueError(f"{name}: expected arrays or numbers, got {got}")
+        raise BadArgument(name, "arrays or numbers", got)
     return found
-
-
-def require_digits(name: str, given: np.ndarray, counted: np.ndarray) -> None:
-    """Raise unless float32, with its seven digits, keeps the differences of numbers [n, T, ...].
-
-    At each place of the other axes those that are ``counted``, bool [n, T], are compared.
-    """
-    if np.can_cast(given.dtype, np.float32, "safe"):
-        return
-    listed = given[counted].reshape(counted.sum(), -1)
-    with np.errstate(under="ignore"):
-        rounded = np.abs(listed.astype(np.float32).astype(np.float64) - listed).max(0)
-    for low, high, most in zip(listed.min(0), listed.max(0), rounded, strict=True):
-        # Of integers the difference may need more bits than they have.
-        spread = float(high.item() - low.item())
-        if most > _MOST_ROUNDED * spread > 0:
-            raise ValueError(
-                f"{name}: expected numbers that float32 tells apart, got {low} to {high}, which it "
-                f"rounds by up to {most:.2g}: subtract what they have in common"
-            )
 
 
 def require_all(name: str, values: np.ndarray, is_bad: np.ndarray, expected: str) -> None:
@@ -311,4 +320,4 @@ def require_all(name: str, values: np.ndarray, is_bad: np.ndarray, expected: str
     if is_bad.any():
         place = tuple(int(index) for index in np.argwhere(is_bad)[0])
         listed = ", ".join(map(str, place))
-        raise ValueError(f"{name}[{listed}]: expected {expected}, got {values[place]}")
+        raise BadArgument(f"{name}[{listed}]", expected, f"{values[place]}")

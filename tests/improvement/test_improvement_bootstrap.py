@@ -10,12 +10,22 @@ from reference import improvement as reference
 from scipy import stats
 
 from jaxrace import kernels
+from jaxrace.improvement import Bootstrap
+from jaxrace.improvement.bounds import Rows, StudentT
 
 SIZE = 64
 DELTA = jnp.float32(0.05)
 
 draw = jax.jit(kernels.resampling_counts, static_argnums=3)
-bound_of = jax.jit(kernels.bootstrap_bound, static_argnums=4)
+
+
+def bound_with(values, used, counts, delta, corrected=True):
+    """From resamples that are there."""
+    rows = Rows(used, jnp.zeros(used.shape, jnp.int32))
+    return Bootstrap(corrected).predict(counts, values, rows, delta, rows.total).lower
+
+
+bound_of = jax.jit(bound_with, static_argnums=4)
 
 
 def draw_for(used, number, resamples, seed=0):
@@ -154,13 +164,10 @@ def test_one_sample_has_the_resamples_of_its_key(number):
     rng = np.random.default_rng(8)
     used = jnp.asarray(with_holes(rng, 50))
     values, key = jnp.asarray(skewed(rng, SIZE)), jax.random.key(3)
-    of_one = jax.jit(kernels.bootstrap_bound_of_one, static_argnums=(4, 6))
-    for corrected in (True, False):
-        counts = draw(key, used, jnp.int32(number), 250)
-        expected = float(bound_of(values, used, counts, DELTA, corrected))
-        found = float(of_one(key, values, used, jnp.int32(number), 250, DELTA, corrected))
-        # A resample whose mean is the mean but for rounding may count as below it, or not.
-        np.testing.assert_allclose(found, expected, rtol=2e-3)
+    counts = draw(key, used, jnp.int32(number), 250)
+    of_one = jax.jit(kernels.resampled_sums, static_argnums=4)
+    found = of_one(key, values, used, jnp.int32(number), 250)
+    np.testing.assert_allclose(found, values @ counts, rtol=1e-5)
 
 
 @pytest.mark.parametrize("largest", [2.0**20, 1e37])
@@ -196,10 +203,9 @@ def gamma_values(count):
 @pytest.mark.parametrize(("count", "published"), [(20, 0.023), (200, 0.037)])
 def test_published_error_rates_of_student(count, published):
     """8000 trials: a standard error of .0021 at most; the figure is read to .003 or so."""
-    used = jnp.ones(count, bool)
-    bounds = jax.jit(
-        jax.vmap(jax.vmap(lambda x: kernels.student_bound(x, used, DELTA, jnp.float32(count))))
-    )(gamma_values(count))
+    rows = Rows(jnp.ones(count, bool), jnp.zeros(count, jnp.int32))
+    one = jax.vmap(lambda x: StudentT().bound(None, x, rows, DELTA))
+    bounds = jax.jit(jax.vmap(one))(gamma_values(count))
     rate = (np.asarray(bounds) > 100).mean()
     error = np.sqrt(published * (1 - published) / TRIALS)
     assert abs(rate - published) < 3 * error + 0.003
@@ -219,9 +225,7 @@ def test_published_error_rates_of_bca(count):
     def bounds_of(key, samples):
         counts = kernels.resampling_counts(key, used, jnp.int32(count), 1000)
         return jax.vmap(
-            lambda x: [
-                kernels.bootstrap_bound(x, used, counts, DELTA, bca) for bca in (True, False)
-            ]
+            lambda x: [bound_with(x, used, counts, DELTA, bca) for bca in (True, False)]
         )(samples)
 
     keys = jax.random.split(jax.random.key(8), SETS)

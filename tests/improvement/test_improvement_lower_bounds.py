@@ -7,17 +7,30 @@ import pytest
 from reference import improvement as reference
 
 from jaxrace import kernels
-from jaxrace.kernels import lower_bounds
+from jaxrace.judging.policies import lower_bounds
 
 SIZE = 64  # all samples are put into arrays of this length, so that each program compiles once
 
-student_bound = jax.jit(kernels.student_bound)
-capped_bound = jax.jit(kernels.capped_bound)
-best_cap = jax.jit(kernels.best_cap)
-betting_bound = jax.jit(kernels.betting_bound, static_argnums=4)
-predicted_betting_bound = jax.jit(kernels.predicted_betting_bound)
+best_cap = jax.jit(lower_bounds.best_cap)
+betting_bound = jax.jit(lower_bounds.betting_bound, static_argnums=4)
 
 TWENTY = np.arange(1, 21) / 10  # the numbers 0.1, 0.2, ..., 2
+
+
+@jax.jit
+def student_bound(values, used, delta, number):
+    quantile = kernels.student_quantile(delta, number - 1)
+    return lower_bounds.student_bound(values, used, quantile, number).lower
+
+
+@jax.jit
+def capped_bound(*given):
+    return lower_bounds.capped_bound(*given).lower
+
+
+@jax.jit
+def predicted_betting_bound(*given):
+    return lower_bounds.predicted_betting_bound(*given).lower
 
 
 def f32(number):
@@ -169,12 +182,12 @@ def test_error_rates_of_safe_bounds(kind):
     cap, delta = f32(5), f32(0.05)
 
     def split(values):
-        best = kernels.best_cap(values, first, delta, f32(380))
+        best = best_cap(values, first, delta, f32(380))
         return (
-            kernels.capped_bound(values, used, cap, delta, f32(count)),
-            kernels.capped_bound(values, ~first, best, delta, f32(380)),
-            kernels.betting_bound(values, used, cap, delta),
-            kernels.betting_bound(values, ~first, best, delta),
+            capped_bound(values, used, cap, delta, f32(count)),
+            capped_bound(values, ~first, best, delta, f32(380)),
+            betting_bound(values, used, cap, delta),
+            betting_bound(values, ~first, best, delta),
         )
 
     fixed, chosen, betting, both = map(np.asarray, jax.jit(jax.vmap(split))(samples))

@@ -1,0 +1,144 @@
+"""Files that are read: text, JSON and archives, up to a size."""
+
+import dataclasses
+import functools
+import io
+import json
+import math
+import os
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jaxrace.core.validation import BadArgument, require_plain_file
+from jaxrace.tables.table import Place
+
+MOST_BYTES = 500_000_000  # a few GB as Python's texts
+
+_ZSTANDARD = 93  # as archives call it
+_KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)  # of others a piece may be large
+_HEADER = 30  # bytes before each file in an archive, but for its name
+_PIECE = 4_096  # packed bytes read at once: they never become more than 150 MB
+
+
+@dataclasses.dataclass(frozen=True)
+class File(Place):
+    """A file, and how the caller says it is written; it is read when it is first looked at."""
+
+    path: Path
+    header: bool = True
+    delimiter: str = "auto"
+
+    @property
+    def ending(self) -> str:
+        """Such as ".csv"."""
+        return self.path.suffix.lower()
+
+    @functools.cached_property
+    def text(self) -> str:
+        """Its text in UTF-8, or in UTF-16 with its mark; BadArgument if it has other bytes."""
+        content = self.path.read_bytes()
+        is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        try:
+            # Spreadsheets put a mark before the first name.
+            text = content.decode("utf-16" if is_wide else "utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            hint = "Excel saves it as `CSV UTF-8`; iconv -f WINDOWS-1252 -t UTF-8 may help, too"
+            got = f"other bytes ({error.reason})"
+            raise self.wrong("text in UTF-8", got, hint=hint, at=f", line {line}") from None
+        if "\0" in text:
+            raise self.wrong("text", "a zero byte")
+        return text
+
+    @functools.cached_property
+    def content(self) -> Any:
+        """What its JSON says."""
+        return loads(self, self.text)
+
+    @functools.cached_property
+    def records(self) -> tuple[list[Any], list[int]]:
+        """What JSON says in each line that is not empty, and the numbers of these lines."""
+        lines = [(n, line) for n, line in enumerate(self.text.split("\n"), 1) if line.strip()]
+        found = [loads(self, line, f", line {number}") for number, line in lines]
+        return found, [number for number, _ in lines]
+
+
+def file_at(
+    argument: str, path: str | os.PathLike[str], header: bool = True, delimiter: str = "auto"
+) -> File:
+    """A plain file that can be read and is not too large; BadArgument if it is not."""
+    file = File(argument, repr(os.fspath(path)), Path(path), header, delimiter)
+    try:
+        require_plain_file(argument, path)
+        with file.path.open("rb") as opened:
+            size = opened.seek(0, os.SEEK_END)
+    except OSError as error:
+        got = f"{file.where}: {error.strerror or error}"
+        raise BadArgument(argument, "a file that can be read", got) from error
+    if size > MOST_BYTES:
+        raise file.wrong(f"at most {MOST_BYTES:,} bytes", f"{size:,}")
+    return file
+
+
+def loads(place: Place, text: str, at: str = "") -> Any:
+    """What JSON says; BadArgument if it is something else, or says something twice."""
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise place.wrong("JSON", f"something else ({error})", at=at) from None
+
+
+def _finite(text: str) -> float:
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{text[:20]}, which is beyond all numbers")
+    return number
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} twice in one object")
+    return found
+
+
+def members(path: Path, names: Sequence[str] = ("",)) -> dict[str, bytes]:
+    """The files in an archive whose names begin so, by name.
+
+    ``zipfile.BadZipFile`` if they are damaged, or more than 500 MB together when unpacked.
+    """
+    with zipfile.ZipFile(path) as archive:
+        found = [info for info in archive.infolist() if info.filename.startswith(tuple(names))]
+        size = sum(info.file_size for info in found)
+        if size > MOST_BYTES:
+            raise zipfile.BadZipFile(f"{size:,} bytes unpacked, of at most {MOST_BYTES:,}")
+        return {info.filename: _unpacked(archive, info) for info in found}
+
+
+def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    """A file of an archive, never more of it than is stated, and checked."""
+    if info.compress_type not in _KNOWN:
+        raise zipfile.BadZipFile(f"{info.filename} is packed in a way that is not read")
+    if info.compress_type != _ZSTANDARD or sys.version_info >= (3, 14):
+        with archive.open(info) as file:
+            return b"".join(iter(lambda: file.read(_PIECE), b""))
+    import zstandard  # late: for logs of Inspect alone
+
+    packed = archive.fp
+    assert packed is not None
+    packed.seek(info.header_offset)
+    header = packed.read(_HEADER)
+    if len(header) < _HEADER:
+        raise zipfile.BadZipFile(f"{info.filename} is cut off")
+    packed.seek(sum(struct.unpack("<HH", header[-4:])), 1)  # a name, and what follows it
+    content = io.BytesIO(packed.read(min(info.compress_size, MOST_BYTES)))
+    with zstandard.ZstdDecompressor().stream_reader(content) as reader:
+        found = reader.read(info.file_size + 1)
+    if len(found) != info.file_size or zlib.crc32(found) != info.CRC:
+        raise zipfile.BadZipFile(f"bad size or CRC-32 of {info.filename}")
+    return found

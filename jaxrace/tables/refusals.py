@@ -1,0 +1,316 @@
+"""What is refused to be raced: columns that are not of options, rows that are not of runs."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxrace.core.validation import BadArgument
+from jaxrace.tables.cells import Cell, counts
+from jaxrace.tables.directions import names_smaller
+from jaxrace.tables.heads import (
+    are_numbered_runs,
+    may_name_option,
+    names_quantity,
+    names_score,
+    names_steps,
+    word_set,
+    words,
+)
+from jaxrace.tables.sides import sides_of
+from jaxrace.tables.table import Table, listed
+
+# Of rows and columns that are made of others; "All" is that of pandas.
+SUMMARIES = word_set("all average avg mean median std sum total")
+# What predictions are compared with.
+_TRUTHS = word_set(
+    "label labels y_true target targets truth ground_truth groundtruth gold gold_label reference "
+    "expected true_label actual"
+)
+NAMED = "--options names the columns of options"
+_COLUMNS = "a column for each option"
+_MOST_NAMED = 8  # in a hint
+_LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
+
+_FEWEST = 6  # scores, below which numbers alone say nothing
+_FEWEST_IN_A_ROW = 10  # an example by hand has fewer
+_FEW = 3  # different ones are grades
+_CHANCE = 1e-4  # below it whole scores alone are not a coincidence
+_FAR, _FARTHEST = 10, 10_000  # times the largest of the others
+_EXACT = 2**53  # larger floats are all whole
+
+# What was measured.
+_MEASURES = word_set(
+    "metric metrics measure measurement quantity criterion scorer filter split phase statistic "
+    "stat variable"
+)
+_SPLITS = re.compile(r"(train|test|val|valid|dev|eval|hold[ _-]?out)[a-z]*", re.IGNORECASE)
+_COUNTS = word_set("index row run trial iteration")  # rows, if they begin at 0 or 1
+_MOST = 20  # quantities of one column
+
+
+def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: bool = True) -> None:
+    """Raise unless columns can only be options, whose scores were found, float64 [n_i]."""
+    options = [*found]
+    if len(options) < 2:
+        hint = "if there is a row for each run, --option-column says which column names the options"
+        raise table.wrong("two columns of scores or more", listed(options) or "none", hint=hint)
+    if are_numbered_runs(options) and has_header:
+        got = f"{listed(options)}, which seem to be runs of options without names"
+        hint = f"name the options in a first column, or in the columns; {NAMED}"
+        raise table.wrong(_COLUMNS, got, hint=hint)
+    scores = [head for head in options if names_score(head)]
+    if scores and has_header:
+        hint = "--option-column and --score-column say so if there is a row for each run; else "
+        raise table.wrong(_COLUMNS, repr(scores[0]), hint=hint + NAMED)
+    counted = [head for head in options if counts(table.column(head))]
+    if counted and len(table.lines) >= _LEAST_COUNTED:
+        said = f"--task-column {quote(counted[0])} says so"
+        hint = f"{said}; the scores of an option are in random order; {NAMED}"
+        raise table.wrong(_COLUMNS, f"{counted[0]!r}, which seems to number the rows", hint=hint)
+    _require_no_summaries(table, found)
+    _require_one_measure(table, options)
+    truth = next((head for head in found if "_".join(words(head)) in _TRUTHS), None)
+    if truth is not None:
+        got = f"{truth!r}, which may be what the others are compared with"
+        raise table.wrong(_COLUMNS, got, hint=f"a score says how right an option was; {NAMED}")
+    if other := identifier(found):
+        head, why = other
+        kept = quote(",".join([one for one in found if one != head][:_MOST_NAMED]))
+        hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as {kept}"
+        raise table.wrong(_COLUMNS, f"{head!r}, {why}", hint=hint)
+
+
+def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None:
+    """Raise if a column called so is the mean, sum or median of all others."""
+    for head in [head for head in found if head.lower() in SUMMARIES and len(found) > 2]:
+        others = [found[other] for other in found if other != head]
+        if all(other.shape == found[head].shape for other in others):
+            every = np.stack([*others, found[head]])
+            *rest, last = every[:, ~np.isnan(every).any(0)]
+            made = [how(rest, axis=0) for how in (np.mean, np.sum, np.median)]
+            if last.size and any(np.allclose(last, one) for one in made):
+                hint = f"leave out what is made of the others; {NAMED}"
+                raise table.wrong(_COLUMNS, repr(head), hint=hint)
+
+
+def _require_one_measure(table: Table, options: list[str]) -> None:
+    """Raise if two columns differ in the measure alone, as acc_x and loss_x."""
+    parted = {head: words(head) for head in options}
+    smaller = [head for head in options if names_smaller(head)]
+    for head in smaller:
+        for other in [head for head in options if head not in smaller]:
+            pairs = [*zip(parted[head], parted[other], strict=False)]
+            unlike = [own for own, its in pairs if own != its]
+            is_like = len(parted[head]) == len(parted[other]) > 1 == len(unlike)
+            if is_like and names_smaller(unlike[0]):
+                got, hint = f"{other!r} and {head!r}", f"{NAMED} of one of them"
+                raise table.wrong("columns of one measure", got, hint=hint)
+
+
+def require_tasks(
+    table: Table, tasks: Mapping[str, np.ndarray], found: Mapping[str, np.ndarray]
+) -> None:
+    """Raise if a column called like one of tasks has fractions, or looks like those ``found``."""
+    hint = f"--task-column says which column names the tasks; {NAMED}"
+    pooled = np.concatenate([*found.values(), []])
+    low, high = np.nanmin(pooled, initial=np.inf), np.nanmax(pooled, initial=-np.inf)
+    for head, x in tasks.items():
+        table.require(head, np.isnan(x) | (x == np.floor(x)), "the name of a task", hint)
+        is_within = bool(np.all((x >= low) & (x <= high)))
+        if may_name_option(head) and is_within and len(np.unique(x)) < len(x):
+            raise table.wrong(_COLUMNS, f"{head!r}, which may name tasks or be one", hint=hint)
+
+
+def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence[str]) -> None:
+    """Raise if words that repeat may name options, and a column of seeds or sizes would win.
+
+    That is likely with one or two columns of numbers, or where one counts the runs of each word.
+    """
+    for head in texts:
+        names = table.labels(head)
+        if 2 * len(set(names)) > len(names):
+            continue
+        seen = ({*zip(names, table.labels(one), strict=True)} for one in options)
+        counts = any(
+            len(pairs) == len(names) == len(set(names)) * len({label for _, label in pairs})
+            for pairs in seen
+        )
+        if counts or len(options) <= 2:
+            hint = (
+                f"if they name the options, --option-column {quote(head)} and --score-column NAME "
+                f"say so; if not, --task-column or --group-column {quote(head)}"
+            )
+            got = f"words that repeat in column {head!r}"
+            raise table.wrong("scores below the names of options", got, hint=hint)
+
+
+def require_no_comparisons(table: Table, texts: Sequence[str]) -> None:
+    """Raise if two columns of words are those of comparisons."""
+    try:
+        sides = sides_of(table, None, None, None)
+    except BadArgument:
+        return
+    if {sides.first, sides.second} <= {*texts}:
+        got = f"comparisons of {sides.first!r} and {sides.second!r}"
+        raise table.wrong("scores of options", got, hint="`jaxrace select` ranks by these")
+
+
+def identifier(
+    columns: Mapping[str, np.ndarray], *, by_name: bool = False
+) -> tuple[str, str] | None:
+    """The first column of whole numbers that can hardly be scores, and why; None if all may be.
+
+    Its head names a count, a size or a time (``by_name``: only these); or its numbers are in equal
+    steps, each once, whole beside fractions, or far beyond all others.
+
+    >>> scores = np.array([0.5, 0.25, 0.75, 0.5, 0.125, 0.5])
+    >>> identifier({"a": scores, "size": np.array([7.0, 2, 9, 2, 2, 7])})
+    ('size', 'whole numbers below such a name')
+    >>> identifier({"a": scores, "q": np.array([13.0, 11, 19, 12, 15, 14])})
+    ('q', 'whole numbers beside fractions')
+    """
+    kept = {head: x[np.isfinite(x)] for head, x in columns.items()}
+    kept = {head: x for head, x in kept.items() if x.size}
+    named = [head for head in kept if names_quantity(head)]
+    letters = sum(len(name) == 1 for name in kept)
+    wanted = named if by_name else kept
+    if len(kept) < 2 or not wanted:
+        return None
+    about = np.array([_about(x) for x in kept.values()], float)
+    for place, head in enumerate(kept):
+        own = _About(*about[place])
+        if head not in wanted or own.whole < own.size or own.largest >= _EXACT:
+            continue
+        why = _unlike(own, _About(*np.delete(about, place, 0).T))
+        # One letter of several may be the name of an option.
+        if not why and head in named and len(named) < len(kept) and (len(head) > 1 or letters == 1):
+            why = "whole numbers below such a name"
+        if why:
+            return head, why
+    return None
+
+
+class _About(NamedTuple):
+    """Numbers about a column, or about several, each an array then."""
+
+    size: Any
+    different: Any
+    whole: Any  # how many are
+    low: Any
+    high: Any
+    largest: Any  # in absolute value
+    are_steps: Any  # every number once from low to high, in any order, in equal steps?
+
+
+def _about(x: np.ndarray) -> _About:
+    ordered = np.unique(x)
+    are_steps = len(ordered) == len(x) > 1 and len(np.unique(np.diff(ordered))) == 1
+    low, high = ordered[0], ordered[-1]
+    return _About(len(x), len(ordered), (x % 1 == 0).sum(), low, high, max(-low, high), are_steps)
+
+
+def _unlike(x: _About, others: _About) -> str:
+    """Why whole numbers are not scores beside the others, "" if they may be."""
+    if x.size < _FEWEST or x.different <= _FEW:
+        return ""
+    if x.are_steps and x.size >= _FEWEST_IN_A_ROW and not others.are_steps.all():
+        return f"{x.low:.0f} to {x.high:.0f} in equal steps, each once"
+    most = max(others.largest.max(), 1)
+    share = others.whole.sum() / others.size.sum()
+    if (len(others.size) + 1) * float(share) ** x.size < _CHANCE:
+        return "whole numbers beside fractions"
+    repeat = (others.different >= 2) & (2 * others.different - 2 <= others.size)
+    if x.different == x.size and repeat.all() and x.low > _FAR * most:
+        return "whole numbers, all different and far beyond others that repeat"
+    return "whole numbers far beyond all others" if x.low > _FARTHEST * most else ""
+
+
+def selected(table: Table, where: Sequence[tuple[str, str]]) -> Table:
+    """The rows with these values in these columns, without the columns; it says how many."""
+    for head, value in where:
+        table.require_heads([head])
+        labels = table.labels(head)
+        rows = [row for row, label in enumerate(labels) if label == value]
+        if not rows:
+            raise table.wrong(f"{value!r} in column {head!r}", listed([*dict.fromkeys(labels)]))
+        said = f"rows where {head}={value}: {len(rows):,} of {len(labels):,}"
+        table = table.without([head]).rows(rows, said)
+    return table
+
+
+def names_measure(table: Table, head: str) -> bool:
+    """Do words below a head say what was measured, as "metric", or "split" with train and test?"""
+    found = words(head)
+    if not found or found[-1] not in _MEASURES or table.kind(head) != "text":
+        return False
+    return found != ["split"] or all(_SPLITS.fullmatch(str(x)) for x in table.column(head))
+
+
+def require_one_measure(
+    table: Table,
+    heads: Sequence[str],
+    options: Sequence[str],
+    tasks: Sequence[str] | None,
+    are_asked: bool,
+) -> None:
+    """Raise if rows of an option, and of a task if these are known, are several quantities.
+
+    ``heads`` are columns that may say so, ``options`` and ``tasks`` those of each row. A task of a
+    column that the caller has named, ``are_asked``, may have several scores.
+    """
+    runs = [*zip(options, tasks or options, strict=True)]
+    num_runs = len({*runs})
+    for head in heads:
+        is_named = names_measure(table, head)
+        if not is_named and (tasks is None or are_asked or table.kind(head) != "text"):
+            continue
+        values = table.labels(head)
+        different, seen = [*dict.fromkeys(values)], {*zip(runs, values, strict=True)}
+        several = len(seen) > num_runs
+        if not is_named:  # are all of them there for each run?
+            several &= len(seen) == len(values) == num_runs * len(different)
+            several &= len(different) <= _MOST
+        if several:
+            pair = f"{head}={different[0]}"
+            hint = f"--where {quote(pair)} (where={pair!r}) takes its rows"
+            if not is_named:
+                hint += "; --task-column with the name of the tasks takes all for one quantity"
+            got = f"{listed(different)} in column {head!r}"
+            raise table.wrong("rows of one quantity", got, hint=hint)
+
+
+def require_no_curves(table: Table, names: Sequence[str], tasks: Sequence[str]) -> None:
+    """Raise if an option has several steps, or samples, of one run: these are not so many runs."""
+    expected = "one row for each run"
+    sampled = [head for head in table.heads if words(head)[:1] in (["bootstrap"], ["resample"])]
+    if sampled:
+        hint = "leave that column out and keep one row of what was sampled"
+        raise table.wrong(expected, f"column {sampled[0]!r}", hint=hint)
+    others = [table.column(head) for head in tasks if not names_steps(head)]
+    for step in filter(names_steps, tasks):
+        seen: dict[tuple[Cell, ...], Cell] = {}
+        for row, cell in enumerate(table.column(step)):
+            run = (names[row], *(str(column[row]) for column in others))
+            if seen.setdefault(run, cell) != cell:
+                got = f"another {step} of the same run of {names[row]}"
+                hint = "keep one row of a learning curve; --task-column says what tells the runs "
+                raise table.wrong(expected, got, row, step, hint=hint + "apart")
+
+
+def without_counts(table: Table, tasks: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Columns of tasks but for those that count rows of each option, or are the same in all."""
+    labels = {head: table.labels(head) for head in tasks}
+    if len(options) > len({*options}):
+        labels = {head: column for head, column in labels.items() if len({*column}) > 1}
+    for head in [head for head in labels if "_".join(words(head)) in _COUNTS]:
+        others = [options, *(column for other, column in labels.items() if other != head)]
+        counted: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+        for label, *run in zip(labels[head], *others, strict=True):
+            counted[tuple(run)].append(label)
+        if all(counts(sorted(found, key=lambda x: (len(x), x))) for found in counted.values()):
+            del labels[head]
+    return [*labels]
