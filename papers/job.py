@@ -9,9 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from jaxrace import runs
-from jaxrace.commands.job import Job
+from jaxrace.commands.job import CHECKPOINT, Job, run_folder
 from jaxrace.commands.printing import say
-from jaxrace.commands.run_folder import CHECKPOINT, run_folder
 from papers.config import ALL, ReproduceConfig
 from papers.figures import FIGURES, IN_ALL, MAKERS
 from papers.workbench import REPORT, Workbench

@@ -12,8 +12,7 @@ import jax
 import numpy as np
 
 from jaxrace import runs, sweep
-from jaxrace.commands.job import Job
-from jaxrace.commands.run_folder import CHECKPOINT, run_folder, sweep_width
+from jaxrace.commands.job import CHECKPOINT, Job, run_folder, sweep_width
 from jaxrace.runs import files, plots, tables
 
 REPORT = "report.md"
@@ -127,6 +126,14 @@ def rows_of_jobs(log: sweep.SweepLog, count: int, records: int) -> tuple[Any, np
     places = np.minimum(np.arange(records), lengths[:, None] - 1)
     places += (np.cumsum(lengths) - lengths)[:, None]
     return jax.tree.map(lambda x: x[places], log.rows.row), lengths
+
+
+def band(
+    panel: Any, x: Any, middle: Any, half: Any, color: str, label: str = "", **style: Any
+) -> None:
+    """A curve, and a pale band of a width to both sides of it."""
+    panel.plot(x, middle, color=color, label=label, **style)
+    panel.fill_between(x, middle - half, middle + half, color=color, alpha=0.15, lw=0)
 
 
 def as_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:

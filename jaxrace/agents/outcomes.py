@@ -12,13 +12,7 @@ from jaxrace.envs import OutcomeFold, Transition
 
 @dataclasses.dataclass(frozen=True)
 class Return:
-    """The undiscounted sum of rewards: float32 [].
-
-    >>> fold = Return()
-    >>> step = Transition(state=None, action=None, reward=2.5, terminal=False, next_state=None)
-    >>> print(fold.update(fold.init(None, None), step, None))
-    2.5
-    """
+    """The undiscounted sum of rewards: float32 []."""
 
     def init(self, state: Any, params: Any) -> jax.Array:
         """Nothing earned yet."""
@@ -35,12 +29,7 @@ class Return:
 
 @dataclasses.dataclass(frozen=True)
 class Both:
-    """Two outcomes of one history: a tuple of what ``first`` and ``second`` return.
-
-    >>> fold = Both(Return(), Return())
-    >>> float(fold.init(None, None)[0])
-    0.0
-    """
+    """Two outcomes of one history: a tuple of what ``first`` and ``second`` return."""
 
     first: OutcomeFold
     second: OutcomeFold
@@ -49,15 +38,10 @@ class Both:
         """Both carries."""
         return self.first.init(state, params), self.second.init(state, params)
 
-    def update(
-        self, carry: tuple[Any, Any], transition: Transition, params: Any
-    ) -> tuple[Any, Any]:
+    def update(self, carry: tuple[Any, Any], transition: Transition, params: Any) -> Any:
         """Update both."""
-        first, second = carry
-        return (
-            self.first.update(first, transition, params),
-            self.second.update(second, transition, params),
-        )
+        parts = zip((self.first, self.second), carry, strict=True)
+        return tuple(fold.update(one, transition, params) for fold, one in parts)
 
     def finish(self, carry: tuple[Any, Any], params: Any) -> tuple[Any, Any]:
         """Both outcomes."""

@@ -1,8 +1,7 @@
-"""Parametric policies: ``policy(theta, observation, key) -> action``, unbatched and pure.
+"""Parametric policies: ``policy(theta, observation, key) -> action``, pure, for one observation.
 
-Policies are frozen, hashable dataclasses; their parameters theta are a pytree (a flat float32
-vector [p] except for ``MLP``), zeros of the right shape from ``example()``. Deterministic policies
-ignore the key. ValueError for a size that is not a positive integer.
+Parameters theta are a pytree: a flat float32 vector [p] but for ``MLP``. Deterministic policies
+ignore the key.
 """
 
 import dataclasses
@@ -16,17 +15,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.core.narrowing import require_held
-from jaxrace.core.validation import require_integer, require_shape
+from jaxrace.core.validation import BadArgument, require_integer, require_shape
 
 _UNROLLED_INPUTS = 16
 _MOST_ACTIONS = 2**31 - 1  # an action is an int32
 
 
 class Policy(Protocol):
-    """What every policy offers; a dataclass of your own with these members serves as well."""
+    """What every policy offers; a frozen dataclass of your own with these members will do."""
 
     def example(self) -> Any:
-        """Parameters of the right structure, shapes and dtypes, all zero (NumPy arrays)."""
+        """Parameters of the right structure, shapes and dtypes: zeros of NumPy."""
         ...
 
     def __call__(self, theta: Any, observation: Any, key: jax.Array) -> jax.Array:
@@ -38,19 +37,14 @@ class Policy(Protocol):
 class Linear:
     """Actions W s, or W s + b with an intercept: float32 [outputs], or [] for one output.
 
-    Attributes:
-        inputs: Length of the observation.
-        outputs: Length of the action.
-        bias: Add an intercept.
-
     >>> policy = Linear(inputs=2, bias=True)
     >>> print(policy(jnp.array([1.0, 2.0, 0.5]), jnp.array([1.0, 1.0]), jax.random.key(0)))
     3.5
     """
 
-    inputs: int
-    outputs: int = 1
-    bias: bool = False
+    inputs: int  # length of the observation
+    outputs: int = 1  # length of the action
+    bias: bool = False  # add an intercept
 
     def __post_init__(self) -> None:
         require_integer("inputs", self.inputs, 1)
@@ -82,11 +76,8 @@ class Linear:
 class Sigmoid:
     """Actions in (0, 1): 1 / (1 + exp(-theta . s)), with an intercept unless ``bias=False``.
 
-    The policy of the medical treatment task (Busa-Fekete et al. 2014, section 6.2). The paper's
-    population size 4 + floor(3 ln p) = 7 fits p = 3 parameters only, hence the intercept.
-
-    >>> print(Sigmoid(inputs=2)(jnp.zeros(3), jnp.array([1.0, 1.0]), jax.random.key(0)))
-    0.5
+    The policy of the medical task (Busa-Fekete et al. 2014, section 6.2). The paper's population
+    size 4 + floor(3 ln p) = 7 fits p = 3 parameters only, hence the intercept.
     """
 
     inputs: int
@@ -108,22 +99,18 @@ class Sigmoid:
 class Softmax:
     """A random discrete action: P(a | s) proportional to exp(theta . phi(s, a)).
 
-    Attributes:
-        features: ``features(observation) -> [A, p]``, the feature vector of each of A actions.
-        num_params: p.
-
     >>> policy = Softmax(features=lambda s: jnp.outer(jnp.arange(2.0), s), num_params=1)
     >>> print(policy.probabilities(jnp.array([1.0]), jnp.array([0.0])))
     [0.5 0.5]
     """
 
-    features: Callable[[Any], jax.Array]
-    num_params: int
+    features: Callable[[Any], jax.Array]  # of an observation: phi of each of A actions, [A, p]
+    num_params: int  # p
 
     def __post_init__(self) -> None:
         require_integer("num_params", self.num_params, 1)
         if not callable(self.features):
-            raise ValueError(f"features: expected a function, got {self.features!r}")
+            raise BadArgument("features", "a function", repr(self.features))
 
     def example(self) -> np.ndarray:
         """Zeros, float32 [p]."""
@@ -145,11 +132,7 @@ class Softmax:
 
 @dataclasses.dataclass(frozen=True)
 class MLP:
-    """A multilayer perceptron: tanh layers, a linear last one, then ``output``.
-
-    Attributes:
-        sizes: Lengths of the observation, of each hidden layer, and of the action; at least two.
-        output: Applied to the last layer; the identity unless given.
+    """A multilayer perceptron: tanh layers, a linear last one, then ``output`` if given.
 
     >>> policy = MLP(sizes=(2, 8, 3), output=jnp.tanh)
     >>> theta = jax.tree.map(jnp.asarray, policy.example())
@@ -157,13 +140,13 @@ class MLP:
     [0. 0. 0.]
     """
 
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # lengths of the observation, of each hidden layer, and of the action
     output: Callable[[jax.Array], jax.Array] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sizes", tuple(self.sizes))
         if len(self.sizes) < 2:
-            raise ValueError(f"sizes: expected at least two, got {self.sizes!r}")
+            raise BadArgument("sizes", "at least two", repr(self.sizes))
         for size in self.sizes:
             require_integer("sizes", size, 1)
 
@@ -180,21 +163,17 @@ class MLP:
         """The action for one observation [sizes[0]]: float32 [sizes[-1]]."""
         require_held("theta", theta)
         require_held("observation", observation)
-        hidden = observation
-        for weights, biases in theta[:-1]:
-            hidden = jnp.tanh(hidden @ weights + biases)
-        weights, biases = theta[-1]
-        action = hidden @ weights + biases
+        *hidden, last = theta
+        layer = observation
+        for weights, biases in hidden:
+            layer = jnp.tanh(layer @ weights + biases)
+        action = layer @ last[0] + last[1]
         return action if self.output is None else self.output(action)
 
 
 @dataclasses.dataclass(frozen=True)
 class Constant:
-    """The same action whatever is observed; theta is that action, a float32 [].
-
-    >>> print(Constant()(jnp.float32(0.4), None, jax.random.key(0)).round(1))
-    0.4
-    """
+    """The same action whatever is observed; theta is that action, a float32 []."""
 
     def example(self) -> np.ndarray:
         """Zero, float32 []."""
@@ -207,12 +186,7 @@ class Constant:
 
 @dataclasses.dataclass(frozen=True)
 class UniformChoice:
-    """One of the actions in theta, float32 [num_actions], drawn uniformly in every step.
-
-    >>> doses = jnp.array([0.1, 0.4])
-    >>> bool(UniformChoice(2)(doses, None, jax.random.key(0)) in doses)
-    True
-    """
+    """One of the actions in theta, float32 [num_actions], drawn uniformly in every step."""
 
     num_actions: int
 

@@ -1,9 +1,8 @@
-"""When is one outcome preferred to another: the relations of ``kernels``, composed.
+"""Preferences between outcomes: the relations of ``kernels``, composed.
 
-A preference is any function ``compare(a, b)`` of two outcomes that returns an int8 sign: +1
-where a is preferred, -1 where b is, 0 for a tie or for incomparable outcomes; it must be
-antisymmetric and pure JAX. Those made here are frozen dataclasses, so that equal ones share one
-compilation. Those of numbers compare the outcome itself, or its attribute or key ``field``.
+A preference is a pure, antisymmetric function ``compare(a, b)`` of two outcomes. It returns an int8
+sign: +1 where a is preferred, -1 where b is, 0 where they tie or are incomparable. Those made here
+are frozen dataclasses, so that equal ones share one compilation.
 """
 
 import dataclasses
@@ -16,38 +15,39 @@ import numpy as np
 
 from jaxrace import kernels
 from jaxrace.core.narrowing import require_held
+from jaxrace.core.validation import BadArgument
 
 Preference = Callable[[Any, Any], jax.Array]
 
 
 @dataclasses.dataclass(frozen=True)
-class Larger:
+class _OfNumbers:
+    field: str | int | None = None  # the outcome's attribute or key; itself unless given
+
+    def _of(self, outcome: Any) -> Any:
+        if isinstance(self.field, str) and not isinstance(outcome, dict):
+            return getattr(outcome, self.field)
+        return outcome if self.field is None else outcome[self.field]
+
+
+class Larger(_OfNumbers):
     """The outcome with the larger number is preferred; booleans count as 0 and 1.
 
     >>> print(Larger("score")({"score": 2.0}, {"score": 1.0}))
     1
     """
 
-    field: str | int | None = None
+    def __call__(self, a: Any, b: Any) -> jax.Array:
+        """int8 sign of the broadcast shape."""
+        return _order(self._of(a), self._of(b))
+
+
+class Smaller(_OfNumbers):
+    """The outcome with the smaller number is preferred."""
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
-        return _order(_field(a, self.field), _field(b, self.field))
-
-
-@dataclasses.dataclass(frozen=True)
-class Smaller:
-    """The outcome with the smaller number is preferred.
-
-    >>> print(Smaller()(2.0, 1.0))
-    -1
-    """
-
-    field: str | int | None = None
-
-    def __call__(self, a: Any, b: Any) -> jax.Array:
-        """int8 sign of the broadcast shape."""
-        return _order(_field(b, self.field), _field(a, self.field))
+        return _order(self._of(b), self._of(a))
 
 
 @dataclasses.dataclass(frozen=True, init=False)
@@ -57,10 +57,10 @@ class _Composed:
     def __init__(self, *criteria: Preference) -> None:
         name = type(self).__name__
         if not criteria:
-            raise ValueError(f"{name}: expected at least one criterion, got none")
+            raise BadArgument(name, "at least one criterion", "none")
         for criterion in criteria:
             if not callable(criterion):
-                raise ValueError(f"{name}: expected preferences (functions), got {criterion!r}")
+                raise BadArgument(name, "preferences (functions)", repr(criterion))
         object.__setattr__(self, "criteria", criteria)
 
     def _signs(self, a: Any, b: Any) -> list[jax.Array]:
@@ -81,12 +81,7 @@ class Pareto(_Composed):
 
 
 class Lexicographic(_Composed):
-    """The first criterion that does not tie decides, the most important being the first.
-
-    >>> first_alive = Lexicographic(Larger("alive"), Smaller("cost"))
-    >>> print(first_alive({"alive": True, "cost": 9.0}, {"alive": False, "cost": 1.0}))
-    1
-    """
+    """The first criterion that does not tie decides, the most important being the first."""
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
@@ -94,25 +89,16 @@ class Lexicographic(_Composed):
 
 
 def only_orders(compare: Preference) -> bool:
-    """Does a preference see nothing of numbers but which is larger, so that ranks would do?
+    """Does a preference see of numbers only which is larger, so that ranks would do?
 
-    That is known only of ``kernels.total_order``, ``Larger``, ``Smaller`` and what is composed of
-    them.
+    Known of ``kernels.total_order``, ``Larger``, ``Smaller`` and their compositions.
 
     >>> only_orders(Pareto(Smaller("cost"), Larger("quality"))), only_orders(lambda a, b: 0)
     (True, False)
     """
     if isinstance(compare, _Composed):
         return all(map(only_orders, compare.criteria))
-    return compare is kernels.total_order or isinstance(compare, Larger | Smaller)
-
-
-def _field(outcome: Any, field: str | int | None) -> Any:
-    if field is None:
-        return outcome
-    if isinstance(field, str) and not isinstance(outcome, dict):
-        return getattr(outcome, field)
-    return outcome[field]
+    return compare is kernels.total_order or isinstance(compare, _OfNumbers)
 
 
 def _order(a: Any, b: Any) -> jax.Array:
@@ -127,14 +113,13 @@ def _held(number: Any) -> jax.Array:
     """As JAX has it; ValueError if it is too large for that, or not real."""
     if not isinstance(number, jax.Array):
         require_held("outcome", _real(number))
-    found = jnp.asarray(number)  # numbers of Python stay weakly typed
-    if jnp.issubdtype(found.dtype, jnp.complexfloating):
-        raise ValueError(f"outcome: expected real numbers, got {found.dtype}")
-    return found
+    elif jnp.issubdtype(number.dtype, jnp.complexfloating):
+        raise BadArgument("outcome", "real numbers", str(number.dtype))
+    return jnp.asarray(number)  # numbers of Python stay weakly typed
 
 
 def _real(number: Any) -> np.ndarray:
     found = np.asarray(number)
     if found.dtype.kind in "cMmSU":
-        raise ValueError(f"outcome: expected real numbers, got {found.dtype}")
+        raise BadArgument("outcome", "real numbers", str(found.dtype))
     return found

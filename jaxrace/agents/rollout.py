@@ -15,6 +15,7 @@ from jaxrace.agents.policies import Policy
 from jaxrace.core.compilation import jit
 from jaxrace.core.narrowing import require_held
 from jaxrace.core.validation import (
+    BadArgument,
     require_function,
     require_hashable,
     require_integer,
@@ -23,7 +24,7 @@ from jaxrace.core.validation import (
 from jaxrace.envs import Environment, OutcomeFold, Transition
 from jaxrace.envs.environment import absorb
 
-# Of one search: they are counted in int32, with those of the race in which they are used up.
+# Of one search, which counts them in int32, those beyond the budget included.
 MOST_EPISODES = 2**30
 
 
@@ -38,14 +39,9 @@ class PolicyInTask(NamedTuple):
 class Rollout:
     """``rollout(key, option) -> outcome`` of one episode: a sampler for races.
 
-    The reward after a terminal step is 0, and the state stays as it was unless the environment
-    continues after it. The key of ``reset`` is fold_in(key, 0); step t (from 1) takes
-    fold_in(key, 2 t) for the environment and fold_in(key, 2 t - 1) for the policy.
-
-    Attributes:
-        env: See ``envs.Environment``; frozen and hashable, as are the others.
-        policy: See ``policies.Policy``.
-        fold: Makes the outcome; see ``envs.OutcomeFold``.
+    After a terminal step rewards are 0, and the state stays as it is unless the environment says
+    that it continues. ``reset`` has the key fold_in(key, 0); step t, from 1, has fold_in(key, 2 t)
+    for the environment and fold_in(key, 2 t - 1) for the policy.
 
     >>> from jaxrace.envs import medical
     >>> from jaxrace.agents.policies import Constant
@@ -66,10 +62,10 @@ class Rollout:
         require_hashable("fold", self.fold)
 
     def __call__(self, key: jax.Array, option: PolicyInTask) -> Any:
-        """Play one episode, which uses up the key; the outcome is a pytree without leading axes.
+        """The outcome of one episode, a pytree without leading axes.
 
-        ValueError where a step of the environment or an update of the fold changes structures,
-        shapes or dtypes; seen when the episode is traced.
+        ValueError if a step of the environment or an update of the fold changes structures, shapes
+        or dtypes.
         """
         require_keys("key", key, ndim=0)
         start, play, numbers = _episode(self.env, self.policy, key, option)
@@ -87,18 +83,7 @@ class Rollout:
 
 
 def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
-    """Play the episode that ``Rollout`` plays with this key, and keep all of it.
-
-    Returns:
-        A ``Transition`` whose leaves have the leading axis T.
-
-    >>> from jaxrace.envs import medical
-    >>> from jaxrace.agents.policies import Constant
-    >>> env = medical.Medical()
-    >>> option = PolicyInTask(jnp.float32(0.4), env.default_params)
-    >>> history(env, Constant(), jax.random.key(0), option).reward.shape
-    (6,)
-    """
+    """All transitions, leaves [T, ...], of the episode that ``Rollout`` plays with this key."""
     require_held("option", option)
     return _history(env, policy, key, option)
 
@@ -110,17 +95,9 @@ def _history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInT
 
 
 def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: int) -> Any:
-    """Outcomes, with leading axis n, of so many episodes of one policy; vmap it for populations.
+    """Outcomes, leaves [n, ...], of n ``episodes`` of one policy; vmap it for populations.
 
-    Episode e is drawn with fold_in(key, e).
-
-    >>> from jaxrace.envs import medical
-    >>> from jaxrace.agents.outcomes import Return
-    >>> from jaxrace.agents.policies import Constant
-    >>> env = medical.Medical()
-    >>> option = PolicyInTask(jnp.float32(0.4), env.default_params)
-    >>> evaluate(Rollout(env, Constant(), Return()), jax.random.key(0), option, 300).shape
-    (300,)
+    Episode e has the key fold_in(key, e).
     """
     require_integer("episodes", episodes, 1)
     require_keys("key", key, ndim=0)
@@ -144,10 +121,10 @@ class Progress(NamedTuple):
 def _episode(
     env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask
 ) -> tuple[Progress, Callable[[Progress, jax.Array], tuple[Progress, Transition]], jax.Array]:
-    """The start of an episode, what plays a step of it, and the numbers of its steps."""
+    """The start of an episode, the function that plays a step, and the steps' numbers."""
 
     def play(progress: Progress, number: jax.Array) -> tuple[Progress, Transition]:
-        # Keys that nobody uses cost nothing: the compiler drops their computation.
+        # The compiler drops keys without a use.
         policy_key = jax.random.fold_in(key, 2 * number - 1)
         step_key = jax.random.fold_in(key, 2 * number)
         action = policy(option.theta, env.observe(progress.state, option.env_params), policy_key)
@@ -161,7 +138,7 @@ def _episode(
 def advance(
     env: Environment, key: jax.Array, progress: Progress, action: Any, env_params: Any
 ) -> tuple[Progress, Transition]:
-    """One step of an episode, which may have ended: then nothing is earned, as ``Rollout`` says."""
+    """One step of an episode; after its end it earns nothing, see ``Rollout``."""
     state, ended = progress
     next_state, reward, terminal = env.step(key, state, action, env_params)
     _require_step(env, state, next_state, reward, terminal)
@@ -180,10 +157,7 @@ def advance(
 def _require_step(
     env: Environment, state: Any, next_state: Any, reward: Any, terminal: Any
 ) -> None:
-    """Raise unless the types of a step keep the contract; seen when it is traced.
-
-    A scan would say less, and ``where`` silently broadcasts and promotes.
-    """
+    """The types of a step keep the contract: a scan says less, ``where`` broadcasts unsaid."""
     name = f"{type(env).__name__}.step"
     _require_same_types(name, "state", state, next_state)
     for what, value, kind in (
@@ -191,16 +165,14 @@ def _require_step(
         ("a boolean scalar as terminal", terminal, jnp.bool_),
     ):
         if jnp.shape(value) != () or not jnp.issubdtype(jnp.result_type(value), kind):
-            raise ValueError(f"{name}: expected {what}, got {_described(value)}")
+            raise BadArgument(name, what, _described(value))
 
 
 def _require_same_types(name: str, what: str, before: Any, after: Any) -> None:
     structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
     if structure != after_structure:
-        raise ValueError(
-            f"{name}: expected a {what} with the structure {structure} as before, "
-            f"got {after_structure}"
-        )
+        wanted = f"a {what} with the structure {structure} as before"
+        raise BadArgument(name, wanted, str(after_structure))
     old_leaves = jax.tree_util.tree_leaves_with_path(before)
     for (path, old), new in zip(old_leaves, jax.tree.leaves(after), strict=True):
         same = jnp.shape(old) == jnp.shape(new)
@@ -208,10 +180,8 @@ def _require_same_types(name: str, what: str, before: Any, after: Any) -> None:
         if not jax.typeof(old).weak_type:
             same &= jnp.result_type(old) == jnp.result_type(new)
         if not same:
-            raise ValueError(
-                f"{name}: expected {what}{jax.tree_util.keystr(path)} to stay "
-                f"{_described(old)}, got {_described(new)}"
-            )
+            wanted = f"{what}{jax.tree_util.keystr(path)} to stay {_described(old)}"
+            raise BadArgument(name, wanted, _described(new))
 
 
 def _described(value: Any) -> str:

@@ -1,10 +1,11 @@
-"""What there is to choose from: what `jaxrace list` shows; and `jaxrace info`."""
+"""What `jaxrace list` and `jaxrace info` show."""
 
 import importlib.util
 
 from jaxrace.commands.improve import BOUNDS as LOWER_BOUNDS
+from jaxrace.commands.options import listed
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
-from jaxrace.search import strategy_names
+from jaxrace.search.strategies import WITH_STEP_SIZE, WITHOUT_STEP_SIZE
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
 BOUNDS = {
@@ -54,10 +55,8 @@ def catalogue() -> dict[str, dict[str, str]]:
         "races": RACES,
         "bounds": BOUNDS,
         "strategies": {
-            **dict.fromkeys(strategy_names.WITH_STEP_SIZE, "takes --sigma"),
-            **dict.fromkeys(
-                strategy_names.WITHOUT_STEP_SIZE, "sets its own step size: takes no --sigma"
-            ),
+            **dict.fromkeys(WITH_STEP_SIZE, "takes --sigma"),
+            **dict.fromkeys(WITHOUT_STEP_SIZE, "sets its own step size: takes no --sigma"),
         },
         "policies": POLICIES,
         "lower bounds of performance": LOWER_BOUNDS,
@@ -65,12 +64,8 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 
 def print_list() -> None:
-    """Print it, a paragraph for each subject."""
-    for subject, entries in catalogue().items():
-        print(f"{subject}:")
-        width = max(map(len, entries))
-        for name, description in entries.items():
-            print(f"  {name:{width}}  {description}".rstrip())
+    """Print the names, a paragraph for each subject."""
+    print(listed(**catalogue()))
 
 
 def print_info() -> None:

@@ -1,4 +1,4 @@
-"""Options of the command: those made from the config of a job, and those of every run."""
+"""Options of the command: made from a config, and those of every run or answer."""
 
 import dataclasses
 import functools
@@ -10,9 +10,14 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from jaxrace.core.validation import is_address
 
+Decimal = Literal["auto", "comma", "point"]
+Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar", "space"]
+Device = Literal["auto", "cpu", "gpu"]
+LOCAL = "local"  # what ``--ray`` is without an address
+
 _SEVERAL, _SEVERAL_OR_NONE = float | tuple[float, ...], float | tuple[float, ...] | None
 
-# By the type of an option, its placeholder in the help, and what it expects.
+# By the type of an option: its placeholder in the help, and what it expects.
 _TYPES: dict[Any, tuple[str, str]] = {
     int: ("N", "an integer"),
     int | None: ("N", "an integer, or null"),
@@ -27,8 +32,6 @@ _FILES = ("next", "report", "looks")  # where they are texts
 POSITIONAL = ("env", "task", "log", "scores", "votes", "problem", "matrix", "name")
 OF_RUNS = ("out", "resume", "lanes", "ray", "device", "no_compilation_cache")
 OF_ANSWERS = ("json", "report")
-Device = Literal["auto", "cpu", "gpu"]
-LOCAL = "local"  # what ``--ray`` is without an address
 
 
 def expected(hint: Any) -> str:
@@ -38,22 +41,18 @@ def expected(hint: Any) -> str:
     return _TYPES[hint][1]
 
 
-def positional_of(config: type) -> str:
-    """The field of a config that is no option."""
-    return next(field.name for field in dataclasses.fields(config) if field.name in POSITIONAL)
-
-
 def spelt(name: str) -> str:
     """An option as it is spelt in the command."""
     return f"--{name.replace('_', '-')}"
 
 
 def with_local_cluster(argv: list[str]) -> list[str]:
-    """The words of a command; of ``--ray`` and a word that is no address, the two are apart."""
-    is_alone = [
-        word == "--ray" and not is_address(after) for word, after in itertools.pairwise([*argv, ""])
+    """The words of a command, where ``--ray`` does not take a next word that is not an address."""
+    pairs = itertools.pairwise([*argv, ""])
+    return [
+        f"--ray={LOCAL}" if word == "--ray" and not is_address(after) else word
+        for word, after in pairs
     ]
-    return [f"--ray={LOCAL}" if alone else word for word, alone in zip(argv, is_alone, strict=True)]
 
 
 def described(config: type) -> tuple[str, dict[str, str]]:
@@ -66,7 +65,7 @@ def described(config: type) -> tuple[str, dict[str, str]]:
 
 
 def listed(**subjects: dict[str, str]) -> str:
-    """For the end of a help: names and a line on each, by subject."""
+    """Names and a line on each, by subject: for the list, and for the end of a help."""
     lines = []
     for subject, entries in subjects.items():
         width = max(map(len, entries))
@@ -75,7 +74,7 @@ def listed(**subjects: dict[str, str]) -> str:
 
 
 def add_options(parser: Any, config: type) -> None:
-    """An option for every field, but for the positional one; the help is that of the docstring."""
+    """An option for every field but the positional one, with the help of the docstring."""
     texts, hints = described(config)[1], get_type_hints(config)
     for field in dataclasses.fields(config):
         hint, text = hints[field.name], texts[field.name]
@@ -85,9 +84,8 @@ def add_options(parser: Any, config: type) -> None:
         if hint is bool:
             parser.add_argument(spelt(field.name), action="store_true", help=text)
             continue
-        is_choice = get_origin(hint) is Literal
         several = hint in (_SEVERAL, _SEVERAL_OR_NONE)
-        if is_choice:
+        if get_origin(hint) is Literal:
             placeholder = f"{{{','.join(get_args(hint))}}}"
         elif hint == str | None and field.name in _FILES:
             placeholder = "FILE"
@@ -126,41 +124,22 @@ def add_answer_options(parser: Any) -> None:
 
 def add_run_options(parser: Any, default: str) -> None:
     """Where a run goes, whether it goes on, and how its sweeps are done."""
-    parser.add_argument(
-        "--out",
-        metavar="DIR",
-        help=f"new or empty folder for what the run leaves (default: {default})",
+    text = f"new or empty folder for what the run leaves (default: {default})"
+    parser.add_argument("--out", metavar="DIR", help=text)
+    text = "go on with the run in --out, which was interrupted; the other options as they were"
+    parser.add_argument("--resume", action="store_true", help=text)
+    text = "jobs of a device that advance together (default: by memory and device); rounding "
+    parser.add_argument("--lanes", type=int, metavar="W", help=f"{text}depends on it")
+    text = (
+        "do the jobs on a cluster of Ray: auto, HOST:PORT or ray://HOST:PORT; without an address, "
+        "in several processes of this machine"
     )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with the run in --out, which was interrupted; the other options as they were",
+    parser.add_argument("--ray", nargs="?", const=LOCAL, metavar="ADDRESS", help=text)
+    text = (
+        "where to compute; auto: with a GPU, what ends sooner by the size of the job, or the one "
+        "on which a run began (default: auto)"
     )
-    parser.add_argument(
-        "--lanes",
-        type=int,
-        metavar="W",
-        help="jobs of a device that advance together (default: by memory and device); "
-        "rounding depends on it",
-    )
-    parser.add_argument(
-        "--ray",
-        nargs="?",
-        const=LOCAL,
-        metavar="ADDRESS",
-        help="do the jobs on a cluster of Ray: auto, HOST:PORT or ray://HOST:PORT; without an "
-        "address, in several processes of this machine",
-    )
-    parser.add_argument(
-        "--device",
-        type=Device,
-        default="auto",
-        metavar="{auto,cpu,gpu}",
-        help="where to compute; auto: with a GPU, what ends sooner by the size of the job, or the "
-        "one on which a run began (default: auto)",
-    )
-    parser.add_argument(
-        "--no-compilation-cache",
-        action="store_true",
-        help="neither read nor write compiled programs in the user's cache folder",
-    )
+    shown = "{auto,cpu,gpu}"
+    parser.add_argument("--device", type=Device, default="auto", metavar=shown, help=text)
+    text = "neither read nor write compiled programs in the user's cache folder"
+    parser.add_argument("--no-compilation-cache", action="store_true", help=text)

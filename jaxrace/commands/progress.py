@@ -1,28 +1,28 @@
-"""What the command shows of a job while it runs."""
+"""What the command shows while it runs."""
 
 import contextlib
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from jaxrace.answers.answer import shown
-from jaxrace.commands.job import OnStage
 from jaxrace.commands.printing import say
 
-# On a pipe a line with a rate comes after this many seconds and this share of a stage, or later.
-_SECONDS_PER_LINE = 2.0
-_SHARE_PER_LINE = 0.125
+OnStage = Callable[[str, int, int], None]  # a stage, how much of it is done, and how much there is
+
+# On a pipe a line with a rate comes after so many seconds and such a share of a stage, or later.
+_SECONDS_PER_LINE, _SHARE_PER_LINE = 2.0, 0.125
 
 
-class Stages:
-    """An ``on_stage``: moves a bar, or else prints a line for every stage; if timed, with rates."""
+class _Stages:
+    """An ``on_stage``: moves a bar, or prints a line for every stage, and rates if timed."""
 
     def __init__(
-        self, console: Console, unit: str, is_timed: bool = False, bar: Progress | None = None
+        self, console: Console, unit: str, is_timed: bool, bar: Progress | None = None
     ) -> None:
         self._console, self._unit, self._is_timed, self._bar = console, unit, is_timed, bar
         if bar is not None:  # without a total it pulses
@@ -36,7 +36,7 @@ class Stages:
         now = time.perf_counter()
         if stage != self._stage or done == 0:
             self._stage, self._started, self._last_line = stage, now, now
-            self._first_done = self._last_done = done  # more than 0 if it was resumed
+            self._first_done = self._last_done = done  # more than 0 after an interruption
             if self._bar is not None:
                 self._bar.reset(self._task, description=stage, total=total or None, detail="")
                 return
@@ -56,11 +56,11 @@ class Stages:
 
 @contextlib.contextmanager
 def waiting(console: Console, text: str) -> Iterator[None]:
-    """Say on a terminal what is done, once the block has taken two seconds."""
+    """Show a text on a terminal, once the block has taken two seconds."""
     if not console.is_interactive:
         yield
         return
-    status = console.status(Text(shown(text)))  # a name is no markup
+    status = console.status(Text(shown(text)))  # not markup
     timer = threading.Timer(_SECONDS_PER_LINE, status.start)
     timer.start()
     try:
@@ -73,11 +73,11 @@ def waiting(console: Console, text: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def shown_stages(console: Console, unit: str = "jobs", is_timed: bool = False) -> Iterator[OnStage]:
-    """An ``on_stage`` for a ``Job``: a bar on a terminal, else lines."""
+    """An ``on_stage``: a bar on a terminal, else lines."""
     if not console.is_interactive:
-        yield Stages(console, unit, is_timed)
+        yield _Stages(console, unit, is_timed)
         return
     name, counted = TextColumn("{task.description:24}"), TextColumn("{task.fields[detail]}")
     columns = name, BarColumn(bar_width=None), counted, TimeRemainingColumn(compact=True)
     with Progress(*columns, console=console, transient=True) as bar:
-        yield Stages(console, unit, is_timed, bar)
+        yield _Stages(console, unit, is_timed, bar)

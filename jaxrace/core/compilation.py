@@ -1,8 +1,7 @@
 """How programs are compiled and kept: by the size of the job, and on disk if asked to.
 
-XLA takes seconds to compile for a CPU what then runs for milliseconds. A small job that plain
-Python calls is compiled with cheap options: in a quarter of the time, to a program that takes five
-to fifteen times as long. Under a user's `jit` or `vmap` nothing is chosen here.
+Small jobs that plain Python calls are compiled with cheap options, in a quarter of the time, to a
+program that runs five to fifteen times as long. Under a user's `jit` or `vmap` nothing is chosen.
 """
 
 import contextlib
@@ -22,73 +21,54 @@ from jax.core import Tracer
 from jaxrace.kernels.devices import made_alone, platform
 
 _LEVEL = "xla_backend_optimization_level"
-
-# Public options of XLA, which come and go with its versions.
-_CHEAP = {
+_CHEAP = {  # options that come and go with XLA's versions
     _LEVEL: 0,
     "xla_cpu_use_fusion_emitters": False,
     "xla_cpu_parallel_codegen_split_count": 1,
 }
-
-# On a GPU each process measures which of several kernels is faster, and they round differently.
+# On a GPU each process would measure which of several kernels is faster; they round differently.
 _UNTUNED = {"xla_gpu_autotune_level": 0}
 
-# Comparisons, or steps of that size: where cheap options stop to pay, at level 0 and at level 1.
-SMALL, MIDDLING = 1e7, 1e9
+# Work is counted in comparisons, or steps of that size.
+SMALL, MIDDLING = 1e7, 1e9  # up to which cheap options pay, at level 0 and at level 1
 _ON_CPU = 3e8  # which a CPU has done before a GPU has its program
 _STEP = 100  # what a step of a loop takes, in numbers
 
-# Programs that a function keeps, each for other static arguments. That of a race may take 30 MB.
-MOST_PROGRAMS = 32
+_MOST_PROGRAMS = 32  # that a function keeps; one of a race may take 30 MB
 
 _NOTHING = np.int32(0)
 
 
 def is_traced(tree: Any) -> bool:
-    """Is any array of the tree a tracer, that is, are we inside jit or vmap?"""
+    """Is any leaf of the tree a tracer, as inside of jit and vmap?"""
     return any(isinstance(x, Tracer) for x in jax.tree.leaves(tree))
 
 
 def stack(*arrays: Any) -> Any:
-    """``jnp.stack``, which compiles a program for every shape; on the host of what is no tracer.
-
-    >>> stack(np.float32(1), np.float32(2)).shape
-    (2,)
-    """
+    """``jnp.stack``; on the host unless traced, as it compiles a program for every shape."""
     return jnp.stack(arrays) if is_traced(arrays) else jax.device_put(np.stack(arrays))
 
 
 def is_outermost() -> bool:
-    """Are operations done here and now, and not written down by a `jit` around them?
-
-    >>> seen = []
-    >>> _ = jax.jit(lambda x: seen.append(is_outermost()) or x)(1)
-    >>> is_outermost(), seen
-    (True, [False])
-    """
+    """Are operations executed now, and not traced by a `jit` around them?"""
     return not isinstance(jax.device_put(_NOTHING), Tracer)
 
 
 def jit(
     num_static: int,
     work: Callable[..., float] | None = None,
-    most: int = MOST_PROGRAMS,
+    most: int = _MOST_PROGRAMS,
     donated: tuple[int, ...] = (),
 ) -> Callable[[Any], Any]:
-    """``jax.jit`` with compile options that fit the size of the job; it forgets old programs.
+    """``jax.jit`` with compile options by the size of the job, that keeps few programs.
 
-    Where plain Python calls, the options are those of ``options_for``, and the device is that of
-    ``place_of``. Under a user's `jit` or
-    `vmap` the function is what it is written as.
-
-    The first ``num_static`` arguments, all by position, are static: hashable. ``jax.jit`` keeps
-    thousands of programs: one more for each time that a cell of a notebook defines a function anew.
+    If plain Python calls, ``options_for`` chooses the options and ``place_of`` the device.
+    ``jax.jit`` keeps thousands of programs, one for each run of a notebook's cell.
 
     Args:
-        num_static: How many arguments are static.
-        work: ``work(*args)``, in comparisons of two outcomes, or steps of that size. None for a
-            program that never has much to do.
-        most: Programs that are kept; the one that was not called for the longest time goes first.
+        num_static: How many arguments, the first ones by position, are static: hashable.
+        work: ``work(*args)``; None for a program that never has much to do.
+        most: Programs that are kept; the one called the longest time ago goes first.
         donated: Numbers of the other arguments, from 0, that may be overwritten.
 
     >>> @jit(num_static=1)
@@ -108,14 +88,13 @@ def jit(
 
             options = None if needed is None else options_for(needed)
             if needed == math.inf and jax.default_backend() != "cpu":
-                options = None  # a large batch on a GPU is worth choosing its kernels by the clock
+                options = None  # for a large batch on a GPU, kernels are measured
             return jax.jit(of_arrays, donate_argnums=donated, compiler_options=options)
 
         def call(*args: Any) -> Any:
             needed = cpu = None
             if not is_traced(args) and is_outermost():
                 given = 0.0 if work is None else work(*args)
-                # One program of a size.
                 needed = next(most for most in (SMALL, MIDDLING, math.inf) if given <= most)
                 cpu = place_of(given, args)
             with contextlib.nullcontext() if cpu is None else jax.default_device(cpu):
@@ -131,9 +110,9 @@ def jit(
 
 
 def cost_of(function: Callable[..., Any], *args: Any) -> float:
-    """Numbers that a pure function computes, as ``work``; inf where a loop has no known end.
+    """Numbers that a pure function computes, as ``work``; inf for a loop without a known end.
 
-    ``args`` are arrays or anything of their shapes and types. Traced once for all of a shape.
+    ``args`` are arrays or anything of their shapes and types.
 
     >>> cost_of(lambda x: jax.lax.fori_loop(0, 10, lambda i, x: x + i, x), jnp.float32(0)) > 1_000
     True
@@ -162,55 +141,36 @@ def _cost(jaxpr: Any) -> float:
 
 
 def options_for(work: float) -> dict[str, Any] | None:
-    """For ``compile``, by the size of the job; None where the user has chosen, or for a GPU.
+    """Options for ``compile`` by the size of the job; None if the user has set them.
 
-    Cheap ones are those that this XLA knows, at level 0 for a small job. A large one has level 1
-    alone, which takes half to three quarters of the time to compile, and runs about as fast. On a
-    GPU the kernels are the same in every process, and so are the bits.
+    Small jobs have cheap options at level 0. Large ones have level 1 alone, which compiles in half
+    to three quarters of the time, and runs about as fast. On a GPU all processes have the same
+    kernels.
     """
     is_on_cpu = platform() == "cpu"
     chosen = _LEVEL if is_on_cpu else next(iter(_UNTUNED))
     if f"--{chosen}=" in os.environ.get("XLA_FLAGS", ""):
         return None
     if not is_on_cpu:
-        return _untuned_options()
-    return (_cheap_options() if work <= MIDDLING else {}) | {_LEVEL: int(work > SMALL)}
+        return _known(*_UNTUNED.items())
+    return (_known(*_CHEAP.items()) if work <= MIDDLING else {}) | {_LEVEL: int(work > SMALL)}
 
 
 @functools.cache
-def _cheap_options() -> dict[str, Any]:
-    """Only compiling tells which XLA knows: some hundredths of a second."""
-    if _is_known(_CHEAP):
-        return _CHEAP
-    return {name: value for name, value in _CHEAP.items() if _is_known({name: value})}
-
-
-@functools.cache
-def _untuned_options() -> dict[str, Any]:
-    return _UNTUNED if _is_known(_UNTUNED) else {}
-
-
-def _is_known(options: dict[str, Any]) -> bool:
+def _known(*options: tuple[str, Any]) -> dict[str, Any]:
+    """The options that this XLA knows, which only compiling tells."""
     try:
-        jax.jit(lambda: 0, compiler_options=options).lower().compile()
+        jax.jit(lambda: 0, compiler_options=dict(options)).lower().compile()
     except jax.errors.JaxRuntimeError:
-        return False
-    return True
+        each = map(_known, options) if len(options) > 1 else ()
+        return dict(itertools.chain.from_iterable(known.items() for known in each))
+    return dict(options)
 
 
 def place_of(work: float, args: Any, default: Any = None) -> Any:
-    """The CPU, where JAX's default device is another one and a job is small; else None.
+    """The CPU for a small job, if JAX's ``default`` device is another one; else None.
 
-    A CPU has done it before another device has its program. None, too, if any array has been put on
-    a device, or the user has named a default one.
-
-    Args:
-        work: In comparisons, as in ``jit``.
-        args: What the program is given.
-        default: JAX's default device, unless it is to be another.
-
-    >>> place_of(1e6, jnp.arange(3), jax.local_devices(backend="cpu")[0]) is None
-    True
+    None, too, if an array of ``args`` has been put on a device, or the user has named a default.
     """
     if work > _ON_CPU or getattr(jax.config, "jax_default_device", None) is not None:
         return None
@@ -227,7 +187,7 @@ def compile_ahead(function: Any, *args: Any, work: float = math.inf) -> Any:
     """Trace and compile a jitted function for arguments like these, by the size of the job.
 
     ``args`` are arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments; the
-    program is called without the latter. XLA_FLAGS may set a CPU's level of optimisation.
+    program is called without the latter.
 
     >>> program = compile_ahead(jax.jit(lambda x: 2 * x), jax.ShapeDtypeStruct((2,), "float32"))
     >>> print(program(jax.numpy.array([1.0, 2.0], "float32")))
@@ -239,26 +199,13 @@ def compile_ahead(function: Any, *args: Any, work: float = math.inf) -> Any:
 def use_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:
     """Keep compiled programs on disk, for the next process: call it before anything is computed.
 
-    A cell of a notebook that is run again, or a script, then finds what it has compiled before.
-    Several processes may share the folder. Where it cannot be written, what is there is read, and
-    JAX warns.
-
-    Args:
-        folder: Where. By default what JAX_COMPILATION_CACHE_DIR says, or else a folder of jaxrace
-            in the user's cache folder.
-
-    Returns:
-        The folder.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:  # doctest: +SKIP
-    ...     use_compilation_cache(folder)
+    Several processes may share the folder, which is returned: JAX_COMPILATION_CACHE_DIR, or one in
+    the user's cache folder, unless given. One that cannot be written is read, and JAX warns.
     """
     from platformdirs import user_cache_dir
 
     folder = folder or os.environ.get("JAX_COMPILATION_CACHE_DIR") or user_cache_dir("jaxrace")
     jax.config.update("jax_enable_compilation_cache", True)
     jax.config.update("jax_compilation_cache_dir", str(folder))
-    # Dozens of small programs together take a second or two.
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)  # small ones add up
     return Path(folder)

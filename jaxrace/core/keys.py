@@ -1,4 +1,4 @@
-"""Typed keys: two of a seed; and as plain numbers and back, as no file format knows them."""
+"""Typed keys: two from a seed; as plain numbers for files, and back."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def with_keys(numbers: Any, like: Any) -> Any:
     def wrap(x: Any, like: Any) -> Any:
         if not is_key(like):
             return x
-        # Of NumPy's arrays jnp.asarray compiles a program for each shape.
+        # jnp.asarray would compile a program for each shape.
         return jax.random.wrap_key_data(jax.device_put(x), impl=jax.random.key_impl(like))
 
     return jax.tree.map(wrap, numbers, like)

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all: written under a temporary name and renamed."""
+"""Files that are whole or absent: written under a temporary name and renamed."""
 
 import contextlib
 import hashlib
@@ -12,13 +12,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from jaxrace.core.validation import require_plain_file
+from jaxrace.core.validation import BadArgument, require_plain_file
 
 StrPath = str | os.PathLike[str]
-
-# Of a file that is being written; no user's file is called so.
-_UNFINISHED = re.compile(r"\..+\.jaxrace-\w+\.tmp")
-
+_UNFINISHED = re.compile(r"\..+\.jaxrace-\w+\.tmp")  # a file that is being written
 _CHECKSUM = "checksum"
 
 
@@ -30,13 +27,7 @@ def write_file(path: StrPath, content: bytes) -> None:
 
 @contextlib.contextmanager
 def new_file(path: StrPath) -> Iterator[BinaryIO]:
-    """A file to be written piece by piece; it is there when the block has ended without error.
-
-    >>> with new_file("note.txt") as file:
-    ...     _ = file.write(b"done")
-    >>> Path("note.txt").read_text()
-    'done'
-    """
+    """A file to be written piece by piece; it appears when the block ends without error."""
     path = Path(path)
     temporary = path.with_name(f".{path.name}.jaxrace-{uuid.uuid4().hex}.tmp")
     try:
@@ -45,7 +36,12 @@ def new_file(path: StrPath) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
-        sync_folder(path.parent)
+        if hasattr(os, "O_DIRECTORY"):  # its name outlives a loss of power
+            handle = os.open(path.parent, os.O_DIRECTORY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -59,25 +55,21 @@ def write_arrays(path: StrPath, *arrays: Any, **named: Any) -> str:
 
 
 def unfinished_in(folder: StrPath) -> list[Path]:
-    """What a process that was killed while it wrote has left half-written in a folder."""
+    """The half-written files of killed processes in a folder."""
     found = Path(folder).glob(".*.tmp")
     return [path for path in found if _UNFINISHED.fullmatch(path.name) and path.is_file()]
 
 
 def write_json(path: StrPath, content: Mapping[str, Any]) -> None:
-    """Write JSON with a checksum, so that ``read_json`` sees what has been changed, cut or renamed.
+    """Write JSON with a checksum, by which ``read_json`` sees if it was changed, cut or renamed.
 
-    ``content`` is numbers, text, lists and mappings of them; ValueError for NaN and infinity.
-
-    >>> write_json("note.json", {"seed": 3})
-    >>> read_json("note.json")
-    {'seed': 3}
+    ``content`` is finite numbers, text, lists and mappings of them.
     """
     write_file(path, to_json(content, path))
 
 
 def read_json(path: StrPath) -> dict[str, Any]:
-    """What ``write_json`` has written; ValueError if it is something else, or damaged."""
+    """What ``write_json`` was given; ValueError if the file is damaged, or another one."""
     require_plain_file("file", path)
     return from_json(Path(path).read_bytes(), path)
 
@@ -94,15 +86,14 @@ def from_json(text: bytes, path: StrPath) -> dict[str, Any]:
     """What ``to_json`` was given; ValueError if it is damaged, or of a file of another name."""
     with contextlib.suppress(ValueError, RecursionError):  # no UTF-8, no JSON, too deep
         content = json.loads(text.decode())
-        # Folders that were left before there were names in checksums are read, too.
+        # Checksums of older versions have no names.
         if isinstance(content, dict) and content.pop(_CHECKSUM, None) in (
             _checksum(content, path),
             _checksum(content, ""),
         ):
             return content
-    raise ValueError(
-        f"{path}: expected what was written there, got something else, or a part of it"
-    )
+    got = "something else, or a part of it"
+    raise BadArgument(str(path), "what was written there", got)
 
 
 def _checksum(content: Mapping[str, Any], path: StrPath) -> str:
@@ -114,13 +105,3 @@ def checksum_of(path: StrPath) -> str:
     """SHA-256 of a file."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def sync_folder(folder: StrPath) -> None:
-    """Let the names in a folder outlive a loss of power, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        handle = os.open(folder, os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -1,8 +1,4 @@
-"""Figures from what runs leave on disk.
-
-matplotlib is imported where it is used, because it is slow to import; pyplot, which keeps windows
-and global state, is not used.
-"""
+"""Figures of runs. matplotlib, slow to import, is imported where it is used."""
 
 import io
 import warnings
@@ -28,8 +24,6 @@ _COLUMNS = 2  # of panels
 def learning_curve(folder: files.StrPath) -> "Figure":
     """Every metric of a run over the training episodes used, with the baselines beside it.
 
-    Its log has the columns "repeat" and "episodes" and one for every metric; its summary has
-    "metrics" (labels by name), "baselines" (for each the means), "env", "method" and "repeats".
     A repeat's value after e episodes is that of its last row of the log with at most e episodes.
     """
     log, summary = runs.read_log(folder), runs.read_summary(folder)
@@ -61,11 +55,7 @@ def learning_curve(folder: files.StrPath) -> "Figure":
 
 
 def heat_map(folder: files.StrPath) -> "Figure":
-    """The metrics of all settings of a grid, means over the repeats.
-
-    Its summary has "settings" (for each "sigma", "delta" and the means), "metrics" (labels by
-    name), "env", "method" and "repeats".
-    """
+    """The metrics of all settings of a grid, means over the repeats."""
     summary = runs.read_summary(folder)
     labels, settings = summary["metrics"], summary["settings"]
     # A step size that is None is the strategy's own.
@@ -85,9 +75,8 @@ def heat_map(folder: files.StrPath) -> "Figure":
         names = ["default" if sigma is None else f"{sigma:g}" for sigma in sigmas]
         panel.set_yticks(range(len(sigmas)), names)
     most = "up to " if "race" in summary else ""
-    figure.suptitle(
-        f"{summary['env']}: {summary['method']}, means of {most}{summary['repeats']} repeats"
-    )
+    means = f"means of {most}{summary['repeats']} repeats"
+    figure.suptitle(f"{summary['env']}: {summary['method']}, {means}")
     return figure
 
 
@@ -121,14 +110,6 @@ def tidy(panel: "Axes", thousands: str = "", **texts: Any) -> None:
         getattr(panel, f"{axis}axis").set_major_formatter("{x:,.0f}")
 
 
-def band(
-    panel: "Axes", x: Any, middle: Any, half: Any, color: str, label: str = "", **style: Any
-) -> None:
-    """A curve, and a pale band of a width to both sides of it."""
-    panel.plot(x, middle, color=color, label=label, **style)
-    panel.fill_between(x, middle - half, middle + half, color=color, alpha=0.15, lw=0)
-
-
 def legend_below(figure: "Figure", columns: int) -> None:
     """One legend for all panels: that of the first one."""
     handles, names = figure.axes[0].get_legend_handles_labels()
@@ -151,8 +132,7 @@ def save_twice(figure: "Figure", path: Path) -> bytes:
 def drawn(figure: "Figure", kind: str) -> bytes:
     """The content of a file of a kind, such as "png" or "svg".
 
-    Names in a script that no font at hand has are boxes in a PNG, and text in an SVG, which is for
-    the fonts of those who look at it.
+    Letters that no font here has are boxes in a PNG, and text in an SVG, for the viewer's fonts.
     """
     import matplotlib
 

@@ -1,11 +1,11 @@
-"""Tables, as CSV files and in Markdown."""
+"""Tables in CSV and Markdown."""
 
 import contextlib
 import csv
 import html
 import io
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +19,8 @@ from jaxrace.runs.files import StrPath, new_file
 def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
     """Write a table as CSV.
 
-    ``columns`` are integers, floats, booleans or text by name, each [rows], or a single one for all
-    rows; or several such pieces of a table that follow each other, in any order of names. A
-    float32 is written with the digits that tell it from other float32 numbers.
+    ``columns`` are integers, floats, booleans or text by name, each [rows] or one for all rows; or
+    several such pieces, one after the other. A float32 has the digits that tell it from others.
 
     >>> write_table("table.csv", {"k": np.array([1, 2]), "task": np.array(["normal", "uniform"])})
     >>> read_table("table.csv")["task"].tolist()
@@ -44,15 +43,8 @@ def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str
         text.detach()  # else it would close the file, which is not ready
 
 
-def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarray]:
-    """The columns of a CSV file, each [rows]: int64, float64, bool or text, as those of ``text``.
-
-    ValueError if the file is no table.
-
-    >>> write_table("table.csv", {"k": np.array([1, 2])})
-    >>> read_table("table.csv")
-    {'k': array([1, 2])}
-    """
+def read_table(path: StrPath) -> dict[str, np.ndarray]:
+    """The columns of a CSV file, each [rows]: int64, float64, bool or text."""
     require_plain_file("table", path)
     # Spreadsheets put a mark before the first name.
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
@@ -63,10 +55,7 @@ def read_table(path: StrPath, text: Collection[str] = ()) -> dict[str, np.ndarra
     if not names:
         raise ValueError("it is empty")
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return {
-        name: np.array(column, str) if name in text else _parsed(column)
-        for name, column in zip(names, columns, strict=True)
-    }
+    return {name: _parsed(column) for name, column in zip(names, columns, strict=True)}
 
 
 def _parsed(column: tuple[str, ...]) -> np.ndarray:
@@ -80,7 +69,7 @@ def _parsed(column: tuple[str, ...]) -> np.ndarray:
 
 
 def markdown_text(text: str) -> str:
-    r"""A text that is not ours as Markdown shows it: no headings, pictures, links, tags, formulas.
+    r"""A user's text in Markdown, which shows it as it is: no links, tags, formulas and so on.
 
     >>> print(markdown_text("![x](http://a.b)"), markdown_text("1. <b> | my_model"))
     !\[x\](http:\//a.b) 1\. &lt;b&gt; \| my_model
@@ -94,7 +83,7 @@ def markdown_text(text: str) -> str:
 
 
 def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table in Markdown, of cells in Markdown; see ``markdown_text``.
+    """A table in Markdown, of cells in Markdown.
 
     >>> print(markdown_table(["k", "draws"], [[1, "3,000"]]))
     | k | draws |

@@ -1,13 +1,13 @@
 """Learning policies: EDPS and PB-EDPS, an evolution strategy driven by a race."""
 
+from jaxrace.search.driver import Learner as Learner
+from jaxrace.search.driver import SearchJob as SearchJob
 from jaxrace.search.driver import SearchLog as SearchLog
+from jaxrace.search.driver import SearchWork as SearchWork
 from jaxrace.search.driver import run_searches as run_searches
 from jaxrace.search.driver import stack_params as stack_params
 from jaxrace.search.final_race import FinalRace as FinalRace
 from jaxrace.search.final_race import FinalRaceParams as FinalRaceParams
-from jaxrace.search.job import Learner as Learner
-from jaxrace.search.job import SearchJob as SearchJob
-from jaxrace.search.job import SearchWork as SearchWork
 from jaxrace.search.policy_search import PolicySearch as PolicySearch
 from jaxrace.search.policy_search import SearchParams as SearchParams
 from jaxrace.search.policy_search import SearchRow as SearchRow

@@ -1,17 +1,22 @@
-"""Many policy searches side by side: one compiled program, one generation per call."""
+"""Many policy searches: as one compiled program, or as the jobs of a sweep. Axes: S settings."""
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
 
+from jaxrace.agents.policies import Policy
 from jaxrace.core.compilation import compile_ahead, jit, stack
-from jaxrace.core.validation import require_keys
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import BadArgument, require_keys
 from jaxrace.racing import base
+from jaxrace.search import small
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 
 Params = TypeVar("Params")
@@ -39,8 +44,7 @@ def run_searches(
     Args:
         search: What to run.
         keys: B keys, all on one device.
-        params: One for all searches, or a batch with leaves [B, ...] (``stack_params``), which may
-            differ in any number.
+        params: One for all searches, or a batch with leaves [B, ...] (``stack_params``).
         on_generation: Called with the episodes used so far, int32 [B], when the program is
             compiled (all zero) and after every generation.
 
@@ -59,20 +63,15 @@ def run_searches(
     """
     require_keys("keys", keys, ndim=1)
     if not keys.size:
-        raise ValueError("keys: expected at least one key, got none")
+        raise BadArgument("keys", "at least one key", "none")
     if not keys.sharding.is_fully_replicated:
-        raise ValueError(
-            f"keys: expected all on one device, got them on {len(keys.sharding.device_set)}; "
-            "jaxrace.sweep.run shares searches out among devices"
-        )
+        got, hint = len(keys.sharding.device_set), "jaxrace.sweep.run shares searches out"
+        raise BadArgument("keys", "all on one device", f"them on {got}", f"; {hint} among devices")
     if not isinstance(params, SearchParams):
-        raise ValueError(
-            f"params: expected what search.params() makes, got {type(params).__name__}"
-        )
+        raise BadArgument("params", "what search.params() makes", type(params).__name__)
     if params.budget.ndim and params.budget.shape != keys.shape:
-        raise ValueError(
-            f"params: expected {keys.shape[0]} of them, one per key, got {params.budget.shape[0]}"
-        )
+        wanted = f"{keys.shape[0]} of them, one per key"
+        raise BadArgument("params", wanted, str(params.budget.shape[0]))
     started = time.perf_counter()
     states = _init_all(search, keys, params)
     step_all = compile_ahead(_step_all, search, states, params)
@@ -91,19 +90,15 @@ def run_searches(
         rows.append(row)
         episodes = row.episodes
         report(episodes)
-    finished = time.perf_counter()
+    ended = time.perf_counter()
     stacked = jax.tree.map(lambda *x: np.stack(x), *rows)
-    return SearchLog(
-        rows=stacked,
-        generations=stacked.generation[-1],
-        learned=jax.tree.map(lambda x: x[-1], stacked.best),
-        compile_seconds=compiled - started,
-        run_seconds=finished - compiled,
-    )
+    learned = jax.tree.map(lambda x: x[-1], stacked.best)
+    seconds = compiled - started, ended - compiled
+    return SearchLog(stacked, stacked.generation[-1], learned, *seconds)
 
 
 def _axis(params: SearchParams) -> int | None:
-    """That of the searches, if each has params of its own."""
+    """The axis of the searches, if each has params of its own."""
     return 0 if params.budget.ndim else None
 
 
@@ -120,7 +115,7 @@ def _step_all(search: PolicySearch, states: SearchState, params: SearchParams) -
 def _raise_for_invalid(
     search: PolicySearch, before: SearchState, params: SearchParams, row: SearchRow
 ) -> None:
-    """Name the search, the generation, and by running the race again the policy and the round."""
+    """Name the search and the generation, and, by another race, the policy and the round."""
     number = int(np.argmin(row.valid))
     state = jax.tree.map(lambda x: x[number], before)
     own = jax.tree.map(lambda x: x[number], params) if params.budget.ndim else params
@@ -128,7 +123,7 @@ def _raise_for_invalid(
     where = f" of search {number}, generation {int(row.generation[number])}"
     base.raise_if_invalid(invalid, where)
     # Another program: it may round differently.
-    raise ValueError(f"outcomes: expected finite numbers, got NaN or infinity in a race{where}")
+    raise BadArgument("outcomes", "finite numbers", f"NaN or infinity in a race{where}")
 
 
 def stack_params(params: list[Params]) -> Params:
@@ -138,8 +133,87 @@ def stack_params(params: list[Params]) -> Params:
     (2,)
     """
     if not params:
-        raise ValueError("params: expected at least one, got none")
+        raise BadArgument("params", "at least one", "none")
     kinds = [(jax.tree.structure(p), *map(jnp.shape, jax.tree.leaves(p))) for p in params]
     if len(set(kinds)) != 1:
-        raise ValueError("params: expected those of one search, got some that differ in shape")
+        raise BadArgument("params", "those of one search", "some that differ in shape")
     return jax.tree.map(stack, *params)
+
+
+class Learner(Protocol):
+    """A way to learn a policy, frozen and hashable: ``PolicySearch``, ``FinalRace``.
+
+    Its rows have ``ran``, ``generation``, ``episodes`` (so far), ``simulated``, ``best`` (theta)
+    and ``valid``.
+    """
+
+    @property
+    def policy(self) -> Policy:
+        """The class of the policies."""
+        ...
+
+    def init(self, key: jax.Array, params: Any) -> Any:
+        """The state before the first generation."""
+        ...
+
+    def step(self, state: Any, params: Any) -> tuple[Any, Any]:
+        """The next state, and a row of the log."""
+        ...
+
+    def done(self, state: Any, params: Any) -> jax.Array:
+        """Is the search over? A bool []."""
+        ...
+
+
+@pytree
+class SearchJob:
+    """One search to be made."""
+
+    key: jax.Array
+    setting: ArrayLike  # int32 [], its number
+
+
+_State = tuple[Any, ArrayLike]  # of a search, and the number of its setting
+
+
+@pytree
+class SearchWork:
+    """What ``sweep.run`` does with a ``SearchJob``."""
+
+    search: Learner = dataclasses.field(metadata={"static": True})
+    settings: Any  # the params of the searches, leaves [S, ...]; see ``stack_params``
+
+    def init(self, job: SearchJob) -> _State:
+        """The state before the first generation, and the number of the setting."""
+        return self.search.init(job.key, self._params(job.setting)), job.setting
+
+    def step(self, state: _State) -> tuple[_State, Any]:
+        """One generation."""
+        search_state, setting = state
+        search_state, row = self.search.step(search_state, self._params(setting))
+        return (search_state, setting), row
+
+    def host_step(self, jobs: Any) -> Callable[..., Any] | None:
+        """``step`` of B searches side by side, for a learner that has that: see ``small``."""
+        return self._step_lanes if small.has_small_steps(self.search) else None
+
+    def _step_lanes(self, states: _State, alive: Any) -> tuple[_State, Any, Any]:
+        """States, rows and which of them ran, leaves [B, ...]."""
+        search_states, setting = states
+        is_one = jax.tree.leaves(self.settings)[0].shape[0] == 1
+        axis, at = (None, 0) if is_one else (0, np.asarray(setting))
+        params = jax.tree.map(lambda x: np.asarray(x)[at], self.settings)
+        search_states, row = small.step_lanes(self.search, search_states, params, axis, alive)
+        return (search_states, setting), row, row.ran
+
+    def done(self, state: _State) -> jax.Array:
+        """Is the search over?"""
+        return self.search.done(state[0], self._params(state[1]))
+
+    def failed(self, row: Any) -> jax.Array:
+        """Was a counted outcome NaN or infinite?"""
+        return ~row.valid
+
+    def _params(self, setting: ArrayLike) -> Any:
+        take = functools.partial(jax.lax.dynamic_index_in_dim, index=setting, keepdims=False)
+        return jax.tree.map(take, self.settings)

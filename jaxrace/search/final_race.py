@@ -1,6 +1,6 @@
 """A search that ends with a race between the best policies of its last generations.
 
-Rank 1 of a search's last race is partly a lucky one: that race had few rounds. Axes: L candidates.
+The last race of a search alone has few rounds, so its rank 1 is partly lucky. Axes: L candidates.
 """
 
 import dataclasses
@@ -13,16 +13,15 @@ import numpy as np
 from jaxrace import racing
 from jaxrace.agents.policies import Policy
 from jaxrace.agents.rollout import PolicyInTask
-from jaxrace.core.validation import require_integer
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import BadArgument, require_integer
 from jaxrace.envs.environment import absorb
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 
-# Generations have keys of their own, from 0 on.
-_KEY_NUMBER = 2**32 - 1
+_KEY_NUMBER = 2**32 - 1  # of the final race; generations count from 0
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class FinalRaceParams:
     """The numbers of the search and of the race at its end."""
 
@@ -31,10 +30,9 @@ class FinalRaceParams:
     max_rounds: jax.Array  # int32 [], n_max of the final race
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class FinalRaceState:
-    """A search between two generations, or before or after its final race."""
+    """A search between two steps."""
 
     search: SearchState
     recent: Any  # theta of the best of the last L generations, leaves [L, ...]
@@ -43,25 +41,14 @@ class FinalRaceState:
 
 @dataclasses.dataclass(frozen=True)
 class FinalRace:
-    """A learner: a policy search, and then one more "generation" that recommends a policy.
+    """A learner: a policy search, and a last step that recommends a policy by a race.
 
-    In the row of the final race, ``options_decided`` and ``finished`` are of its L candidates.
+    In the row of that step, ``options_decided`` and ``finished`` are of its L candidates.
 
     Attributes:
         search: Runs until the budget, less what is reserved, is used up.
         race: Between the rank 1 of its last L = ``race.num_options`` generations; ``top`` is 1.
             Where there were fewer generations, theta = 0 is a candidate.
-
-    >>> from jaxrace.envs import medical
-    >>> from jaxrace.agents.policies import Sigmoid
-    >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
-    >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
-    >>> final = racing.PreferenceRace(num_options=5, top=1, capacity=40, compare=medical.prefer)
-    >>> learner = FinalRace(search, final)
-    >>> params = learner.params(search.params(10.0, budget=500), budget=700)
-    >>> state, row = jax.jit(learner.step)(learner.init(jax.random.key(0), params), params)
-    >>> int(params.max_rounds), int(row.generation), row.best.shape
-    (40, 1, (3,))
     """
 
     search: PolicySearch
@@ -69,7 +56,7 @@ class FinalRace:
 
     def __post_init__(self) -> None:
         if self.race.top != 1:
-            raise ValueError(f"race: expected top = 1, got {self.race.top}")
+            raise BadArgument("race", "top = 1", str(self.race.top))
 
     @property
     def policy(self) -> Policy:
@@ -82,8 +69,8 @@ class FinalRace:
         """The numbers of both; ValueError if nothing is left for the final race.
 
         Args:
-            search: Those of the search, with its own budget.
-            budget: Of both; each candidate gets its share of the rest, as far as the race has room.
+            search: The numbers of the search, with its own budget.
+            budget: Of both; the candidates share the rest, as far as the race has room.
             delta: Error probability of the final race.
             **race_numbers: Further numbers of its ``params``.
         """
@@ -118,7 +105,7 @@ class FinalRace:
         self, state: FinalRaceState, params: FinalRaceParams
     ) -> tuple[jax.Array, PolicyInTask, Any]:
         """The key, options and params of the final race."""
-        # Before its time it is a race of no rounds, which asks for nothing.
+        # Before the search is done it has no rounds, and asks for nothing.
         rounds = jnp.where(self._is_final(state, params), params.max_rounds, 0)
         race_params = self.race.params_at(params.race, rounds)
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.search.env))(state.recent)
@@ -133,7 +120,7 @@ class FinalRace:
         row: SearchRow,
         result: Any,
     ) -> tuple[FinalRaceState, SearchRow]:
-        """The rest of a step, once the search has made its own, and the final race is run."""
+        """The rest of a step, given the search's own step and the result of the final race."""
         is_final = self._is_final(state, params)
         recent = self.remember(state.recent, row)
         winner = jax.tree.map(lambda x: x[result.ranking[0]], recent)
@@ -152,9 +139,9 @@ class FinalRace:
         return FinalRaceState(searched, recent, state.finished | is_final), row
 
     def remember(self, recent: Any, row: SearchRow) -> Any:
-        """The best of the last L generations, with that of a row that has ``ran``."""
-        place = row.generation % self.race.num_options
-        remembered = jax.tree.map(lambda x, best: x.at[place].set(best), recent, row.best)
+        """The best of the last L generations, with that of the row if it has ``ran``."""
+        index = row.generation % self.race.num_options
+        remembered = jax.tree.map(lambda x, best: x.at[index].set(best), recent, row.best)
         return absorb(~row.ran, recent, remembered)
 
     def _is_final(self, state: FinalRaceState, params: FinalRaceParams) -> jax.Array:

@@ -21,24 +21,19 @@ from jaxrace.agents.policies import Policy
 from jaxrace.agents.rollout import MOST_EPISODES, PolicyInTask, Rollout, evaluate
 from jaxrace.core.compilation import jit, stack
 from jaxrace.core.narrowing import require_held
-from jaxrace.core.validation import require_integer, require_keys, require_kind
+from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import BadArgument, require_integer, require_keys, require_kind
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.environment import absorb
 from jaxrace.racing.comparing import ComparingRace, check_compare
 from jaxrace.search.strategies import Strategy
 
-# n_max grows or shrinks by this factor from one generation to the next.
-_ADAPTATION = 1.25
-
-# Floor and cap of n_max (Busa-Fekete et al. 2014, section 6.2).
-_MIN_ROUNDS, _MAX_ROUNDS = 3, 100
-
-# Random policies, and episodes of each, on whose outcomes a preference is tried.
-_TRIAL_POLICIES, _TRIAL_EPISODES = 8, 8
+_ADAPTATION = 1.25  # n_max grows or shrinks by this factor in each generation
+_MIN_ROUNDS, _MAX_ROUNDS = 3, 100  # floor and cap of n_max (Busa-Fekete et al. 2014, section 6.2)
+_TRIAL_POLICIES, _TRIAL_EPISODES = 8, 8  # on whose outcomes a preference is tried
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class SearchParams:
     """The numbers of a search; make them with ``PolicySearch.params``."""
 
@@ -50,8 +45,7 @@ class SearchParams:
     max_rounds: jax.Array  # float32 [], cap of n_max
 
 
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True)
+@pytree
 class SearchState:
     """A search between two generations."""
 
@@ -78,7 +72,7 @@ class SearchRow(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """What a search needs to know of a generation's race. Axes: K policies."""
+    """What a search needs of a generation's race. Axes: K policies."""
 
     ranking: jax.Array  # int32 [K], from best to worst
     enough: jax.Array  # bool [], fewer rounds might do: n_max shrinks
@@ -103,11 +97,11 @@ class Generation(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class PolicySearch:
-    """A policy search, written as init / step / done so that searches can be batched by vmap.
+    """A policy search, written as init / step / done; ``jax.vmap`` makes batches.
 
-    n_max starts at its floor; an unfinished race multiplies it by 1.25, a finished one divides
-    it by 1.25. It is kept as a float and rounded up for the race. A search ends after the race in
-    which its budget is used up; the policy it has learned is rank 1 of that race.
+    n_max starts at its floor. An unfinished race multiplies it by 1.25, a finished one divides it
+    by 1.25; the race has it rounded up. A search ends after the race in which its budget is used
+    up, and has learned rank 1 of that race.
 
     Attributes:
         env: See ``envs.Environment``.
@@ -117,10 +111,9 @@ class PolicySearch:
             ``racing.HoeffdingRace`` (EDPS), with num_options = lambda and top = mu.
         strategy: The evolution strategy.
         chunk: Rounds simulated at once, see ``racing.run``; the race's own unless given.
-        common_random_numbers: Do all policies of a generation meet the same episodes, as far as
-            chance goes (the same patients, say)? Each policy's chance of doing better than another
-            is estimated without bias, and with much less noise where one episode is harder than
-            another; the races' bounds do not hold (see ``racing.run``).
+        common_random_numbers: All policies of a generation meet the same chance, such as the same
+            patients. How often one does better than another is then estimated without bias and
+            with less noise, but the races' bounds do not hold (see ``racing.run``).
 
     >>> from jaxrace.envs import medical
     >>> from jaxrace.agents.policies import Sigmoid
@@ -149,15 +142,11 @@ class PolicySearch:
         _ = self.rollout  # makes its own checks
         size, parents = self.strategy.population_size, self.strategy.num_parents
         if self.race.num_options != size:
-            raise ValueError(
-                f"race: expected num_options = population_size = {size}, "
-                f"got {self.race.num_options}"
-            )
+            wanted = f"num_options = population_size = {size}"
+            raise BadArgument("race", wanted, str(self.race.num_options))
         if self.strategy.name == "CMA_ES" and self.race.top != parents:
-            raise ValueError(
-                f"race: expected top = {parents}, the {parents} of {size} that CMA_ES recombines, "
-                f"got {self.race.top}"
-            )
+            wanted = f"top = {parents}, the {parents} of {size} that CMA_ES recombines"
+            raise BadArgument("race", wanted, str(self.race.top))
 
     @property
     def rollout(self) -> Rollout:
@@ -176,13 +165,12 @@ class PolicySearch:
     ) -> SearchParams:
         """The numbers of a search; ``stack_params`` makes a batch of them.
 
-        ValueError if one is outside its range, or the race's ``compare`` is no antisymmetric sign
-        on the outcomes of some random policies.
+        ValueError if one is outside its range, or if the race's ``compare`` is not an antisymmetric
+        sign on outcomes of random policies.
 
         Args:
             sigma0: Initial step size, for strategies that have one; evosax's default unless given.
-            delta: Error probability of each race; several take turns, each for an equal part of the
-                budget.
+            delta: Error probability of each race; several take turns, in equal parts of the budget.
             budget: Episodes; the race in which they are used up is still finished.
             min_rounds: Floor of n_max, and its first value; at most 3 unless given.
             max_rounds: Cap of n_max; 100, or the race's capacity if that is less, unless given.
@@ -193,7 +181,7 @@ class PolicySearch:
         require_held("env_params", env_params)
         deltas = list(delta) if isinstance(delta, Sequence) else [delta]
         if not deltas:
-            raise ValueError("delta: expected at least one, got none")
+            raise BadArgument("delta", "at least one", "none")
         tables = [self.race.table(each, **race_numbers) for each in deltas]
         if max_rounds is None:
             max_rounds = min(_MAX_ROUNDS, int(tables[0].max_rounds))
@@ -215,7 +203,7 @@ class PolicySearch:
         )
 
     def init(self, key: jax.Array, params: SearchParams) -> SearchState:
-        """The state before the first generation; ValueError if ``key`` is no key."""
+        """The state before the first generation."""
         require_keys("key", key, ndim=0)
         start = self.policy.example()
         return SearchState(
@@ -232,7 +220,7 @@ class PolicySearch:
         return state.episodes >= params.budget
 
     def step(self, state: SearchState, params: SearchParams) -> tuple[SearchState, SearchRow]:
-        """One generation. A search that is done stays as it is and costs no race."""
+        """One generation. A search that is done stays as it is, without a race."""
         asked = self.ask(state, params)
         return self.tell(state, params, asked, self._ranked(asked))
 
@@ -245,7 +233,6 @@ class PolicySearch:
         told = self.strategy.tell(
             asked.tell_key, population, ranked.ranking, asked.strategy, params.strategy, example
         )
-        best = jax.tree.map(lambda x: x[ranked.ranking[0]], population)
         adapted = jnp.where(ranked.enough, state.rounds / _ADAPTATION, state.rounds * _ADAPTATION)
         next_state = SearchState(
             key=state.key,
@@ -253,7 +240,7 @@ class PolicySearch:
             strategy=told,
             rounds=jnp.clip(adapted, params.min_rounds, params.max_rounds),
             episodes=state.episodes + ranked.samples,
-            best=best,
+            best=jax.tree.map(lambda x: x[ranked.ranking[0]], population),
         )
         next_state = absorb(done, state, next_state)
         row = SearchRow(
@@ -279,7 +266,7 @@ class PolicySearch:
         population, asked = self.strategy.ask(
             keys[0], state.strategy, params.strategy, self.policy.example()
         )
-        # A search that is done gives a race of no rounds, which asks for nothing.
+        # The race of a search that is done has no rounds, and asks for nothing.
         rounds = jnp.ceil(state.rounds).astype(jnp.int32)
         max_rounds = jnp.where(self.done(state, params), 0, rounds)
         options = jax.vmap(lambda theta: PolicyInTask(theta, params.env))(population)
@@ -300,7 +287,7 @@ class PolicySearch:
 
 
 def ranked_by(result: Any) -> Ranked:
-    """What a search needs to know of one race."""
+    """What a search needs of one race's result."""
     return Ranked(
         ranking=result.ranking,
         enough=result.decided,
@@ -313,22 +300,18 @@ def ranked_by(result: Any) -> Ranked:
 
 
 def _current_table(state: SearchState, params: SearchParams) -> Any:
-    """Those numbers of the race whose turn it is."""
+    """The race's numbers whose turn it is."""
     count = jax.tree.leaves(params.race)[0].shape[0]
-    if count == 1:  # without a lookup that differs between the lanes of a batch
+    if count == 1:  # without a lookup by a batched index
         return jax.tree.map(lambda x: x[0], params.race)
-    # Episodes times count could overflow.
-    part = params.budget // count
+    part = params.budget // count  # not episodes * count, which could overflow
     turn = jnp.minimum(state.episodes // jnp.maximum(part, 1), count - 1)
     return jax.tree.map(lambda x: x[turn], params.race)
 
 
 @functools.lru_cache(maxsize=32)
 def _check_preference(compare: Callable[[Any, Any], jax.Array], rollout: Rollout) -> None:
-    """Raise unless ``compare`` is an antisymmetric sign on outcomes of random policies.
-
-    The search, one program, could not. What has passed once is not tried again.
-    """
+    """Raise unless ``compare`` is an antisymmetric sign on outcomes of random policies."""
     if inspect.isfunction(compare) and compare.__module__.startswith("jaxrace.envs."):
         return  # tested with its environment; a program less to compile
     with jax.ensure_compile_time_eval():  # also where a search is set up under jit
@@ -338,7 +321,7 @@ def _check_preference(compare: Callable[[Any, Any], jax.Array], rollout: Rollout
 
 @jit(1)
 def _trial_outcomes(rollout: Rollout, key: jax.Array) -> Any:
-    """Those of random policies around the start: leaves [policies, episodes, ...]."""
+    """Outcomes of random policies around the start: leaves [policies, episodes, ...]."""
 
     def of_policy(key: jax.Array) -> Any:
         play_key, noise_key = jax.random.split(key)

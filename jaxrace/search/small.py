@@ -1,12 +1,10 @@
-"""Steps of a few searches side by side, as plain Python makes them: small programs, on the host.
+"""Steps of a few searches side by side, as several small programs that plain Python calls.
 
-They leave the rows that ``step`` leaves under vmap. One program for a whole step takes one and a
-half times as long, with all that the command does: it draws, races, evolves and evaluates. Here one
-program draws for all races, and for evaluations. Axes: B searches, K policies of each, n rounds.
+They leave the rows of ``step`` under vmap. One program for a whole step compiles for longer than it
+runs. Axes: B searches, K policies of each, n rounds.
 """
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -17,66 +15,51 @@ from jaxrace import kernels
 from jaxrace.agents.rollout import Rollout
 from jaxrace.core.compilation import MIDDLING, jit
 from jaxrace.core.keys import with_keys, without_keys
-from jaxrace.racing import PreferenceRace, base, drawing
-from jaxrace.racing.preference.race import PIECE
-from jaxrace.search import counting
+from jaxrace.racing import base, drawing
 from jaxrace.search.final_race import FinalRace, FinalRaceState
 from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, ranked_by
 
-Axis = int | None  # that of the searches in their params, if they have their own
-# Takes rounds, rows as drawing has them, and who asks, bool [B, K]: samples [B, K, n, ...].
-Draw = Callable[[int, drawing.Rows, np.ndarray], Any]
+Axis = int | None  # of the searches in their params, if each has its own
 
 
 def has_small_steps(learner: Any) -> bool:
     """Can ``step_lanes`` make the steps of this learner?"""
-    return type(search_of(learner)) is PolicySearch
+    return type(_search_of(learner)) is PolicySearch
 
 
-def chunk_of(learner: Any) -> int:
-    """Rounds that are drawn at once, in every race of a learner."""
-    search = search_of(learner)
-    return search.race.chunk if search.chunk is None else search.chunk
-
-
-def search_of(learner: Any) -> Any:
+def _search_of(learner: Any) -> Any:
     """The policy search of a learner, which may have a final race."""
     return learner.search if isinstance(learner, FinalRace) else learner
 
 
 def step_lanes(
-    learner: Any,
-    states: Any,
-    params: Any,
-    axis: Axis,
-    alive: np.ndarray,
-    draw: Draw | None = None,
+    learner: Any, states: Any, params: Any, axis: Axis, alive: np.ndarray
 ) -> tuple[Any, SearchRow]:
     """One step of B searches: their next states, and a row of each, leaves [B, ...].
 
-    Searches that end early wait for the others, so that all final races are run together; those
-    that wait leave rows that have not ``ran``. ``alive``, bool [B], are those that have not failed
-    or ended; ``draw`` draws outcomes unless the rollout of the search shall.
+    Searches that end early wait for the others, so that all final races run together; the rows of
+    those that wait have not ``ran``. ``alive``, bool [B], are those that neither failed nor ended.
     """
-    search = search_of(learner)
-    draw = draw or functools.partial(draw_rows, search.rollout)
+    search = _search_of(learner)
     is_final = (
         search is not learner
         and not (~np.asarray(_is_done(search, axis, states.search, params.search)) & alive).any()
     )
-    asked, begun, *of_race = _ask(learner, axis, is_final, states, params)
-    race = learner.race if is_final else search.race
-    ended = _play(race, draw, chunk_of(learner), begun, *of_race)
-    return _tell(learner, axis, is_final, states, params, asked, ended, of_race[1])
+    asked, keys, races, asks, options, race_params = _ask(learner, axis, is_final, states, params)
+    race, told = learner.race if is_final else search.race, 0
+    chunk = search.race.chunk if search.chunk is None else search.chunk
+    while np.asarray(asks).any():
+        rows = keys, options, races.simulated
+        outcomes = _draw(search.rollout, chunk, rows, np.asarray(asks))
+        races, asks = _tell_race(race, races, outcomes, race_params, np.int32(told))
+        told += chunk
+    return _tell(learner, axis, is_final, states, params, asked, races, race_params)
 
 
-def draw_rows(
-    sample: drawing.Sample, num_rounds: int, rows: drawing.Rows, asked: np.ndarray
-) -> Any:
+def _draw(rollout: Rollout, num_rounds: int, rows: drawing.Rows, asked: np.ndarray) -> Any:
     """The next samples [B, K, n, ...] of those that ask, and zeros for the others, in NumPy.
 
-    One program draws any number of options, a block of them at once. It has the options of a job of
-    ``sample.work`` comparisons, if the sampler says so.
+    One program draws any number of options, a block at a time.
     """
     size = kernels.sizes().rows
     numbers = jax.tree.map(np.asarray, without_keys(rows))
@@ -87,7 +70,7 @@ def draw_rows(
     for piece in pieces:
         block = np.resize(piece, size)  # filled up with options that are drawn already
         own = jax.tree.map(lambda x, block=block: x[block], numbers)
-        found.append(_draw_block(sample, num_rounds, *with_keys(own, rows)))
+        found.append(_draw_block(rollout, num_rounds, *with_keys(own, rows)))
 
     def together(*parts: jax.Array) -> np.ndarray:
         drawn = np.zeros((asked.size, *parts[0].shape[1:]), parts[0].dtype)
@@ -98,44 +81,17 @@ def draw_rows(
     return jax.tree.map(together, *found)
 
 
-@jit(2, work=lambda sample, *_: getattr(sample, "work", MIDDLING))
-def _draw_block(sample: drawing.Sample, num_rounds: int, *rows: Any) -> Any:
-    return drawing.of_rows(sample, num_rounds)(*rows)
+@jit(2, work=lambda *_: MIDDLING)
+def _draw_block(rollout: Rollout, num_rounds: int, *rows: Any) -> Any:
+    return drawing.of_rows(rollout, num_rounds)(*rows)
 
 
-def _play(
-    race: base.Race,
-    draw: Draw,
-    chunk: int,
-    begun: tuple[jax.Array, Any, jax.Array],
-    options: Any,
-    params: Any,
-) -> Any:
-    """The last states of B races; ``begun`` are keys of options, states, and who asks first."""
-    option_keys, states, asked = begun
-    told = 0
-    compare = race.compare if isinstance(race, PreferenceRace) and chunk <= PIECE else None
-    while np.asarray(asked).any():
-        rows = option_keys, options, states.simulated
-        outcomes = draw(chunk, rows, np.asarray(asked))
-        if compare is not None:
-            states, outcomes = counting.count(compare, states, outcomes, params, told)
-        states, asked = _tell_race(
-            race, compare is not None, states, outcomes, params, np.int32(told)
-        )
-        told += chunk
-    return states
-
-
-@jit(2, donated=(0,))
+@jit(1, donated=(0,))
 def _tell_race(
-    race: Any, is_counted: bool, states: Any, outcomes: Any, params: Any, told: jax.Array
+    race: base.Race, states: Any, outcomes: Any, params: Any, told: jax.Array
 ) -> tuple[Any, jax.Array]:
-    """The states of B races, and who asks next, bool [B, K]; of outcomes, or what they came to."""
-    if is_counted:
-        states = race.decide_lanes(states, outcomes, params)
-    else:
-        states = race.tell_lanes(states, outcomes, params, told)
+    """The states of B races, and who asks next, bool [B, K]."""
+    states = race.tell_lanes(states, outcomes, params, told)
     return states, jax.vmap(race.ask)(states, params)
 
 
@@ -146,11 +102,11 @@ def _is_done(search: PolicySearch, axis: Axis, states: SearchState, params: Any)
 
 @jit(3)
 def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> Any:
-    """What a search asks, races that have begun, and their options and params.
+    """What a search asks; keys, states, who asks first, options and params of the races begun.
 
     ``is_final`` says that they are the final ones.
     """
-    search = search_of(learner)
+    search = _search_of(learner)
 
     def ask(state: Any, params: Any) -> Any:
         if is_final:
@@ -169,7 +125,7 @@ def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> 
     option_keys = drawing.option_keys(keys, race.num_options, common)
     begun = jax.vmap(lambda params: race.init(example, params))(race_params)
     asks = jax.vmap(race.ask)(begun, race_params)
-    return asked, (option_keys, begun, asks), options, race_params
+    return asked, option_keys, begun, asks, options, race_params
 
 
 @functools.partial(jax.jit, static_argnums=0)  # for its shape: traced once
@@ -185,38 +141,29 @@ def _tell(
     states: Any,
     params: Any,
     asked: Any,
-    ended: Any,
+    races: Any,
     race_params: Any,
 ) -> tuple[Any, SearchRow]:
-    """What a learner makes of races that have ``ended``."""
-    search = search_of(learner)
+    """What a learner makes of races that have ended."""
+    search = _search_of(learner)
 
-    def tell(state: Any, params: Any, asked: Any, ended: Any, race_params: Any) -> Any:
+    def tell(state: Any, params: Any, asked: Any, race: Any, race_params: Any) -> Any:
         if is_final:
-            result = learner.race.result(ended, race_params)
+            result = learner.race.result(race, race_params)
             row = _without_generation(state.search)
             return learner.tell(state, params, state.search, row, result)
-        ranked = ranked_by(search.race.result(ended, race_params))
+        ranked = ranked_by(search.race.result(race, race_params))
         if search is learner:
             return search.tell(state, params, asked, ranked)
         searched, row = search.tell(state.search, params.search, asked, ranked)
         recent = learner.remember(state.recent, row)
         return FinalRaceState(searched, recent, state.finished), row
 
-    return jax.vmap(tell, (0, axis, 0, 0, 0))(states, params, asked, ended, race_params)
+    return jax.vmap(tell, (0, axis, 0, 0, 0))(states, params, asked, races, race_params)
 
 
 def _without_generation(state: SearchState) -> SearchRow:
     """The row of a search that is done."""
-    none, no = jnp.zeros((), jnp.int32), jnp.zeros((), bool)
-    return SearchRow(
-        ran=no,
-        generation=state.generation,
-        episodes=state.episodes,
-        simulated=none,
-        max_rounds=none,
-        options_decided=none,
-        finished=no,
-        best=state.best,
-        valid=~no,
-    )
+    zero, no = jnp.zeros((), jnp.int32), jnp.zeros((), bool)
+    counted = state.generation, state.episodes, zero, zero, zero
+    return SearchRow(no, *counted, finished=no, best=state.best, valid=~no)

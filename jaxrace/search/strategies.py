@@ -1,6 +1,6 @@
-"""The one adapter to evosax: distribution-based evolution strategies by name.
+"""The adapter to evosax: distribution-based evolution strategies by name.
 
-evosax is imported when the first strategy is made, because its import starts a JAX backend.
+evosax is imported when the first strategy is made: its import starts a JAX backend.
 """
 
 import contextlib
@@ -15,20 +15,34 @@ import numpy as np
 from jax.core import Tracer
 
 from jaxrace.core.compilation import options_for
-from jaxrace.core.validation import require_choice, require_integer, require_positive
-from jaxrace.search.strategy_names import SUPPORTED, WITH_STEP_SIZE
+from jaxrace.core.validation import (
+    BadArgument,
+    require_choice,
+    require_integer,
+    require_positive,
+)
 
-# Of C's eigenvalues, in generations times n (c_1 + c_mu).
-_GAP = 0.5
+# evosax classes that sample around a mean and need ranks alone. Left out: those that keep the best
+# member of earlier generations (ranks of different races do not compare), those that need more
+# arguments, and LM_MA_ES, which gives NaN in few dimensions.
+WITH_STEP_SIZE = (
+    *("CMA_ES", "Sep_CMA_ES", "MA_ES", "Rm_ES", "CR_FM_NES", "SNES", "xNES", "PGPE", "ARS"),
+    *("SimpleES", "DiscoveredES", "LearnedES", "EvoTF_ES"),
+)
+# These schedule their step size themselves.
+WITHOUT_STEP_SIZE = ("Open_ES", "GuidedES", "ASEBO", "ESMC")
+SUPPORTED: tuple[str, ...] = WITH_STEP_SIZE + WITHOUT_STEP_SIZE
+
+_GAP = 0.5  # between decompositions of C, in generations times n (c_1 + c_mu)
 
 
 @dataclasses.dataclass(frozen=True)
 class Strategy:
     """An evolution strategy that is told rankings, never values.
 
-    CMA_ES recombines the best mu = lambda // 2 with positive weights only, as Hansen's tutorial
-    and the EDPS papers do (evosax's own default adds negative weights). ``example`` is a solution,
-    a pytree of the right structure, shapes and dtypes.
+    CMA_ES recombines the best mu = lambda // 2 with positive weights only, as Hansen's tutorial and
+    the EDPS papers do; evosax's default adds negative ones. ``example`` is a solution, a pytree of
+    the right structure, shapes and dtypes.
 
     Attributes:
         name: One of ``SUPPORTED``.
@@ -61,19 +75,17 @@ class Strategy:
         return self.name in WITH_STEP_SIZE
 
     def params(self, example: Any, sigma0: float | None = None) -> Any:
-        """evosax's parameters, strongly typed.
+        """evosax's parameters, strongly typed, with an initial step size unless that is None.
 
-        ``sigma0`` is the initial step size, the strategy's own default unless given; ValueError if
-        the strategy has none.
+        ValueError if the strategy has none.
         """
         params = self._algorithm(example).defaults
         if sigma0 is None:
             return params
         if not self.has_step_size:
-            raise ValueError(
-                f"sigma0: {self.name} has no initial step size; "
-                f"strategies that have one: {', '.join(WITH_STEP_SIZE)}"
-            )
+            wanted = f"none for {self.name}, which has no initial step size"
+            have_one = f"; strategies that have one: {', '.join(WITH_STEP_SIZE)}"
+            raise BadArgument("sigma0", wanted, repr(sigma0), have_one)
         require_positive("sigma0", sigma0)
         return params.replace(std_init=jax.device_put(np.asarray(sigma0, params.std_init.dtype)))
 
@@ -104,29 +116,24 @@ class Strategy:
     ) -> Any:
         """The state after a ``ranking``, int32 [lambda], of the members from best to worst.
 
-        ``population`` and ``state`` are from ``ask``. ValueError if a length is not lambda, or, not
-        under a trace, if ``ranking`` is no order of the members.
+        ``population`` and ``state`` are from ``ask``. ValueError if a length is not lambda, or if a
+        ``ranking`` that is not traced is not an order of the members.
         """
         size = self.population_size
         for leaf in jax.tree.leaves(population):
             if jnp.shape(leaf)[:1] != (size,):
-                raise ValueError(
-                    f"population: expected leaves with leading axis {size}, "
-                    f"got {list(jnp.shape(leaf))}"
-                )
-        dtype = jnp.result_type(ranking)
-        if jnp.shape(ranking) != (size,) or not jnp.issubdtype(dtype, jnp.integer):
-            raise ValueError(
-                f"ranking: expected integers [{size}], got {dtype}{list(jnp.shape(ranking))}"
-            )
+                got = str(list(jnp.shape(leaf)))
+                raise BadArgument("population", f"leaves with leading axis {size}", got)
+        dtype, shape = jnp.result_type(ranking), jnp.shape(ranking)
+        if shape != (size,) or not jnp.issubdtype(dtype, jnp.integer):
+            raise BadArgument("ranking", f"integers [{size}]", f"{dtype}{list(shape)}")
         is_known = not isinstance(ranking, Tracer)
         if is_known and sorted(np.asarray(ranking).tolist()) != list(range(size)):
-            raise ValueError(
-                f"ranking: expected 0 to {size - 1} in some order, got {ranking.tolist()}"
-            )
+            wanted = f"0 to {size - 1} in some order"
+            raise BadArgument("ranking", wanted, str(ranking.tolist()))
         # evosax minimises: the fitness of a member is its rank.
-        places = jnp.arange(size, dtype=jnp.float32)
-        fitness = jnp.zeros_like(places).at[ranking].set(places)
+        ranks = jnp.arange(size, dtype=jnp.float32)
+        fitness = jnp.zeros_like(ranks).at[ranking].set(ranks)
         with _modes_of_evosax():
             told, _ = self._algorithm(example).tell(key, population, fitness, state, params)
             return _strong(told)
@@ -154,12 +161,10 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
         try:
             algorithm = kind(population_size=size, solution=example, metrics_fn=lambda *_: {})
         except AssertionError as error:
-            raise ValueError(
-                f"population_size: {strategy.name} does not take {size} ({error})"
-            ) from error
-        if strategy.name == "ESMC" and size % 2:
-            # evosax takes it, and fails in the first generation: it samples in pairs.
-            raise ValueError(f"population_size: ESMC takes even sizes only, got {size}")
+            wanted = f"a size that {strategy.name} takes"
+            raise BadArgument("population_size", wanted, str(size), f" ({error})") from error
+        if strategy.name == "ESMC" and size % 2:  # evosax fails in the first generation
+            raise BadArgument("population_size", "an even one for ESMC", str(size))
         if algorithm.fitness_shaping_fn is weights_fitness_shaping_fn:
             algorithm.fitness_shaping_fn = _weights_of_ranks
     if strategy.name == "CMA_ES":
@@ -177,8 +182,7 @@ def _build(strategy: Strategy, structure: Any, shapes: tuple) -> Any:
 def _with_stall_indicator_of_the_tutorial(kind: Any) -> Any:
     """evosax 0.3.2 counts one generation too many in h_sigma (Hansen 2016, page 28).
 
-    It hands over g + 1 and takes the exponent 2 (g + 1 + 1) of it, and so hardly ever stalls the
-    rank-one update in the first generations.
+    With g + 1 for g it hardly ever stalls the rank-one update in the first generations.
     """
 
     def h_std(self: Any, norm_p_std: jax.Array, generation_counter: Any, params: Any) -> jax.Array:
@@ -190,9 +194,9 @@ def _with_stall_indicator_of_the_tutorial(kind: Any) -> Any:
 def _with_few_decompositions(kind: Any) -> Any:
     """CMA_ES that decomposes the covariance matrix C = B D^2 B' only after it has changed enough.
 
-    The gap is that of Hansen's purecma.py, .5 / (n (c_1 + c_mu)) generations: one in few
-    dimensions, so that nothing changes there, and 4 for n = 64, lambda = 16. evosax also multiplies
-    by C^-1/2 what only negative weights need. Tried with evosax 0.3.2, whose ``_ask`` it replaces.
+    The gap is that of Hansen's purecma.py, .5 / (n (c_1 + c_mu)) generations: 1 in few dimensions,
+    4 for n = 64, lambda = 16. Replaces ``_ask`` of evosax 0.3.2, and leaves out a product with
+    C^-1/2 that only negative weights need.
     """
     from evosax.algorithms.distribution_based.cma_es import eigen_decomposition
 
@@ -214,16 +218,15 @@ def _with_few_decompositions(kind: Any) -> Any:
 
 
 def _weights_of_ranks(_: Any, fitness: jax.Array, __: Any, params: Any) -> jax.Array:
-    """evosax sorts the fitness for its ranks, which is what ``tell`` hands over."""
+    """The fitness is the ranks already: nothing to sort."""
     return params.weights[fitness.astype(jnp.int32)]
 
 
 @contextlib.contextmanager
 def _modes_of_evosax() -> Iterator[None]:
-    """Float32 and int32 whether or not x64 is on, and promotion whether or not it is strict.
+    """Float32, int32 and standard promotion whatever JAX's modes are: evosax writes out no dtypes.
 
-    evosax writes no dtypes out and leaves promotion to JAX. What it does not know yet is NaN, which
-    must not leave this block: ``jax_debug_nans`` would take it for a mistake.
+    Its NaN stand for what is not known yet, and must not leave this block.
     """
     x64, promotion = jax.enable_x64(False), jax.numpy_dtype_promotion("standard")
     with x64, promotion, jax.debug_nans(False):
@@ -231,7 +234,7 @@ def _modes_of_evosax() -> Iterator[None]:
 
 
 def _narrow(leaf: Any) -> np.dtype:
-    """The dtype that a leaf of a solution has for evosax: of 32 bits, also where x64 is on."""
+    """The dtype of a leaf for evosax: of 32 bits, with x64 too."""
     with jax.enable_x64(False):
         return jax.dtypes.canonicalize_dtype(jnp.result_type(leaf))
 

@@ -1,8 +1,8 @@
 """What a sweep keeps on disk, so that it goes on as if it had never stopped.
 
-A folder holds ``rows-N.npz``, the rows of finished steps; ``lanes-N.npz``, the lanes in flight; and
-``checkpoint.json``, with digests of both, which is replaced as a whole when they are on the disk.
-What came after it is computed again, bit for bit.
+A folder holds ``rows-N.npz``, the rows so far; ``lanes-N.npz``, the lanes in flight; and
+``checkpoint.json`` with digests of both, replaced as a whole once they are on the disk. What came
+later is computed again, bit for bit.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import numpy as np
 
 from jaxrace import runs
 from jaxrace.core.keys import without_keys
-from jaxrace.core.validation import require_number
+from jaxrace.core.validation import BadArgument, require_number
 from jaxrace.runs import files
 from jaxrace.sweep.lanes import traced
 from jaxrace.sweep.work import Jobs, Work
@@ -31,34 +31,21 @@ _JOBS_AT_ONCE = 4096  # are made, to be compared
 
 @dataclasses.dataclass(frozen=True)
 class Checkpoints:
-    """Where and when a sweep is saved.
+    """Where and when a sweep is saved."""
 
-    Attributes:
-        folder: Made if it is not there.
-        config: What it was asked to do, as JSON has it; one of another config is not resumed.
-        every: Seconds between checkpoints.
-        resume: Go on from the last checkpoint; without one, begin.
-        on_saved: Called after each checkpoint.
-
-    Raises:
-        ValueError: ``every`` is negative, or ``config`` is no JSON.
-
-    >>> Checkpoints("runs/grid/checkpoint", {"seed": 0}).every
-    30.0
-    """
-
-    folder: str | Path
+    folder: str | Path  # made if it is not there
+    # What the sweep is asked to do, as JSON has it; one of another config is not resumed.
     config: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-    every: float = 30.0
-    resume: bool = False
-    on_saved: Callable[[], None] = lambda: None
+    every: float = 30.0  # seconds between checkpoints
+    resume: bool = False  # go on from the last checkpoint, if there is one
+    on_saved: Callable[[], None] = lambda: None  # called after each checkpoint
 
     def __post_init__(self) -> None:
         require_number("every", self.every, least=0)
         try:
             json.dumps(dict(self.config))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"config: expected what JSON can hold, got {error}") from error
+            raise BadArgument("config", "what JSON can hold", str(error)) from error
 
 
 def is_saved(folder: str | Path) -> bool:
@@ -68,10 +55,7 @@ def is_saved(folder: str | Path) -> bool:
 
 @contextlib.contextmanager
 def opened(checkpoints: Checkpoints) -> Iterator[Checkpoints]:
-    """The same with the whole path of the folder, which a sweep has for itself meanwhile.
-
-    ValueError if another process works there, or there is a checkpoint and no ``resume``.
-    """
+    """The same with the absolute path of the folder, which is locked meanwhile."""
     folder = Path(checkpoints.folder).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     with runs.locked(folder):
@@ -81,19 +65,18 @@ def opened(checkpoints: Checkpoints) -> Iterator[Checkpoints]:
 
 
 def load(folder: Path, identify: Callable[[], Any]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """What was saved last, if anything; ValueError if it is damaged, or of another sweep."""
+    """The arrays and the header saved last, if any; ValueError if damaged or of another sweep."""
     if not is_saved(folder):
         return {}, {}
     if (folder / SHARDS).is_file():
-        raise ValueError(
-            f"folder: expected a sweep that began here, got one on a cluster in '{folder}'"
-        )
+        got = f"one on a cluster in '{folder}'"
+        raise BadArgument("folder", "a sweep that began here", got)
     with _told(ValueError, f"{folder / NAME} is damaged"):
         header = files.read_json(folder / NAME)
     if "digest of the lanes" not in header:
-        raise ValueError(
-            "folder: expected a sweep of this version of jaxrace, got one of an older version in "
-            f"'{folder}': begin it anew in another folder, by --out"
+        got, hint = f"one of an older version in '{folder}'", "begin it anew in another folder"
+        raise BadArgument(
+            "folder", "a sweep of this version of jaxrace", got, f": {hint}, by --out"
         )
     lanes = folder / _LANES.format(header["number"])
     with _told(ValueError, f"{lanes} is damaged"):
@@ -108,10 +91,7 @@ def load(folder: Path, identify: Callable[[], Any]) -> tuple[dict[str, np.ndarra
 def save(
     folder: Path, arrays: Mapping[str, np.ndarray], number: int, header: Mapping[str, Any]
 ) -> None:
-    """Write arrays under a new number, and header as JSON has them; OSError if that fails.
-
-    Until it is done the checkpoint before counts.
-    """
+    """Write arrays and a header; until that is done the checkpoint before counts."""
     lanes = folder / _LANES.format(number)
     with _told(OSError, f"cannot write to {folder}"):
         digest = files.write_arrays(lanes, **arrays)
@@ -136,7 +116,7 @@ def identity_of(work: Work, jobs: Jobs, width: int, config: Mapping[str, Any]) -
 
 
 def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
-    """What the bits of a sweep depend on here, beside its numbers, as JSON has it."""
+    """What else the bits of a sweep depend on here, as JSON has it."""
     versions = runs.versions()
     program = traced(work, jobs).lower().as_text()
     return {
@@ -150,12 +130,12 @@ def surroundings(work: Work, jobs: Jobs) -> dict[str, Any]:
 
 
 def require_same(found: Any, expected: Any, name: str = "") -> None:
-    """Name the first difference between two pieces of JSON."""
+    """Raise for the first difference between two pieces of JSON."""
     if isinstance(found, dict) and isinstance(expected, dict):
         for part in expected | found:
             require_same(found.get(part), expected.get(part), part)
     elif found != expected:
-        raise ValueError(f"checkpoint: expected one with {name} = {expected!r}, got {found!r}")
+        raise BadArgument("checkpoint", f"one with {name} = {expected!r}", repr(found))
 
 
 def _digest(*trees: Any) -> str:
@@ -170,7 +150,7 @@ def _digest(*trees: Any) -> str:
 
 @contextlib.contextmanager
 def _told(kind: type[Exception], what: str) -> Iterator[None]:
-    """An error of a file that is damaged, missing or not written as one of a kind, in a line."""
+    """Raise errors of a file as ``kind``, in a line."""
     try:
         yield
     except (OSError, ValueError) as error:

@@ -16,29 +16,21 @@ import jax
 
 from jaxrace.sweep.work import Jobs
 
-# Shards for each task that the cluster runs at once when the sweep begins: so many pieces are
-# shared out evenly, nodes that join find some, and little is lost with one of them.
+# Shards for each task that the cluster runs at once when the sweep begins: an even share, some for
+# nodes that join, and little to lose with a node.
 _SHARDS_PER_TASK = 8
-
-# Of a GPU's memory for the tasks on it: what JAX takes where it is alone.
-_MEMORY_SHARE = 0.75
-
-# Ray begins a task anew so often when its process ends without a word.
-_MOST_CRASHES = 1
+_MEMORY_SHARE = 0.75  # of a GPU's memory for its tasks, as JAX takes alone
+_MOST_CRASHES = 1  # after which Ray begins a task anew
 
 
 @contextlib.contextmanager
 def connected(address: str | None) -> Iterator[Any]:
     """The package ``ray``, connected to a cluster; a local one (None) ends with the block.
 
-    Sweeps inside of the block use the same one. What a local one runs listens on addresses of this
-    machine alone, and takes nothing from who does not have its token.
-
-    Raises:
-        ValueError: Ray is not there.
-        RuntimeError: A local one would listen on other addresses.
+    Sweeps inside of the block use the same one. A local one listens on addresses of this machine
+    alone, and asks for a token. ValueError if Ray is not installed.
     """
-    # Ray asks for these before it starts: no report of its use, and no words about GPUs.
+    # Ray reads these before it starts: no report of its use, and no words about GPUs.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     try:
@@ -52,8 +44,7 @@ def connected(address: str | None) -> Iterator[Any]:
     in_main = threading.current_thread() is threading.main_thread()
     handler = signal.getsignal(signal.SIGTERM)
     with _closed_to_others() if address is None else contextlib.nullcontext({}) as own:
-        with warnings.catch_warnings():
-            # Of a fork beside JAX's threads: the child becomes another program at once.
+        with warnings.catch_warnings():  # a fork beside JAX's threads becomes another program
             warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
             ray.init(address=address or "local", **settings, **own)
         if in_main:
@@ -69,10 +60,9 @@ def connected(address: str | None) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _closed_to_others() -> Iterator[dict[str, Any]]:
-    """What is started in the block listens on loopback, and asks for a token that it alone has.
+    """What starts in the block listens on loopback, asks for a token, and has a folder of ours.
 
-    Ray has no argument for either. On macOS and Windows it listens so unless a variable is set. Its
-    folder, which all users of the machine may write, is in one of ours. Yields further arguments.
+    Ray has no arguments for the first two. Yields further arguments.
     """
     from ray import _raylet
     from ray._private import ray_constants
@@ -86,28 +76,27 @@ def _closed_to_others() -> Iterator[dict[str, Any]]:
             os.environ.pop(name, None)
             os.environ.update({name: variables[name]} if name in variables else {})
         ray_constants.ENABLE_RAY_CLUSTER = is_open
-        # Both may have been read by now.
-        compiled: Any = _raylet
+        compiled: Any = _raylet  # it may have read both by now
         compiled.Config.initialize("")
         compiled.AuthenticationTokenLoader.instance().reset_cache()
 
-    # Its names of sockets are long, and macOS has long folders.
-    place = "/tmp" if sys.platform == "darwin" else None
+    above = "/tmp" if sys.platform == "darwin" else None  # names of sockets must be short
     set_all(own, False)
     try:
-        with tempfile.TemporaryDirectory("", "ray-", place, ignore_cleanup_errors=True) as folder:
-            yield {"include_dashboard": False, "_temp_dir": f"{folder}/r"}  # it opens that one
+        with tempfile.TemporaryDirectory("", "ray-", above, ignore_cleanup_errors=True) as folder:
+            # Ray opens its own folder to all users.
+            yield {"include_dashboard": False, "_temp_dir": f"{folder}/r"}
     finally:
         set_all(*before)
 
 
 def gpus_of_task(ray: Any, asked: float | None) -> float:
-    """What was asked for, or one where the cluster has any."""
+    """What was asked for, or one if the cluster has any."""
     return asked if asked is not None else float(ray.cluster_resources().get("GPU", 0) > 0)
 
 
 def lanes_per_shard(ray: Any, num_cpus: int, num_gpus: float, jobs: Jobs, width: int) -> int:
-    """Jobs of each lane in a shard, if every task that runs at once is to have several shards."""
+    """Jobs of each lane in a shard, so that every task that runs at once has several shards."""
     resources = ray.cluster_resources()
     at_once = resources.get("CPU", 1) // num_cpus
     if num_gpus:
@@ -130,7 +119,7 @@ def remote_function(ray: Any, num_cpus: int, num_gpus: float, function: Callable
     settings |= {name: os.environ[name] for name in ("XLA_FLAGS",) if name in os.environ}
     if 0 < num_gpus < 1:  # a process of JAX takes as much of the memory when it starts
         settings["XLA_CLIENT_MEM_FRACTION"] = f"{_MEMORY_SHARE * num_gpus:.3f}"
-    # A process keeps the GPU with which JAX began: the next task gets another process.
+    # A process keeps its GPU, so the next task gets another process.
     calls = {"max_calls": 1} if num_gpus else {}
     make = ray.remote(
         num_cpus=num_cpus,

@@ -1,4 +1,4 @@
-"""Doing many jobs: lanes on all devices, refilled until no job is left. Axes: W lanes of each."""
+"""A sweep: lanes on all devices, refilled until no job is left. Axes: W lanes of each."""
 
 import contextlib
 import functools
@@ -17,7 +17,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from jaxrace.core.keys import with_keys, without_keys
-from jaxrace.core.validation import require_integer
+from jaxrace.core.validation import BadArgument, require_integer
 from jaxrace.runs import files
 from jaxrace.sweep import checkpoint, lanes
 from jaxrace.sweep.log import Rows, SweepLog
@@ -27,29 +27,23 @@ OnRows = Callable[[int, Rows], None]
 
 _ROWS = "rows-{:06}.npz"  # of a checkpoint
 
-# Seconds: of a burst at most, as only between two of them a sweep is shown, saved and stopped (a
-# step may take a minute); and from a stop until a burst is no more waited for.
+# Seconds: of a burst, between which a sweep is shown, saved and stopped; and from a stop until a
+# burst is no longer waited for.
 _LONGEST_BURST, _PATIENCE = 5.0, 8.0
-
 
 _HANGUP = getattr(signal, "SIGHUP", None)  # not on every system
 STOPS = tuple(one for one in (signal.SIGINT, signal.SIGTERM, _HANGUP) if one is not None)
 
 
-class Interrupted(Exception):  # noqa: N818 - no error, and so without the ending
-    """A sweep was asked to stop; if it is saved at all, it can be resumed from here."""
+class Interrupted(Exception):  # noqa: N818 - not an error, and so without the ending
+    """A sweep was asked to stop; if it is saved, it can be resumed from here."""
 
 
 class StopOnSignals(contextlib.ExitStack):
-    """Says stop after one of ``STOPS``, while a ``with`` block runs; give it to ``run``.
+    """A ``stop`` for ``run``: says stop after one of ``STOPS``, while a ``with`` block runs.
 
-    A second signal ends the block at once, by KeyboardInterrupt, unless it comes together with the
-    first, as those of ``timeout`` do; ``at_once`` the first one does. Outside of the main thread,
-    which alone may listen, nothing ever says stop.
-
-    Attributes:
-        received: The number of the signal, or None.
-        is_heard: Has ``run`` been told?
+    A second signal ends the block by KeyboardInterrupt, unless it comes together with the first, as
+    those of ``timeout`` do. ``at_once`` the first one ends it. Only the main thread hears signals.
 
     >>> import os
     >>> with StopOnSignals() as stop:
@@ -61,8 +55,9 @@ class StopOnSignals(contextlib.ExitStack):
 
     def __init__(self, at_once: bool = False) -> None:
         super().__init__()
-        self.received: int | None = None
-        self.is_heard, self._ends_at = False, -math.inf if at_once else math.inf
+        self.received: int | None = None  # the number of the signal
+        self.is_heard = False  # has ``run`` been told?
+        self._ends_at = -math.inf if at_once else math.inf
 
     def __call__(self) -> bool:
         """Has there been a signal?"""
@@ -72,11 +67,9 @@ class StopOnSignals(contextlib.ExitStack):
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in STOPS:
-                # ``nohup`` asks for no notice to be taken of a terminal that is gone.
                 if number == _HANGUP and signal.getsignal(number) == signal.SIG_IGN:
-                    continue
-                handler = signal.signal(number, self._receive)
-                # None: it was not installed from Python.
+                    continue  # ``nohup``
+                handler = signal.signal(number, self._receive)  # None if not from Python
                 self.callback(signal.signal, number, handler or signal.SIG_DFL)
         return self
 
@@ -101,29 +94,27 @@ def run(
 ) -> SweepLog:
     """Do every job.
 
-    A job runs in the same lane of a device, by its number, whatever else runs beside it. So its
-    rows are the same bit for bit for any ``burst`` and any ``devices`` of one kind, as long as
-    ``width`` is the same.
+    The number of a job gives its lane, whatever runs beside it. So its rows are the same bit for
+    bit for any ``burst`` and any ``devices`` of one kind, as long as ``width`` is the same.
 
     Args:
         work: What to do with each.
         jobs: What to do it with.
-        width: W, lanes of a device; 32 on a CPU and 4,096 elsewhere unless given, or fewer for
-            few jobs or little memory.
-        burst: Most steps from one look at the lanes to the next, 1 .. 32; fewer where that would
-            take more than five seconds.
-        devices: Those of JAX on this machine unless given; all of one kind, see ``use_all_cores``.
-        on_rows: Called with the number of jobs that have ended, and the rows of each burst, which
-            come in no order.
+        width: W, lanes of a device; 32 on a CPU and 4,096 elsewhere unless given, or fewer for few
+            jobs or little memory.
+        burst: Most steps between two looks at the lanes, 1 .. 32; fewer where they would take more
+            than five seconds.
+        devices: JAX's on this machine unless given; all of one kind, see ``use_all_cores``.
+        on_rows: Called with the number of jobs that have ended, and the rows of each burst in any
+            order.
         checkpoints: Where to save it, and whether to go on from there. Not saved unless given.
         stop: Called after each burst and now and then in between; once it says so, the sweep is
-            saved and ends. A burst that has not ended eight seconds later is left: the checkpoint
-            before counts then.
+            saved and ends. A burst that takes eight seconds more is dropped, and the checkpoint
+            before it counts.
         cluster: A ``Ray``, where to do it; its tasks choose ``devices`` and ``burst``.
 
     Raises:
-        ValueError: An argument is not what it should be, or a checkpoint is damaged or of another
-            sweep.
+        ValueError: An argument is wrong, or a checkpoint is damaged or of another sweep.
         Interrupted: ``stop`` said so.
         OSError: A checkpoint could not be written; the one before is still there.
 
@@ -134,12 +125,10 @@ def run(
     ([0, 1, 2], [1, 1, 1], [2.5, 0.5, 3.5])
     """
     if not isinstance(work, Work) or jax.tree_util.all_leaves([work]):
-        raise ValueError(
-            "work: expected a pytree, such as a registered dataclass, with init, step, done and "
-            f"failed, got {type(work).__name__}"
-        )
+        wanted = "a pytree, such as a registered dataclass, with init, step, done and failed"
+        raise BadArgument("work", wanted, type(work).__name__)
     if not isinstance(jobs, Jobs):
-        raise ValueError(f"jobs: expected Jobs, such as stacked(...), got {type(jobs).__name__}")
+        raise BadArgument("jobs", "Jobs, such as stacked(...)", type(jobs).__name__)
     require_integer("width", 1 if width is None else width, 1)
     require_integer("burst", burst, 1, lanes.MOST_STEPS)
     if cluster is not None:
@@ -150,8 +139,7 @@ def run(
     with contextlib.ExitStack() as stack:
         kept = stack.enter_context(folder)
         sweep = Sweep(work, jobs, width, devices, stop or (lambda: False), kept)
-        # The library behind LAPACK, SciPy's, has threads of its own, which would take the devices'
-        # cores. JAX has loaded it by now if the one program calls it.
+        # Threads of SciPy's OpenBLAS would take the devices' cores; JAX has loaded it by now.
         stack.enter_context(threadpool_limits(limits=1, user_api="blas"))
         started = saved_at = time.perf_counter()
         while not sweep.ended.all():
@@ -159,7 +147,7 @@ def run(
             if on_rows is not None:
                 on_rows(int(sweep.ended.sum()), rows)
             stops, seconds = sweep.stops(), time.perf_counter() - saved_at
-            # What takes a few seconds is done again rather than saved.
+            # A sweep of a few seconds is done again rather than saved.
             ends = sweep.ended.all() and (sweep.own is None or saved_at > started)
             if kept is not None and (stops or ends or seconds >= kept.every):
                 sweep.save()
@@ -173,7 +161,7 @@ def run(
 
 
 class Sweep:
-    """A sweep on its way: whose the lanes are, and what has ended; see ``run``."""
+    """A sweep on its way: the jobs of its lanes, and which have ended; see ``run``."""
 
     def __init__(
         self,
@@ -188,19 +176,17 @@ class Sweep:
         self._work, self._jobs, self._width, self._kept = work, jobs, width, kept
         self._stop, self._asked_at = stop, math.inf
         self._folder = Path(kept.folder if kept else "")
-        self.own = lanes.host_program(work, jobs, width)
+        self.own = lanes.host_step(work, jobs, width)
         arrays, header = checkpoint.load(self._folder, lambda: self._identity) if kept else ({}, {})
         order, lane = jobs.plan(width)
-        # Of every file of rows that there was before, by its name.
-        self._digests: dict[str, str] = header.get("files of rows", {})
+        self._digests: dict[str, str] = header.get("files of rows", {})  # by name
         # Of every job: is it done or failed, and has it failed?
         none = np.zeros(jobs.count, bool)
         self.ended, self.failed = (np.array(arrays.get(x, none)) for x in ("ended", "failed"))
-        # More devices than jobs that wait for a lane have nothing to do.
+        # No more devices than jobs that wait for the same lane.
         devices = devices[: max(np.bincount(lane[~self.ended], minlength=1).max(), 1)]
-        # Of every lane: its job, or -1, and how many steps that has played.
-        self._job = np.full(len(devices) * width, -1)
-        self._step = np.zeros_like(self._job)
+        self._job = np.full(len(devices) * width, -1)  # of every lane, or -1
+        self._step = np.zeros_like(self._job)  # of every lane: how many its job has played
         self._most_steps = 1  # of a burst: how long a step takes is not known yet
         self.log = SweepLog(
             lambda: lanes.traced(work, jobs).out_info[1],
@@ -210,8 +196,7 @@ class Sweep:
             compiles_as_it_runs=self.own is not None,
             read=self._read_rows,
         )
-        # Of every job, how many rows, its first ones, were there before: there may be too few
-        # devices, so that it begins again.
+        # How many rows every job had before: with fewer devices it may have to begin again.
         self._known = self.log.rows_of_jobs()
         self.log.num_rows = int(self._known.sum())
         if not self.ended.all():
@@ -230,8 +215,7 @@ class Sweep:
     def _identity(self) -> dict[str, Any]:
         """What has to be the same when it goes on; takes a second."""
         if self.own is not None:
-            # What has been traced for its steps, and how, shows in the whole program.
-            jax.clear_caches()
+            jax.clear_caches()  # traces of its steps would show in the whole program
         config = self._kept.config if self._kept else {}
         numbers = checkpoint.identity_of(self._work, self._jobs, self._width, config)
         return checkpoint.surroundings(self._work, self._jobs) | numbers
@@ -239,10 +223,10 @@ class Sweep:
     def play(self, most: int) -> Rows:
         """Refill the lanes, step them, and note what they have done."""
         begins, width = np.zeros(len(self._job), bool), self._width
-        for place in np.flatnonzero(self._job < 0):
-            if waiting := self._waiting[place % width]:
-                self._job[place], begins[place] = waiting.popleft(), True
-        # Other lanes without a job get a copy of one, so that there is a state to step.
+        for lane in np.flatnonzero(self._job < 0):
+            if waiting := self._waiting[lane % width]:
+                self._job[lane], begins[lane] = waiting.popleft(), True
+        # Other lanes without a job step a copy of one.
         jobs = np.where(begins, self._job, self._job.max())
         begun = (self._jobs.inputs(jobs), begins) if begins.any() else None
         # While jobs wait, a burst ends when a tenth of a device's lanes has to be refilled.
@@ -276,7 +260,7 @@ class Sweep:
         return rows
 
     def stops(self, patience: float = 0.0) -> bool:
-        """Has ``stop`` said so, now or before, and so many seconds ago?"""
+        """Has ``stop`` said so, at least ``patience`` seconds ago?"""
         if self._asked_at == math.inf and self._stop():
             self._asked_at = time.perf_counter()
         return time.perf_counter() >= self._asked_at + patience
@@ -306,15 +290,14 @@ class Sweep:
         return content
 
     def _restore(self, arrays: dict[str, np.ndarray]) -> None:
-        """Put the jobs in flight into the lanes, of more or fewer devices than there were."""
+        """Put the jobs in flight into the lanes of more or fewer devices than before."""
         job, lane, like = arrays["job"], np.arange(self._width), self._lanes.states
-        # Of every lane, the devices where it is busy first.
+        # Of every lane, first the devices where it is busy.
         device = np.argsort(job.reshape(-1, len(lane)) < 0, axis=0, kind="stable")
         kept = (device * len(lane) + lane).ravel()[: self._job.size]
         self._job[: kept.size], self._step[: kept.size] = job[kept], arrays["step"][kept]
-        # What devices more than before are given is nobody's. Files of NumPy do not name types that
-        # are not its own, such as bfloat16.
-        places = np.resize(kept, self._job.size)
-        leaves = [arrays[name][places].view(x.dtype) for name, x in self._states().items()]
+        lanes_of = np.resize(kept, self._job.size)  # further devices get copies, which do not count
+        # Files of NumPy do not name types that are not its own, such as bfloat16.
+        leaves = [arrays[name][lanes_of].view(x.dtype) for name, x in self._states().items()]
         states = jax.tree.unflatten(jax.tree.structure(like), leaves)
         self._lanes = lanes.Lanes(with_keys(states, like), self._job >= 0)

@@ -1,7 +1,6 @@
-"""The compiled part of a sweep: lanes, each with a job, and how many there are.
+"""The compiled part of a sweep: lanes, each with a job.
 
-Axes: D devices, W lanes of each (XLA rounds sums differently in batches of another width), and
-S = ``MOST_STEPS``.
+Axes: D devices, W lanes of each, S = ``MOST_STEPS``. XLA rounds sums differently for another W.
 """
 
 import functools
@@ -17,19 +16,15 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxrace.core.compilation import MIDDLING, compile_ahead
+from jaxrace.core.compilation import MIDDLING, compile_ahead, jit
 from jaxrace.core.keys import is_key
 from jaxrace.sweep.work import Jobs, Work
 
-# Room for the rows of one burst. A constant, so that every length of burst is the same program.
-MOST_STEPS = 32
-
-# Of 8 to 128 lanes on a CPU, 32 ran the most searches per second.
-_CPU_WIDTH, _WIDTH = 32, 4096
-
-# A lane takes several times its state: the next one, what a step computes on its way, and the rows
-# of a burst. Lanes may have this share of the memory, if a step takes ten times its state.
+MOST_STEPS = 32  # of a burst; a constant, so that bursts of every length are one program
+_CPU_WIDTH, _WIDTH = 32, 4096  # of 8 to 128 lanes on a CPU, 32 ran the most searches per second
+# Lanes may have this share of the memory, if a step takes ten times its state.
 _MEMORY_SHARE, _STEP_SHARE = 0.5, 10
+_MOST_SIDE_BY_SIDE = 1024  # jobs that the host steps: all that a step computes is in memory at once
 
 _SPLIT = P("lanes")
 
@@ -42,26 +37,31 @@ class Lanes(NamedTuple):
 
 
 class Burst(NamedTuple):
-    """What a burst leaves for the log; without the first axis, what a step leaves."""
+    """What a burst leaves for the log; a step leaves the same without the first axis."""
 
     rows: Any  # leaves [S, D W, ...]
-    ran: Any  # bool [S, D W], the rows that there are
+    ran: Any  # bool [S, D W], the rows that count
     failed: Any  # bool [S, D W], the job fails in this step
 
 
-def host_program(work: Any, jobs: Jobs, width: int) -> Any:
-    """What advances all jobs by a step in the place of one compiled program, or None; `Work`."""
-    is_whole = width == jobs.count and jobs.lanes is None
-    return work.host_program(jobs) if is_whole and hasattr(work, "host_program") else None
+def host_step(work: Any, jobs: Jobs, width: int) -> Callable[..., Any] | None:
+    """How the host steps a few brief jobs side by side, if the work says how; see ``Work``.
+
+    Devices other than a CPU would wait for every small program.
+    """
+    is_whole = width == jobs.count <= _MOST_SIDE_BY_SIDE and jobs.lanes is None
+    if not (is_whole and jobs.brief and hasattr(work, "host_step")):
+        return None
+    return work.host_step(jobs) if jax.default_backend() == "cpu" else None
 
 
 def program(
     work: Work, jobs: Jobs, width: int, devices: Sequence[Any], own: Any
 ) -> tuple[Lanes, Callable[..., tuple[Lanes, Burst]]]:
-    """Lanes without jobs, and what advances them, which goes on after its return.
+    """Lanes without jobs, and the function that advances them, which returns before it has ended.
 
-    ``play(lanes, begun, limit, quota)`` is ``advance`` on all devices, as one compiled program, or
-    the work's ``own``. ``begun`` is None if no job begins.
+    ``play(lanes, begun, limit, quota)`` is ``advance`` on all devices as one compiled program, or
+    one step by the work's ``own``. ``begun`` is None if no job begins.
     """
     count = width * len(devices)
     some, mask = jobs.inputs(np.zeros(count, np.int64)), np.zeros(count, bool)
@@ -70,7 +70,7 @@ def program(
     zeros = jax.tree.map(lambda x: (jnp if is_key(x) else np).zeros(x.shape, x.dtype), shapes)
     none = Lanes(zeros, mask)
     if own is not None:
-        return none, lambda lanes, begun, *_: own(lanes, begun)
+        return none, lambda lanes, begun, *_: _advance_side_by_side(work, own, lanes, begun)
     mesh = Mesh(np.array(devices), ("lanes",))
 
     def put(arrays: Any, spec: P = _SPLIT) -> Any:
@@ -118,23 +118,44 @@ def _over_lanes(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @_over_lanes
 def begin(work: Work, lane: Lanes, job: Any, begins: jax.Array) -> Lanes:
-    """A lane without a job gets a state; if it does not ``begin`` that is nobody's."""
+    """A lane without a job gets a state, which counts if it ``begins``."""
     new = work.init(job)
     state = jax.tree.map(lambda x, y: jnp.where(lane.alive, x, y), lane.states, new)
     return Lanes(state, lane.alive | begins & ~work.done(new))
 
 
-# Under jit, so that it is traced once for the shapes of its rows and for the loop.
-@jax.jit
+@jax.jit  # traced once, for the shapes of its rows and for the loop
 @_over_lanes
 def _step(work: Work, lane: Lanes) -> tuple[Lanes, Burst]:
     """The lane after a step, and what that leaves."""
     new, row = work.step(lane.states)
     fails = lane.alive & work.failed(row)
-    goes_on = lane.alive & ~fails  # what has failed is not stepped on with
-    # What a step leaves as it is may be a key, which must not be chosen from twice.
+    goes_on = lane.alive & ~fails
+    # A leaf that the step does not change may be a key, which must not be used twice.
     new = jax.tree.map(lambda x, y: y if y is x else jnp.where(goes_on, y, x), lane.states, new)
     return Lanes(new, goes_on & ~work.done(new)), Burst(row, lane.alive, fails)
+
+
+_begin_alone = jit(0)(begin)
+
+
+def _advance_side_by_side(
+    work: Any, step: Callable[..., Any], lanes: Lanes, begun: Any
+) -> tuple[Lanes, Burst]:
+    """Lanes after one ``host_step``: one program for it compiles for longer than it runs."""
+    if begun is not None:
+        lanes = _begin_alone(work, lanes, *begun)
+    states, rows, ran = step(lanes.states, np.asarray(lanes.alive))
+    alive, *ended = _end_step(work, states, rows, lanes.alive, ran)
+    return Lanes(states, alive), Burst(jax.tree.map(lambda x: np.asarray(x)[None], rows), *ended)
+
+
+@jit(0)
+def _end_step(work: Any, states: Any, rows: Any, alive: Any, ran: Any) -> tuple[Any, Any, Any]:
+    """Of all lanes: do they go on, bool [J], have they run, and have they failed? [1, J]."""
+    ran = alive & ran
+    failed = ran & jax.vmap(work.failed)(rows)
+    return alive & ~failed & ~jax.vmap(work.done)(states), ran[None], failed[None]
 
 
 @functools.partial(jax.jit, static_argnums=0, donate_argnums=2)
@@ -148,8 +169,8 @@ def _advance_all(mesh: Mesh, *args: Any) -> tuple[Lanes, Burst]:
 def advance(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> tuple[Lanes, Burst]:
     """Begin jobs in some lanes of a device, and step all that are alive: 1 .. ``limit`` steps.
 
-    Ends when ``quota`` of their jobs have ended; both are int32 []. ``begun`` is what ``init`` is
-    given, leaves [W, ...], and bool [W], the lanes that begin.
+    Ends when ``quota`` of their jobs have ended; both are int32 []. ``begun`` has what ``init`` is
+    given, leaves [W, ...], and the lanes that begin, bool [W].
     """
     lanes = lax.cond(begun[1].any(), begin, lambda _, lanes, *rest: lanes, work, lanes, *begun)
     shapes = jax.eval_shape(_step, work, lanes)[1]
@@ -169,28 +190,22 @@ def advance(work: Work, lanes: Lanes, begun: Any, limit: Any, quota: Any) -> tup
 
 
 def num_cores() -> int:
-    """The cores that this process may use.
-
-    >>> num_cores() >= 1
-    True
-    """
+    """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def use_all_cores() -> None:
-    """Let sweeps use all cores of a CPU; called before JAX computes anything, else RuntimeError.
+    """Let sweeps use all cores of a CPU; RuntimeError if JAX has computed anything before.
 
-    JAX gets a device for each core, and one more. XLA has a thread for each, and a batch of
-    matrices is cut in parts for these threads, while one of them waits for all parts. Should every
-    device of a sweep wait, the last thread still does the parts.
-
-    >>> use_all_cores()  # doctest: +SKIP
+    JAX gets a device for each core, and one more. XLA cuts a batch of matrices in parts for its
+    threads, one per device, and one of them waits for the others. Should every device of a sweep
+    wait, the last thread still does the parts.
     """
     jax.config.update("jax_num_cpu_devices", num_cores() + 1)
 
 
 def default_devices() -> list[Any]:
-    """Those of JAX on this machine; of those of a CPU one for each core, and one is left out."""
+    """JAX's devices on this machine; of a CPU one for each core, and one is left out."""
     devices = jax.local_devices()
     is_cpu = devices[0].platform == "cpu"
     return devices[: max(min(num_cores(), len(devices) - 1), 1)] if is_cpu else devices
@@ -198,7 +213,7 @@ def default_devices() -> list[Any]:
 
 def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) -> int:
     """The lanes of each device unless they are given: see ``run``."""
-    if host_program(work, jobs, jobs.count):
+    if host_step(work, jobs, jobs.count):
         return jobs.count
     device = (default_devices() if devices is None else devices)[0]
     most = _CPU_WIDTH if device.platform == "cpu" else _WIDTH
@@ -206,5 +221,5 @@ def default_width(work: Work, jobs: Jobs, devices: Sequence[Any] | None = None) 
     shapes = traced(work, jobs).out_info[:2]
     state, row = (sum(x.size * x.dtype.itemsize for x in jax.tree.leaves(y)) for y in shapes)
     most = max(int(min(most, room / max(_STEP_SHARE * state + MOST_STEPS * row, 1))), 1)
-    # A little less where that leaves no lane without a job.
+    # A little less, if each lane then has a job.
     return max(math.ceil(jobs.count / max(math.ceil(jobs.count / most), 1)), 1)

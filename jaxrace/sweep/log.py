@@ -1,4 +1,4 @@
-"""What a sweep leaves: rows, which come in bursts, and what became of its jobs. Axes: n rows."""
+"""What a sweep leaves: rows, and what became of its jobs. Axes: n rows."""
 
 import dataclasses
 import functools
@@ -20,17 +20,17 @@ class Rows(NamedTuple):
 
     @property
     def is_last(self) -> NDArray[np.bool_]:
-        """Of rows in order: is this the last one of its job? [n]."""
+        """Is this the last row of its job? [n], of rows in order."""
         return np.append(self.job[1:] != self.job[:-1], np.ones(min(len(self.job), 1), bool))
 
     @classmethod
     def together(cls, parts: Iterable[Self]) -> Self:
-        """All rows of some parts, of which there is at least one."""
+        """All rows of at least one part."""
         return jax.tree.map(lambda *x: np.concatenate(x), *parts)
 
-    def taken(self, places: NDArray[Any]) -> Self:
-        """Those at these places."""
-        return jax.tree.map(lambda x: x[places], self)
+    def taken(self, which: NDArray[Any]) -> Self:
+        """Some of them, by a mask or by indices."""
+        return jax.tree.map(lambda x: x[which], self)
 
 
 @dataclasses.dataclass
@@ -65,25 +65,21 @@ class SweepLog:
 
     @property
     def jobs_per_second(self) -> float:
-        """Of those that were not done before it was resumed, without the time to compile."""
+        """Jobs that ended since the sweep began or was resumed, without the time to compile."""
         return self.num_ended / self.run_seconds if self.run_seconds else 0.0
 
     def in_order(self, most_rows: int = 1_000_000) -> Iterator[Rows]:
-        """All rows, sorted by job and step, in pieces of whole jobs, of about so many rows.
-
-        ValueError if a file is damaged.
-        """
+        """All rows, sorted by job and step, in pieces of whole jobs with about ``most_rows``."""
         piece_of_job = np.maximum(np.cumsum(self.rows_of_jobs()) - 1, 0) // most_rows
         for piece in np.unique(piece_of_job) if self.parts else ():
-            first, last = np.searchsorted(piece_of_job, [piece, piece + 1])
-            parts = (part.taken((part.job >= first) & (part.job < last)) for part in self._parts())
+            parts = (part.taken(piece_of_job[part.job] == piece) for part in self._parts())
             rows = Rows.together(parts)
             yield rows.taken(np.lexsort((rows.step, rows.job)))
 
     def rows_of_jobs(self) -> NDArray[np.int64]:
         """How many rows each job has, by its number."""
         counts = np.zeros(self.num_jobs, np.int64)
-        for part in self._parts():
+        for part in self._parts():  # of some jobs of a grid, numbers may exceed their count
             found = np.bincount(part.job, minlength=len(counts))
             found[: len(counts)] += counts
             counts = found

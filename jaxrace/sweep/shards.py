@@ -1,9 +1,7 @@
 """A sweep on a cluster: shards of whole lane widths, each a task of Ray.
 
-A folder that all nodes see holds ``shards.json``, what the sweep is and how it was cut;
-the last checkpoint of a shard in flight, see ``ShardCheckpoint``; and ``shard-N.npz``, the rows of
-one that is done. Each is there as a whole or not at all, and sealed, see ``SharedFolder``.
-Axes: J jobs, n rows.
+A ``SharedFolder`` holds ``shards.json``, what the sweep is and how it was cut; the last checkpoint
+of a shard in flight; and ``shard-N.npz``, the rows of one that is done. Axes: J jobs, n rows.
 """
 
 import contextlib
@@ -22,7 +20,12 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.core.validation import require_address, require_integer, require_number
+from jaxrace.core.validation import (
+    BadArgument,
+    require_address,
+    require_integer,
+    require_number,
+)
 from jaxrace.runs import files
 from jaxrace.sweep.checkpoint import (
     NAME,
@@ -36,14 +39,11 @@ from jaxrace.sweep.cluster import connected, gpus_of_task, lanes_per_shard, remo
 from jaxrace.sweep.engine import Interrupted, OnRows, run
 from jaxrace.sweep.lanes import default_width, traced
 from jaxrace.sweep.log import Rows, SweepLog
-from jaxrace.sweep.shard_checkpoint import DAMAGED, ShardCheckpoint
-from jaxrace.sweep.shared_folder import SharedFolder
+from jaxrace.sweep.shared_folder import DAMAGED, ShardCheckpoint, SharedFolder
 from jaxrace.sweep.work import Jobs, Work
 
 _MOST_FAILURES = 3  # of a shard
-
-# Seconds between two looks at ``stop``, and before a shard that has failed is tried again.
-_LOOK, _PAUSE = 0.5, 5.0
+_LOOK, _PAUSE = 0.5, 5.0  # seconds between looks at ``stop``, and before a failed shard is retried
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,10 +57,10 @@ class _Task:
     size: int  # jobs of a shard, in the order in which they begin
     folder: SharedFolder
     every: float  # seconds between checkpoints
-    surroundings: dict[str, Any]  # that every node has to have
+    surroundings: dict[str, Any]  # required of every node
 
     def numbers(self, shard: int) -> NDArray[np.int64]:
-        """Of the jobs of a shard."""
+        """The numbers of a shard's jobs."""
         return self.plan[0][shard * self.size : (shard + 1) * self.size]
 
 
@@ -74,14 +74,8 @@ class Ray:
         cpus_per_task: Cores of a task, each of which has W lanes.
         gpus_per_task: GPUs of a task, or a share of one, .5 say, and of its memory; None for one if
             the cluster has any.
-        lanes_per_shard: Jobs of each lane in a shard. None for what gives every task that the
-            cluster can run at once eight shards.
-
-    Raises:
-        ValueError: A number is out of range, or ``address`` does not look like one.
-
-    >>> Ray(cpus_per_task=2).address is None
-    True
+        lanes_per_shard: Jobs of each lane in a shard; None for eight shards for every task that the
+            cluster can run at once.
     """
 
     address: str | None = None
@@ -96,10 +90,8 @@ class Ray:
         if self.gpus_per_task is not None:
             require_number("gpus_per_task", self.gpus_per_task, least=0)
             if self.gpus_per_task > 1 and self.gpus_per_task % 1:
-                raise ValueError(
-                    "gpus_per_task: expected a whole number, or a share of one GPU, got "
-                    f"{self.gpus_per_task}"
-                )
+                wanted = "a whole number, or a share of one GPU"
+                raise BadArgument("gpus_per_task", wanted, str(self.gpus_per_task))
         if self.lanes_per_shard is not None:
             require_integer("lanes_per_shard", self.lanes_per_shard, 1)
 
@@ -120,44 +112,31 @@ class Ray:
         row = traced(work, jobs).out_info[1]
         with folder.locked(), connected(self.address) as ray:
             names = folder.names()
-            if NAME in names:
-                raise ValueError(
-                    "folder: expected a sweep that began here, got one of one process in "
-                    f"'{checkpoints.folder}'"
-                )
-            is_resumed, where = SHARDS in names, f"checkpoint: {checkpoints.folder}/{SHARDS}"
-            cut = files.from_json(folder.read(SHARDS), where) if is_resumed else None
-            if is_resumed and not checkpoints.resume:
-                raise ValueError(
-                    f"folder: expected no sweep in '{checkpoints.folder}', or resume=True"
-                )
-            num_gpus = (
-                gpus_of_task(ray, self.gpus_per_task) if cut is None else cut["GPUs of a task"]
-            )
+            cut = _read_cut(folder, names, checkpoints)
+            num_gpus = cut["GPUs of a task"] if cut else gpus_of_task(ray, self.gpus_per_task)
             remote = functools.partial(remote_function, ray, self.cpus_per_task, num_gpus)
             here, own_width = _described(ray, remote, work, jobs)
             width = width or own_width
             identity = here | identity_of(work, jobs, width, checkpoints.config)
-            if cut is None:
+            is_resumed = bool(cut)
+            if is_resumed:
+                require_same(cut["identity"], identity)
+            else:
                 resources = ray, self.cpus_per_task, num_gpus
                 size = width * (self.lanes_per_shard or lanes_per_shard(*resources, jobs, width))
                 cut = {"size": size, "GPUs of a task": num_gpus, "identity": identity}
                 folder.write(SHARDS, files.to_json(cut, SHARDS))
-            else:
-                require_same(cut["identity"], identity)
-                size = cut["size"]
             sealed = hashlib.sha256(files.to_json(cut, SHARDS)).digest()
-            folder = SharedFolder(checkpoints.folder, sealed)
+            folder, size = SharedFolder(checkpoints.folder, sealed), cut["size"]
             plan = jobs.plan(width)
             task = _Task(work, jobs, width, plan, size, folder, checkpoints.every, here)
             shards = range(math.ceil(jobs.count / size))
             counts = width, 1, jobs.count, 0, 0, is_resumed, 0
             log = SweepLog(lambda: row, [], np.zeros(0, np.int64), *counts, read=folder.read)
-            before = [shard for shard in shards if _done(shard) in names]
-            for shard in before:
+            left = [shard for shard in shards if _done(shard) not in names]
+            for shard in sorted(set(shards) - set(left)):
                 _add(log, task, shard)
             num_before = log.num_ended
-            left = sorted(set(shards) - set(before))
             with contextlib.closing(_done_shards(ray, remote, task, left, stop)) as ended:
                 for shard, error in ended:
                     if error is not None:
@@ -178,8 +157,21 @@ class Ray:
             return _described(ray, remote, work, jobs)[1]
 
 
+def _read_cut(folder: SharedFolder, names: set[str], checkpoints: Checkpoints) -> dict[str, Any]:
+    """How the sweep in a folder was cut, if there is one; ValueError if it cannot go on here."""
+    where = str(checkpoints.folder)
+    if NAME in names:
+        raise BadArgument("folder", "a sweep that began here", f"one of one process in '{where}'")
+    if SHARDS not in names:
+        return {}
+    cut = files.from_json(folder.read(SHARDS), f"checkpoint: {where}/{SHARDS}")
+    if not checkpoints.resume:
+        raise ValueError(f"folder: expected no sweep in '{where}', or resume=True")
+    return cut
+
+
 def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
-    """To what the shards have left, one that is done; its rows, which are not kept in memory."""
+    """Add a shard that is done to the log, and return its rows, which are not kept in memory."""
     rows, arrays = log.load(_done(shard))
     log.parts.append(_done(shard))
     log.failed = np.union1d(log.failed, arrays["failed"])
@@ -203,7 +195,7 @@ def _done_shards(
     shards: list[int],
     stop: Callable[[], bool] | None,
 ) -> Generator[tuple[int, str | None]]:
-    """Do the shards; each as it is done, or with what went wrong three times."""
+    """Do the shards; yields each once it is done, or with the error that it raised three times."""
     do, shared = remote(_do_shard), ray.put(task)
     pending = {do.remote(shared, shard): shard for shard in shards}
     failures, later = dict.fromkeys(shards, 0), list[tuple[float, int]]()
@@ -222,7 +214,7 @@ def _done_shards(
                 try:
                     other = ray.get(reference)
                 except ray.exceptions.RayError as error:
-                    # A node that has gone is nobody's fault.
+                    # A lost node does not count.
                     failures[shard] += not isinstance(error, ray.exceptions.NodeDiedError)
                     if failures[shard] == _MOST_FAILURES:
                         yield shard, _in_a_line(error)
@@ -246,14 +238,14 @@ def _in_a_line(error: Any) -> str:
 def _described(
     ray: Any, remote: Callable[..., Any], work: Work, jobs: Jobs
 ) -> tuple[dict[str, Any], int]:
-    """What a node says; ValueError if it cannot even trace the work."""
+    """``_describe`` on a node; ValueError if it cannot trace the work."""
     try:
         return ray.get(remote(_describe).remote(work, jobs))
     except ray.exceptions.RayError as error:
-        said = f"work: expected some that a node can do, got {_in_a_line(error)}"
-        if b"__main__" in ray.cloudpickle.dumps((work, jobs)):
-            said += "; JAX does not know classes of __main__ there: put them into a module"
-        raise ValueError(said) from error
+        is_main = b"__main__" in ray.cloudpickle.dumps((work, jobs))
+        hint = "; JAX does not know classes of __main__ there: put them into a module"
+        wanted, got = "some that a node can do", _in_a_line(error)
+        raise BadArgument("work", wanted, got, hint if is_main else "") from error
 
 
 def _describe(work: Work, jobs: Jobs) -> tuple[dict[str, Any], int]:
@@ -264,7 +256,7 @@ def _describe(work: Work, jobs: Jobs) -> tuple[dict[str, Any], int]:
 def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
     """On a node: do a shard, from its last checkpoint if there is one, and leave its rows.
 
-    Returns what the bits depend on there, and does nothing, if that differs.
+    If the bits depend on something else there, it returns that and does nothing.
     """
     here = surroundings(task.work, task.jobs)
     if here != task.surroundings:
@@ -285,13 +277,13 @@ def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
 
 
 def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: bool) -> bytes:
-    """The file of a shard that is done, which may go on from where it was saved."""
+    """Do a shard, perhaps from where it was saved: the content of its file of rows."""
     numbers, whole = task.numbers(shard), task.jobs
     is_whole = len(numbers) == whole.count and whole.costs is None
-    # A part of a sweep runs that one's program, however few its jobs are.
+    # A part of a sweep runs the program of the whole.
     jobs = Jobs(
         len(numbers),
-        lambda places: whole.inputs(numbers[places]),
+        lambda own: whole.inputs(numbers[own]),
         brief=whole.brief,
         lanes=None if is_whole else task.plan[1][numbers],
     )

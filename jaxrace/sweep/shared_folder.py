@@ -1,20 +1,24 @@
-"""A folder that all nodes of a cluster see, of files that are whole or absent.
+"""A folder that all nodes of a cluster see, and the checkpoints of shards in it.
 
-A file of a sweep ends with a seal: a digest of the sweep, of the file's name and of all before it.
-So what has changed, what was put in its place, and what another sweep has left are told from it.
+Its files are whole or absent. Each ends with a seal: a digest of the sweep, of the file's name and
+of its content. So a file that was changed, replaced or left by another sweep is told.
 """
 
 import contextlib
 import hashlib
+import io
+import tarfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from jaxrace import runs
 from jaxrace.runs import files
 
+DAMAGED = (ValueError, FileNotFoundError)  # what reading a damaged file raises
 _SEAL = hashlib.sha256().digest_size
+_ROWS, _NAMES = "rows-*.npz", "names.json"
 
 
 class SharedFolder:
@@ -73,11 +77,9 @@ class SharedFolder:
             files_of, root = self._remote()
             files_of.rm_file(f"{root}/{name}")
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Keep other sweeps away; ValueError if one works there. Of addresses nothing is known."""
-        with runs.locked(self._path) if self.is_path else contextlib.nullcontext():
-            yield
+    def locked(self) -> contextlib.AbstractContextManager[None]:
+        """Keep other sweeps out of a path, which raises ValueError if one is there."""
+        return runs.locked(self._path) if self.is_path else contextlib.nullcontext()
 
     def _seal(self, name: str, content: bytes) -> bytes:
         found = hashlib.sha256(self._sweep + name.encode() + b"\0")
@@ -88,3 +90,53 @@ class SharedFolder:
         import fsspec
 
         return fsspec.core.url_to_fs(self._path)
+
+
+class ShardCheckpoint:
+    """The last checkpoint of a shard called ``name``, and its way to a folder of one process.
+
+    ``NAME.tar`` holds the lanes in flight and the names of files of rows, each written once. Their
+    names are random: a node that was thought dead, and plays the same shard, writes others.
+    """
+
+    def __init__(self, folder: SharedFolder, name: str) -> None:
+        self._folder, self._name, self._tar = folder, name, f"{name}.tar"
+        self._names: dict[str, str] = {}  # of files of rows: here, and in the shared folder
+
+    def is_in(self, names: Collection[str]) -> bool:
+        """Is it among the files of the shared folder?"""
+        return self._tar in names
+
+    def forget(self) -> None:
+        """Drop the names of rows so far: the shard begins anew."""
+        self._names = {}
+
+    def fetch(self, here: Path) -> None:
+        """Put it into a folder of this process; raises one of ``DAMAGED`` if it is not whole."""
+        with tarfile.open(fileobj=io.BytesIO(self._folder.read(self._tar))) as archive:
+            archive.extractall(here, filter="data")
+        self._names = files.read_json(here / _NAMES)
+        for own, name in self._names.items():
+            (here / own).write_bytes(self._folder.read(name))
+
+    def send(self, here: Path) -> None:
+        """Write what is new in a folder of this process, and then what names it."""
+        rows = set(here.glob(_ROWS))
+        for path in sorted(rows):
+            if path.name not in self._names:
+                name = f"{self._name}-{uuid.uuid4().hex}.npz"
+                self._folder.write(name, path.read_bytes())
+                self._names[path.name] = name
+        files.write_json(here / _NAMES, self._names)
+        content = io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w") as archive:
+            for path in sorted(set(here.iterdir()) - rows):
+                if not path.name.startswith("."):
+                    archive.add(path, path.name)
+        self._folder.write(self._tar, content.getvalue())
+
+    def remove(self) -> None:
+        """Remove it, with files of rows that nothing names any more."""
+        for name in self._folder.names():
+            if name == self._tar or name.startswith(f"{self._name}-"):
+                self._folder.remove(name)

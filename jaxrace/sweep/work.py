@@ -1,4 +1,4 @@
-"""What a sweep knows of its jobs. Axes: J jobs, n of them, W lanes of a device."""
+"""The jobs of a sweep, and what is done with each. Axes: J jobs, n of them, W lanes of a device."""
 
 import dataclasses
 import itertools
@@ -13,19 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaxrace.core.keys import with_keys, without_keys
 from jaxrace.core.protocol import pytree
-from jaxrace.core.validation import require_function, require_integer
+from jaxrace.core.validation import BadArgument, require_function, require_integer
 
 
 @runtime_checkable
 class Work(Protocol):
     """What is done with a job, as pure JAX functions of one job; such as ``Once``.
 
-    A pytree: arrays that all jobs share are its leaves, and what is static (shapes, kinds,
-    functions) its structure, so that other numbers compile nothing.
+    A pytree, whose leaves are the arrays that all jobs share: other numbers compile nothing.
 
-    A work may also have ``host_program(jobs)``. Where that gives ``advance(lanes, begun)``, and the
-    width is the number of jobs, it advances all of them, by small programs; last bits may differ
-    from those of ``step``, which then tells the shapes of rows alone.
+    A work may also have ``host_step(jobs)``, which gives None or a ``step(states, alive)`` of all
+    jobs side by side, leaves [J, ...], that plain Python calls. It returns states, rows and which
+    of them ran; last bits may differ from those of ``step``.
     """
 
     def init(self, job: Any) -> Any:
@@ -35,8 +34,7 @@ class Work(Protocol):
     def step(self, state: Any) -> tuple[Any, Any]:
         """The next state, and a row of the log: a pytree of arrays.
 
-        Called on the last state of a job too, or before a failed step, if other lanes go on; what
-        comes of it is thrown away.
+        Also called on the last state of a job, if other lanes go on; the result is dropped.
         """
         ...
 
@@ -45,7 +43,7 @@ class Work(Protocol):
         ...
 
     def failed(self, row: Any) -> jax.Array:
-        """Does this row show that the job has gone wrong, and must not go on? A bool []."""
+        """Does this row show that the job has failed? Then it ends. A bool []."""
         ...
 
 
@@ -55,16 +53,13 @@ class Jobs:
 
     Attributes:
         count: J.
-        inputs: ``inputs(numbers)``: what ``init`` is given, of jobs by their numbers, int64 [n];
+        inputs: ``inputs(numbers)`` is what ``init`` is given, for jobs by their numbers, int64 [n];
             a pytree of arrays with leaves [n, ...].
-        costs: What each job is expected to take, in any unit, [J]: the long ones then begin
-            first, and the lanes get equal shares. None if nothing is known.
-        brief: All of them together take a second or two: their program is compiled in two thirds
-            of the time, and takes about twice as long.
-        lanes: Of a part of a sweep, the lane that each has in the whole, [J].
-
-    Raises:
-        ValueError: ``count`` is negative, ``inputs`` is no function, or ``costs`` are no J numbers.
+        costs: What each job is expected to take, in any unit, [J], if known: the long ones begin
+            first, and the lanes get equal shares.
+        brief: All of them take a second or two. Their program is then compiled in two thirds of the
+            time, and runs about half as fast.
+        lanes: In a part of a sweep, the lane that each job has in the whole, [J].
 
     >>> squares = Jobs(count=1_000_000, inputs=lambda numbers: numbers.astype(np.float32) ** 2)
     >>> squares.inputs(np.array([3, 5]))
@@ -83,14 +78,14 @@ class Jobs:
         if self.costs is not None:
             costs = np.asarray(self.costs)
             if costs.shape != (self.count,) or not np.isfinite(costs).all():
-                raise ValueError(f"costs: expected {self.count} numbers, got {costs!r}")
+                raise BadArgument("costs", f"{self.count} numbers", repr(costs))
 
     def plan(self, width: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The jobs in the order in which they begin, and the lane of each, [J].
 
-        Every W successive jobs have the W lanes, and the next W are turned by about .618 W: equal
-        jobs often come in a period that divides W. With costs the most expensive W jobs have a lane
-        each, the next W of them in reverse, and so on, and they begin in that order.
+        W successive jobs have the W lanes, and the next W are turned by about .618 W: equal jobs
+        often come in a period that divides W. With costs, the most expensive W jobs have a lane
+        each, the next W in reverse, and so on, and they begin in that order.
 
         >>> Jobs(8, lambda numbers: numbers).plan(4)[1].tolist()
         [0, 1, 2, 3, 3, 0, 1, 2]
@@ -100,31 +95,24 @@ class Jobs:
         rank = np.arange(self.count)
         if self.lanes is not None:
             return rank, self.lanes
-        time, place = np.divmod(rank, width)
+        turn_of, index = np.divmod(rank, width)
         if self.costs is None:
             turns = itertools.count(round((math.sqrt(5) - 1) / 2 * width))
             turn = next(turn for turn in turns if math.gcd(turn, width) == 1)
-            return rank, (place + time * turn) % width
+            return rank, (index + turn_of * turn) % width
         order = np.argsort(-np.asarray(self.costs, np.float64), kind="stable")
-        lane = np.where(time % 2, width - 1 - place, place)
+        lane = np.where(turn_of % 2, width - 1 - index, index)
         return order, lane[np.argsort(order)]
 
 
 def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> Jobs:
-    """The jobs that are the rows of a pytree, leaves [J, ...]; for the rest see ``Jobs``.
-
-    ValueError if the arrays differ in length.
-
-    >>> stacked({"seed": np.array([4, 9, 2])}).inputs(np.array([1]))
-    {'seed': array([9])}
-    """
+    """The jobs that are the rows of a pytree, leaves [J, ...]; for the rest see ``Jobs``."""
     shapes = [np.shape(leaf) for leaf in jax.tree.leaves(jobs)]
     lengths = {shape[:1] for shape in shapes}
     if len(lengths) != 1 or () in lengths:
         found = ", ".join(str(list(shape)) for shape in shapes) or "no arrays"
-        raise ValueError(f"jobs: expected arrays with one leading axis in common, got {found}")
-    # NumPy takes rows in a tenth of the time that JAX needs.
-    numbers_of_jobs = jax.device_get(without_keys(jobs))
+        raise BadArgument("jobs", "arrays with one leading axis in common", found)
+    numbers_of_jobs = jax.device_get(without_keys(jobs))  # NumPy takes rows faster than JAX
 
     def inputs(numbers: NDArray[np.int64]) -> Any:
         return with_keys(jax.tree.map(lambda x: x[numbers], numbers_of_jobs), jobs)
@@ -134,20 +122,11 @@ def stacked(jobs: Any, costs: ArrayLike | None = None, brief: bool = False) -> J
 
 @pytree
 class Once:
-    """Work whose jobs take one step and leave one row; a row with NaN says that a job failed.
+    """Work whose jobs take one step and leave one row; a row with NaN says that a job failed."""
 
-    Attributes:
-        function: ``function(constants, job) -> row``, pure and hashable.
-        constants: What all jobs share, a pytree of arrays.
-
-    >>> from jaxrace import sweep
-    >>> work = Once(lambda constants, job: constants + job, jnp.float32(0.5))
-    >>> sweep.run(work, sweep.stacked(jnp.arange(3, dtype=jnp.float32))).rows.row.tolist()
-    [0.5, 1.5, 2.5]
-    """
-
+    # ``function(constants, job) -> row``, pure and hashable.
     function: Callable[[Any, Any], Any] = dataclasses.field(metadata={"static": True})
-    constants: Any
+    constants: Any  # what all jobs share, a pytree of arrays
 
     def init(self, job: Any) -> tuple[Any, jax.Array]:
         """The job, which is not done."""

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from jaxrace.commands.table_options import Decimal, Delimiter
+from jaxrace.commands.options import Decimal, Delimiter
 from jaxrace.core.validation import (
     require_default,
     require_integer,

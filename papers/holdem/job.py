@@ -27,7 +27,7 @@ from papers.holdem.matches import Course, Evaluation, ShortMatch
 from papers.holdem.networks import NUM_WEIGHTS
 from papers.selections.config import POOLED_SAMPLES
 from papers.selections.runs import BY_SCORES
-from papers.workbench import Workbench, run_job
+from papers.workbench import Workbench, band, run_job
 
 EVALUATION, PLAYERS, CURVE = "evaluation.csv", "players.npz", "learning_curve.png"
 _POINTS = 10  # generations of a search that are evaluated, its start included
@@ -157,7 +157,7 @@ def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
             mean = np.array([one["mean"] for one in found])
             half = np.array([_half_width(one) for one in found])
             hands = evaluation.course.hands.mean(0)
-            plots.band(panel, hands, mean, half, f"C{number}", name, marker="o", ms=3)
+            band(panel, hands, mean, half, f"C{number}", name, marker="o", ms=3)
         panel.set(title=f"against {opponent}", xlabel="hands played by a search")
         panel.set_ylabel("milli big blinds won per hand")
         panel.locator_params(axis="x", nbins=5)

@@ -10,6 +10,7 @@ from papers.improvements.domains import DOMAINS, Trials, daedalus_of, floor_of, 
 from papers.workbench import (
     Columns,
     Workbench,
+    band,
     mean_and_error,
     mean_columns,
     report_table,
@@ -115,7 +116,7 @@ def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
             mean, error = mean_and_error(trials.performance.T)
             x, y = np.append(0, trials.trajectories), np.append(floor, mean)
             style = {"color": f"C{KINDS.index(kind)}", "ls": styles[bound]}
-            plots.band(panel, x, y, np.append(0, error), label=f"{kind}, {bound}", **style)
+            band(panel, x, y, np.append(0, error), label=f"{kind}, {bound}", **style)
         panel.set(title=domain, xlabel="trajectories", ylabel="performance of the policy in use")
         plots.tidy(panel, "x")
     plots.legend_below(figure, 6)

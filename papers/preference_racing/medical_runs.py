@@ -10,9 +10,8 @@ import numpy as np
 from scipy import ndimage
 
 from jaxrace.commands.train.config import METHODS, TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_fixed
 from jaxrace.commands.train.learning import make_sweep
-from jaxrace.commands.train.tasks import TASKS
+from jaxrace.commands.train.tasks import TASKS, evaluate_fixed
 from jaxrace.runs import plots
 from jaxrace.search import SearchWork
 from papers.preference_racing.learners import searches_by

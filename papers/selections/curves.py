@@ -7,7 +7,7 @@ import numpy as np
 
 from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
-from papers.workbench import Columns, mean_and_error, mean_columns, with_error
+from papers.workbench import Columns, band, mean_and_error, mean_columns, with_error
 
 
 class Curve(NamedTuple):
@@ -46,7 +46,7 @@ def draw_curves(
         color, style = f"C{place % 10}", ("-", "--", ":")[place // 10]
         mark = "o" if curve.are_settings else None
         look = {"ls": style, "marker": mark, "ms": 3, "lw": 1.2}
-        plots.band(panel, curve.time, rate, 2 * error, color, name, **look)
+        band(panel, curve.time, rate, 2 * error, color, name, **look)
     is_share = any(curve.correct.dtype != bool for curve in curves.values())
     counted = "share of the best that is selected" if is_share else "share of correct selections"
     plots.tidy(panel, "x", title=title, xlabel="comparisons", ylabel=counted)

@@ -29,7 +29,7 @@ BAD = {
     "train medical --resume --out new": "--out: expected the folder of a run to resume, got 'new'",
     "train medical --method reinforce": "--method: expected one of pb-edps-fast, pb-edps, edps",
     "train medical --method constant --action 2": "--action: expected a dose from 0 to 1, got 2.0",
-    "train medical --method pb-edps --strategy PGPE": "--population: PGPE does not take 7",
+    "train medical --method pb-edps --strategy PGPE": "--population: expected a size that PGPE",
     "train medical --out full": "--out: expected a new or an empty folder, got 'full'",
     "train medical --out full/file/x": "--out: expected a folder that can be written, got 'full/",
     "train medical --max-rounds 40000": "--max-rounds: expected at most 2048, got 40000",

@@ -1,3 +1,4 @@
+import dataclasses
 import functools
 import os
 import re
@@ -15,10 +16,9 @@ from jaxrace.agents.outcomes import Both, Return
 from jaxrace.agents.rollout import PolicyInTask, Rollout
 from jaxrace.commands import cli
 from jaxrace.commands.cli import main
-from jaxrace.commands.options import positional_of
+from jaxrace.commands.options import POSITIONAL
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_lanes
-from jaxrace.commands.train.tasks import medical_task
+from jaxrace.commands.train.tasks import evaluated, medical_task
 from jaxrace.core.keys import two_keys
 
 REPEATS, EPISODES, PATIENTS = 3, 300, 20
@@ -122,10 +122,12 @@ def test_log_evaluates_the_policies_that_it_shows(folder_of):
     rows = log["generation"] == 2
     thetas = np.stack([log[f"theta_{i}"][rows] for i in range(3)], -1).astype(np.float32)
     played = Rollout(task.env, task.policy, Both(task.fold, Return()))
-    chance = key, np.full(REPEATS, 2, np.uint32), np.arange(REPEATS, dtype=np.uint32)
-    policies, wanted = PolicyInTask(thetas, task.env_params), np.ones(REPEATS, bool)
-    found = evaluate_lanes((played, task.measure, PATIENTS), 30, chance, policies, wanted)
-    for name, values in found.items():
+
+    def of_repeat(number, theta):
+        option = PolicyInTask(theta, task.env_params)
+        return evaluated((played, task.measure, PATIENTS), key, 2, number, option)
+
+    for name, values in jax.vmap(of_repeat)(np.arange(REPEATS), thetas).items():
         np.testing.assert_allclose(values, log[name][rows], rtol=1e-5, atol=1e-6)
 
 
@@ -273,7 +275,8 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
 def test_a_word_after_ray_is_an_address_only_if_it_looks_like_one(monkeypatch, verb, word):
     seen = []
     monkeypatch.setattr(cli, "_do", lambda name, verb, arguments: seen.append(vars(arguments)) or 0)
-    argument = positional_of(cli._VERBS[verb].config)
+    fields = dataclasses.fields(cli._VERBS[verb].config)
+    argument = next(field.name for field in fields if field.name in POSITIONAL)
     for given in (["--ray", word], [word, "--ray"], ["--ray", "10.0.0.1:6379", word]):
         assert main([verb, *given, "--lanes", "3"]) == 0
     assert [found["ray"] for found in seen] == ["local", "local", "10.0.0.1:6379"]

@@ -9,8 +9,7 @@ from jaxrace.agents import policies, rollout
 from jaxrace.agents.outcomes import Both, Return
 from jaxrace.commands.catalogue import catalogue
 from jaxrace.commands.train.config import METHODS, Method, TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_lanes
-from jaxrace.commands.train.tasks import TASKS, medical_task
+from jaxrace.commands.train.tasks import TASKS, evaluated, medical_task
 from jaxrace.envs import medical
 
 
@@ -72,18 +71,21 @@ def test_catalogue_is_complete():
     assert set(there_is["policies"]) == public_policies - {"Policy"}
 
 
-def evaluated(task, policy, key, generation, thetas):
+def metrics_of_two(task, policy, key, generation, thetas):
     """Metrics of two policies in 40 episodes."""
     played = rollout.Rollout(task.env, policy, Both(task.fold, Return()))
-    chance = key, np.full(2, generation, np.uint32), np.arange(2, dtype=np.uint32)
-    option = rollout.PolicyInTask(thetas, task.env_params)
-    return evaluate_lanes((played, task.measure, 40), 30, chance, option, np.ones(2, bool))
+
+    def of_one(number, theta):
+        option = rollout.PolicyInTask(theta, task.env_params)
+        return evaluated((played, task.measure, 40), key, generation, number, option)
+
+    return jax.vmap(of_one)(np.arange(2), thetas)
 
 
 def test_evaluation_agrees_with_plain_rollouts():
     task, key = medical_task(TrainConfig()), jax.random.key(3)
     thetas = np.array([[0.0, 0.0, 0.0], [1.0, -1.0, 0.5]], np.float32)
-    metrics = evaluated(task, task.policy, key, 5, thetas)
+    metrics = metrics_of_two(task, task.policy, key, 5, thetas)
     for number, theta in enumerate(thetas):
         own_key = jax.random.fold_in(jax.random.fold_in(key, 5), number)
         option = rollout.PolicyInTask(theta, task.env_params)
@@ -104,7 +106,9 @@ def test_evaluation_agrees_with_plain_rollouts():
 def test_a_constant_is_a_choice_among_equals():
     task, key = medical_task(TrainConfig()), jax.random.key(3)
     doses = np.array([0.4, 0.7], np.float32)
-    constant = evaluated(task, policies.Constant(), key, 0, doses)
-    equals = evaluated(task, policies.UniformChoice(4), key, 0, np.repeat(doses[:, None], 4, 1))
+    constant = metrics_of_two(task, policies.Constant(), key, 0, doses)
+    equals = metrics_of_two(
+        task, policies.UniformChoice(4), key, 0, np.repeat(doses[:, None], 4, 1)
+    )
     for name in task.labels:
         np.testing.assert_allclose(equals[name], constant[name], rtol=1e-5)

@@ -1,6 +1,5 @@
 """Racing the settings of a grid: who cannot win is not repeated any more."""
 
-import dataclasses
 import os
 import re
 import signal
@@ -54,11 +53,12 @@ def race(failing=()):
 
 def test_the_best_setting_is_found_with_fewer_searches():
     raced, asked = race()
-    summary = raced.summary(CONFIG)
+    summary = raced.summary
     assert summary["certified"]
     assert summary["certificate"] in ("dominance", "counts")
     assert summary["ranking"][0] == CONFIG.settings.index(Setting(2, 0.1))
     assert (summary["best"], summary["searches_without_race"]) == ({"sigma": 2, "delta": 0.1}, 600)
+    assert summary["most_searches_of_race"] == 10 * most_repeats(60)
     numbers = np.concatenate([numbers for _, numbers in asked])
     assert len(set(numbers.tolist())) == len(numbers) == summary["searches"] < 250
     assert len({folder for folder, _ in asked}) == len(asked)
@@ -74,12 +74,9 @@ def test_the_best_setting_is_found_with_fewer_searches():
 @pytest.mark.parametrize(("repeats", "most"), [(11, 11), (15, 11), (16, 16), (100, 96)])
 def test_what_a_race_can_use_is_told_beside_what_a_grid_would_take(repeats, most):
     raced, _ = race()
-    config = dataclasses.replace(CONFIG, repeats=repeats)
     assert most_repeats(repeats) == most
-    found = raced.summary(config)
-    assert found["searches_without_race"] == 10 * repeats
-    assert found["most_searches_of_race"] == 10 * most
-    found |= {"searches": 55, "certified": False}
+    sizes = {"searches_without_race": 10 * repeats, "most_searches_of_race": 10 * most}
+    found = raced.summary | sizes | {"searches": 55, "certified": False}
     line = race_line(found, {"race_seconds": 2.5})
     assert f"55 of {10 * repeats:,} searches made, {1 - 5.5 / repeats:.0%} saved" in line
     in_blocks = f"({1 - 5.5 / most:.0%} of the {10 * most:,} that its blocks can use)"
@@ -89,7 +86,7 @@ def test_what_a_race_can_use_is_told_beside_what_a_grid_would_take(repeats, most
 
 def test_a_setting_that_fails_cannot_win():
     raced, _ = race(failing=[2])
-    assert raced.summary(CONFIG)["best"] == {"sigma": 3, "delta": 0.2}
+    assert raced.summary["best"] == {"sigma": 3, "delta": 0.2}
     failed = raced.log.failed
     assert (failed // CONFIG.repeats == 2).all()
     assert len(failed) == raced.result.samples[2]

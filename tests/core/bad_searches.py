@@ -118,7 +118,7 @@ BAD = {
     "sigma0 0": (lambda: Strategy().params(START, 0.0), "sigma0: expected a positive number"),
     "sigma0 swept": (
         lambda: Strategy("Open_ES", 8).params(START, 1.0),
-        "sigma0: Open_ES has no initial step size; strategies that have one: CMA_ES, ",
+        "sigma0: expected none for Open_ES, which has no initial step size, got 1.0; strategies ",
     ),
     "ranking": (
         lambda: tell_strategy(POPULATION, np.array([0, 1, 1, 2])),

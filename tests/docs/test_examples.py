@@ -46,7 +46,7 @@ SLOW_MODULES = """
     improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
     kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
     kernels.merging kernels.ragged_wins kernels.wins
-    kernels.thurstone search.driver search.final_race search.job
+    kernels.thurstone search.driver
     search.policy_search selection.active_ranking
     selection.driver selection.pocbam selection.comparisons selection.score_selector
     selection.scores selection.tournaments

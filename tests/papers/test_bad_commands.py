@@ -46,7 +46,7 @@ BAD = {
         "--selection best": "--selection: expected some of hybrid, pkg, race, uniform",
         "--strategy DE": "--strategy: expected one of CMA_ES",
         "--sigma much": "--sigma: expected a number, or null, got 'much'",
-        "--strategy ESMC --population 31": "population_size: ESMC takes even sizes only",
+        "--strategy ESMC --population 31": "population_size: expected an even one for ESMC, got 31",
         "--population 5 --matches 5": "--matches: expected at least 11 of each",
         "--hands 2000000000": "--hands: expected at most 1000000000",
         "--episodes 10": "unrecognized arguments: --episodes 10",

@@ -177,11 +177,6 @@ def test_damaged_json_is_refused():
         files.read_json("note.json")
 
 
-def test_a_column_may_be_read_as_text():
-    tables.write_table("table.csv", {"k": np.array([1, 2])})
-    assert tables.read_table("table.csv", text=["k"])["k"].tolist() == ["1", "2"]
-
-
 def test_another_request_is_not_resumed():
     runs.write_config(".", {"command": "duel", "config": {"seed": 3}})
     with pytest.raises(ValueError, match=r"^seed: expected 3 as in '.', got 4$"):

@@ -38,7 +38,8 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def tests_on_nodes(monkeypatch):
     """What the tests import, the nodes can import too."""
-    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    tests, checkout = Path(__file__).parents[1:3]
+    paths = [str(tests), str(checkout), *filter(None, [os.environ.get("PYTHONPATH")])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
 
@@ -307,7 +308,7 @@ def test_a_second_driver_is_refused(tmp_path):
 
 SCRIPT = """if True:
     import sys
-    sys.path.insert(0, sys.argv[1])
+    sys.path[:0] = sys.argv[1], f"{sys.argv[1]}/.."
     from test_sweep_ray import run_slowly
     run_slowly(sys.argv[2], sys.argv[3], on_rows=lambda ended, rows: print(ended, flush=True))
 """
@@ -316,7 +317,7 @@ SCRIPT = """if True:
 @pytest.mark.slow
 def test_a_driver_that_is_killed_is_started_again(tmp_path, expected, cluster):
     nodes = cluster(1)
-    command = [sys.executable, "-c", SCRIPT, Path(__file__).parents[1], tmp_path, nodes.address]
+    command = [sys.executable, "-c", SCRIPT, Path(__file__).parent, tmp_path, nodes.address]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"8\n"

@@ -1,10 +1,11 @@
-"""What a training job is asked to do; imports nothing heavy, for the command's help."""
+"""The options of `jaxrace train`; imports nothing heavy, for the command's help."""
 
 import dataclasses
 import itertools
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
 from jaxrace.core.validation import (
+    BadArgument,
     require_choice,
     require_default,
     require_integer,
@@ -36,16 +37,14 @@ class Setting(NamedTuple):
 
 
 MIN_ROUNDS = 3  # floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2)
-
-# The best of all that was tried at equal budgets, with a final race (docs/reproductions.md,
-# "Does racing pay?").
+# The best settings tried at equal budgets (docs/reproductions.md, "Does racing pay?").
 _FAST_POPULATION, _FAST_ROUNDS = 14, 30
 _DEFAULT_SIGMA = 10.0
-_LEAST_REPEATS = 11  # the first block of a dominance race; with fewer samples it says nothing
-_MOST = 10**9  # episodes and patients are counted in int32
-_MOST_REPEATS = 10**6  # rows of some repeats are kept in memory, and so are the states of patients
+_LEAST_REPEATS = 11  # the first block of a dominance race
+_MOST = 10**9  # episodes are counted in int32
+_MOST_REPEATS = 10**6  # rows of some repeats are kept in memory, and so are states of patients
 _MOST_POPULATION = 1_000  # races compare all pairs
-MOST_SEED = 2**32 - 1  # of random numbers
+_MOST_SEED = 2**32 - 1
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,7 +126,7 @@ class TrainConfig:
         require_integer("episodes", self.episodes, 1, _MOST)
         for name in ("repeats", "test_patients"):
             require_integer(name, getattr(self, name), 1, _MOST_REPEATS)
-        require_integer("seed", self.seed, 0, MOST_SEED)
+        require_integer("seed", self.seed, 0, _MOST_SEED)
         require_integer("max_rounds", self.max_rounds, MIN_ROUNDS, kernels.MAX_TABLE_CAPACITY)
         require_integer("population", self.population, 2, _MOST_POPULATION)
         for delta in _as_tuple(self.delta):
@@ -135,16 +134,10 @@ class TrainConfig:
         kernels.bound_named(self.bound)
         require_step_size(self.strategy, self.population, self.sigma)
         if self.race and not (self.is_grid and self.repeats >= _LEAST_REPEATS):
-            raise ValueError(
-                f"race: expected several settings with at least {_LEAST_REPEATS} repeats, "
-                f"got {len(self.settings)} with {self.repeats}"
-            )
+            wanted = f"several settings with at least {_LEAST_REPEATS} repeats"
+            raise BadArgument("race", wanted, f"{len(self.settings)} with {self.repeats}")
         if not self.learns and self.is_grid:
-            raise ValueError(f"method: expected pb-edps or edps for a grid, got {self.method!r}")
-        self._check_unused()
-
-    def _check_unused(self) -> None:
-        """Raise if an option is given that does nothing."""
+            raise BadArgument("method", "pb-edps or edps for a grid", repr(self.method))
         unused = ["action"] if self.method != "constant" else []
         if self.method == "pb-edps-fast":
             unused += ["population", "max_rounds"]
@@ -156,8 +149,8 @@ class TrainConfig:
             require_default(name, self, f"with method {self.method}, which does not use it")
 
     @property
-    def settings(self) -> list["Setting"]:
-        """Every initial step size with every delta; a step size is None if there is none."""
+    def settings(self) -> list[Setting]:
+        """Every initial step size with every delta; the step size may be None."""
         from jaxrace.search.strategies import Strategy
 
         sigma = self.sigma
@@ -186,17 +179,15 @@ class TrainConfig:
 
 
 def require_step_size(strategy: str, population: int, sigma: Any) -> None:
-    """Raise ValueError unless these are step sizes and the strategy has one, or it is None."""
+    """Raise unless ``sigma`` is None, or has step sizes and the strategy takes one."""
     from jaxrace.search.strategies import Strategy
 
     has_one = Strategy(strategy, population).has_step_size
     for size in () if sigma is None else _as_tuple(sigma):
         require_positive("sigma", size)
         if not has_one:
-            raise ValueError(
-                f"sigma: expected null for {strategy}, which has no initial step size, "
-                f"got {sigma!r}"
-            )
+            wanted = f"null for {strategy}, which has no initial step size"
+            raise BadArgument("sigma", wanted, repr(sigma))
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
@@ -208,5 +199,5 @@ def _as_scalar(name: str, value: Any) -> Any:
     if not isinstance(value, list | tuple):
         return value
     if not value or len(set(value)) < len(value):
-        raise ValueError(f"{name}: expected different numbers, at least one, got {value!r}")
+        raise BadArgument(name, "different numbers, at least one", repr(value))
     return value[0] if len(value) == 1 else tuple(value)

@@ -1,4 +1,4 @@
-"""The job `jaxrace train`: searches, their learning curve, and baselines beside them."""
+"""The job of `jaxrace train`: searches, their learning curve, and baselines beside them."""
 
 import dataclasses
 import functools
@@ -12,15 +12,13 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace import racing, runs, sweep
-from jaxrace.commands.job import Job
-from jaxrace.commands.run_folder import CHECKPOINT, run_folder, sweep_width
+from jaxrace import runs, sweep
+from jaxrace.commands.job import CHECKPOINT, Job, run_folder, sweep_width
 from jaxrace.commands.train import summary
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_fixed, fixed_name
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
-from jaxrace.commands.train.tasks import TASKS, Task
+from jaxrace.commands.train.tasks import TASKS, Task, evaluate_fixed, fixed_name
 from jaxrace.core.keys import two_keys
 from jaxrace.runs import plots
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
@@ -43,22 +41,18 @@ def train(job: Job) -> Path:
 
 
 def _asked(config: TrainConfig, search: SearchWork | None) -> dict[str, Any]:
-    """What config.json says, as JSON has it: the config, and the races of the search."""
-    asked: dict[str, Any] = {"command": "train", "config": dataclasses.asdict(config)}
-    learner = None if search is None else search.search
+    """The content of config.json: the config, and the races of the search but for functions."""
+    learner, races = None if search is None else search.search, {}
     if isinstance(learner, FinalRace):
-        asked["final_race"] = _fields_of_race(learner.race)
-        learner = learner.search
+        races["final_race"], learner = learner.race, learner.search
     if isinstance(learner, PolicySearch):
-        asked["race"] = _fields_of_race(learner.race)
+        races["race"] = learner.race
+    asked: dict[str, Any] = {"command": "train", "config": dataclasses.asdict(config)}
+    for name, race in races.items():
+        settings = {field.name: getattr(race, field.name) for field in dataclasses.fields(race)}
+        named = {name: value for name, value in settings.items() if not callable(value)}
+        asked[name] = {"kind": type(race).__name__, **named}
     return json.loads(json.dumps(asked))
-
-
-def _fields_of_race(race: racing.Race) -> dict[str, Any]:
-    """The kind of race, and all of its settings that are not functions."""
-    settings = {field.name: getattr(race, field.name) for field in dataclasses.fields(race)}
-    named = {name: value for name, value in settings.items() if not callable(value)}
-    return {"kind": type(race).__name__, **named}
 
 
 def _work(
@@ -87,30 +81,30 @@ def _work(
     else:
         _check_stop(job)
     timing = _timing(log, seconds, int(last["episodes"].sum()))
-    runs.write_timing(folder, timing if raced is None else timing | raced.timing(config))
-    found_by_race = None if raced is None else raced.summary(config)
-    found = summary.summarise(config, task, last, baselines, failed, found_by_race)
+    runs.write_timing(folder, timing if raced is None else timing | raced.timing)
+    race = None if raced is None else raced.summary
+    found = summary.summarise(config, task, last, baselines, failed, race)
     if log is not None and log.errors:
         found["errors"] = dict(log.errors)
     runs.write_summary(folder, found)
 
 
 def _timing(log: sweep.SweepLog | None, seconds: float, episodes: int) -> dict[str, float | None]:
-    """What timing.json holds of a sweep, if there was one, and of the evaluation after it."""
+    """The content of timing.json: of a sweep, if there was one, and the evaluation after it."""
     unknown = dict.fromkeys(summary.RATES)
     if log is None:
         return {"compile_seconds": 0.0, "run_seconds": seconds, **unknown}
     compiling, running = log.compile_seconds, log.run_seconds + seconds
     if log.compiles_as_it_runs:
         return {"compile_seconds": None, "run_seconds": compiling + running, **unknown}
-    # Of a job that was resumed, nobody knows which episodes were played since.
+    # After an interruption, the episodes since then are not known.
     rate = None if log.is_resumed else episodes / log.run_seconds
     rates = dict(zip(unknown, (rate, log.jobs_per_second, log.utilisation), strict=True))
     return {"compile_seconds": compiling, "run_seconds": running, **rates}
 
 
 def _finish(config: TrainConfig, folder: Path) -> None:
-    """What is left to do when the tables are there; RuntimeError if searches have failed."""
+    """Draw the figure and remove the checkpoint; RuntimeError if searches have failed."""
     if config.is_grid:
         plots.save(plots.heat_map(folder), folder / HEAT_MAP)
     elif config.learns:
@@ -123,12 +117,12 @@ def _finish(config: TrainConfig, folder: Path) -> None:
 
 
 def _is_done(folder: Path) -> bool:
-    """Is the summary there, and no shard of a cluster missing, which may be done again?"""
+    """Is the summary there, without a lost shard of a cluster, which may be done again?"""
     return (folder / runs.SUMMARY).exists() and "errors" not in runs.read_summary(folder)
 
 
 def _check_stop(job: Job) -> None:
-    """The searches are saved: from here, too, the job can be resumed."""
+    """End here, where the searches are saved, if the job is to stop."""
     if job.stop is not None and job.stop():
         raise sweep.Interrupted
 
@@ -141,7 +135,7 @@ def _learn(
     folder: Path,
     asked: dict[str, Any],
 ) -> tuple[sweep.SweepLog, SettingsRace | None]:
-    """Run the searches: their log, and the race between the settings, if there was one."""
+    """Run the searches: their log, and the race between the settings, if any."""
     config = job.config
     work, jobs = make_sweep(config, task, search, *keys)
     checkpoint = folder / CHECKPOINT
@@ -168,13 +162,11 @@ def _learn(
 def _show_progress(
     job: Job, episodes: NDArray[np.int64], numbers: NDArray[np.int64], ended: int, rows: sweep.Rows
 ) -> None:
-    """Show how many episodes have been played, by the rows of the searches with these numbers."""
+    """Show how many episodes have been played, by rows of the searches with these ``numbers``."""
     budget = job.config.episodes
     np.maximum.at(episodes, numbers[rows.job], rows.row.search.episodes)
     played = np.minimum(episodes, budget)
-    # Searches that ended before the job was resumed have left no rows here.
+    # Searches that ended before an interruption leave no rows here.
     unseen = max(ended - int((played[numbers] == budget).sum()), 0)
-    done = int(played.sum()) + unseen * budget
-    # A learner may end before its budget is used up.
-    total = played.size * budget
+    done, total = int(played.sum()) + unseen * budget, played.size * budget
     job.on_stage("training", min(done, total), total)

@@ -1,7 +1,6 @@
 """The searches of a training job, and their evaluation. Axes: S settings, R repeats of each."""
 
 import dataclasses
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -12,20 +11,16 @@ from numpy.typing import NDArray
 
 from jaxrace import racing, search, sweep
 from jaxrace.agents.outcomes import Both, Return
-from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
-from jaxrace.commands.train import side_by_side
+from jaxrace.agents.rollout import PolicyInTask, Rollout
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import evaluate_lanes
-from jaxrace.commands.train.tasks import Task
+from jaxrace.commands.train.tasks import Task, evaluated
+from jaxrace.core.compilation import jit
 from jaxrace.core.protocol import pytree
-from jaxrace.racing import drawing
-from jaxrace.search import small
+from jaxrace.core.validation import BadArgument
 from jaxrace.search.strategies import Strategy
 
-# Candidates of a final race, and the rounds that are reserved for each of them.
-CANDIDATES, FINAL_ROUNDS = 10, 200
-
-# A million take .6 s of two cores, and 1.4 s by small programs, which saves 3 s of compiling.
+CANDIDATES, FINAL_ROUNDS = 10, 200  # of a final race, which reserves the rounds for each
+# A million take .6 s of two cores, and 1.4 s side by side, which compiles 3 s less.
 _FEW_EPISODES = 2_000_000
 
 
@@ -52,10 +47,9 @@ class TrainWork:
 
     searches: search.SearchWork  # with the settings
     train_key: jax.Array  # of all searches
-    test_key: jax.Array  # of all evaluations; see ``evaluate_lanes``
+    test_key: jax.Array  # of all evaluations; see ``evaluated``
     env_params: Any  # the simulator's
-    rollout: Rollout = dataclasses.field(metadata={"static": True})  # of what is evaluated
-    # As in ``Task``.
+    rollout: Rollout = dataclasses.field(metadata={"static": True})  # of evaluations
     measure: Callable[..., dict[str, jax.Array]] = dataclasses.field(metadata={"static": True})
     episodes: int = dataclasses.field(metadata={"static": True})  # of each evaluation
 
@@ -65,49 +59,32 @@ class TrainWork:
         return self.searches.init(search.SearchJob(key, job.setting)), job.stream
 
     def step(self, state: State) -> tuple[State, TrainRow]:
-        """One generation, and an evaluation of its policy: rank 1 of the race, if there is one.
-
-        Sweeps of few jobs run ``_step_lanes`` in its place (``host_program``).
-        """
+        """One generation, and an evaluation of its policy: rank 1 of the race, if there is one."""
         search_state, stream = state
         search_state, row = self.searches.step(search_state)
-        key = jax.random.fold_in(jax.random.fold_in(self.test_key, row.generation), stream)
-        policy = PolicyInTask(row.best, self.env_params)
-        metrics = self.measure(*evaluate(self.rollout, key, policy, self.episodes))
-        return (search_state, stream), TrainRow(row, metrics)
+        return (search_state, stream), self.evaluated(row, stream)
 
-    def host_program(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
-        """How a sweep of few jobs is played by small programs, if their learner has such."""
-        if not side_by_side.is_for(jobs) or self.searches.step_lanes is None:
+    def evaluated(self, row: Any, stream: ArrayLike) -> TrainRow:
+        """The row of a generation with its evaluation."""
+        sizes, policy = (self.rollout, self.measure, self.episodes), row.best
+        option = PolicyInTask(policy, self.env_params)
+        return TrainRow(row, evaluated(sizes, self.test_key, row.generation, stream, option))
+
+    def host_step(self, jobs: sweep.Jobs) -> Callable[..., Any] | None:
+        """``step`` of a few jobs side by side, if their learner has that."""
+        search_step = self.searches.host_step(jobs)
+        if search_step is None:
             return None
-        return functools.partial(side_by_side.advance, self, self._step_lanes)
 
-    def _step_lanes(self, states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
-        """States, rows and which of them ran, leaves [B, ...].
+        def step(states: State, alive: np.ndarray) -> tuple[State, TrainRow, Any]:
+            search_states, streams = states
+            search_states, rows, ran = search_step(search_states, alive)
+            return (search_states, streams), _evaluate_all(self, rows, streams), ran
 
-        One program draws the episodes of all races and evaluations.
-        """
-        search_states, streams = states
-        learner = self.searches.search
-        fold: Any = self.rollout.fold
-        place = (fold.first, fold.second).index(small.search_of(learner).fold)
-
-        def draw(num_rounds: int, rows: drawing.Rows, asked: np.ndarray) -> Any:
-            return small.draw_rows(self.rollout, num_rounds, rows, asked)[place]
-
-        step: Any = self.searches.step_lanes
-        search_states, row, ran = step(search_states, alive, draw)
-        metrics = evaluate_lanes(
-            (self.rollout, self.measure, self.episodes),
-            small.chunk_of(learner),
-            (self.test_key, np.asarray(row.generation).astype(np.uint32), np.asarray(streams)),
-            PolicyInTask(row.best, self.env_params),
-            np.asarray(ran) & alive,
-        )
-        return (search_states, streams), TrainRow(row, metrics), ran
+        return step
 
     def done(self, state: State) -> jax.Array:
-        """Is the budget used up?"""
+        """Is the search over?"""
         return self.searches.done(state[0])
 
     def failed(self, row: TrainRow) -> jax.Array:
@@ -115,12 +92,17 @@ class TrainWork:
         return self.searches.failed(row.search)
 
 
+@jit(0)
+def _evaluate_all(work: TrainWork, rows: Any, streams: Any) -> TrainRow:
+    return jax.vmap(work.evaluated)(rows, streams)
+
+
 def make_jobs(
     num_settings: int, repeats: int, independent: bool = False, brief: bool = False
 ) -> sweep.Jobs:
     """All repeats of the first setting, of the second, and so on.
 
-    A repeat has the same random numbers in every setting, unless they are to be independent.
+    A repeat has the same random numbers in every setting, unless these are ``independent``.
     """
 
     def rows(numbers: NDArray[np.int64]) -> TrainJob:
@@ -148,7 +130,7 @@ def make_sweep(
 
 
 def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
-    """EDPS or PB-EDPS and all settings, and with them the last checks of what was asked for."""
+    """EDPS or PB-EDPS with all settings, which are checked here."""
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
     if config.method == "edps":
@@ -164,7 +146,7 @@ def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
         )
         fold, numbers = task.fold, {}
     is_fast = config.method == "pb-edps-fast"
-    # The rounds of a short race are drawn together, and no more than they are.
+    # The rounds of a short race are drawn together.
     parts = task.env, task.policy, fold, race, Strategy(config.strategy, size)
     learner = search.PolicySearch(*parts, max_rounds if is_fast else None, is_fast)
     rounds = min_rounds, max_rounds
@@ -172,12 +154,14 @@ def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
         return searches_of(
             task, learner, config.settings, rounds, config.episodes, is_fast, numbers
         )
-    except ValueError as error:  # evosax does not take every size
-        raise ValueError(str(error).replace("population_size:", "population:")) from error
+    except BadArgument as error:  # evosax does not take every size
+        if error.name != "population_size":
+            raise
+        raise BadArgument("population", error.expected, error.got, error.hint) from error
 
 
 def search_budget(episodes: int, generation: int) -> int:
-    """The episodes of a budget that a search may use when a final race is paid from it, too."""
+    """The episodes of a budget that are left to a search before a final race."""
     # The last race of the search may exceed its own budget by nearly a generation.
     return max(episodes - generation - min(CANDIDATES * FINAL_ROUNDS, episodes // 4), 1)
 
@@ -191,9 +175,9 @@ def searches_of(
     is_final: bool,
     numbers: Mapping[str, float],
 ) -> search.SearchWork:
-    """Searches with these step sizes and deltas; their last generations' best may race at the end.
+    """Searches with these step sizes and deltas, perhaps with a final race.
 
-    ``rounds`` are floor and cap of those of a race, whose further numbers are ``numbers``.
+    ``rounds`` are floor and cap of n_max; ``numbers`` are further numbers of the race.
     """
     generation = learner.race.num_options * rounds[1]
     budget = search_budget(episodes, generation) if is_final else episodes
@@ -205,6 +189,6 @@ def searches_of(
         return search.SearchWork(learner, search.stack_params(params))
     race = racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare)
     last = search.FinalRace(learner, race)
-    # Of a budget that is too small for both there is a round for each candidate.
+    # A budget that is too small for both has a round for each candidate.
     whole = max(episodes - generation, budget + CANDIDATES)
     return search.SearchWork(last, search.stack_params([last.params(one, whole) for one in params]))

@@ -1,14 +1,14 @@
 """A race between the settings of a grid, which stops the repeats of those that cannot be the best.
 
-The dominance race of the library, on what the repeats of each setting end with. Its options must be
-independent, so a repeat has other keys in every setting. Axes: S settings, R repeats of each.
+A dominance race on what the repeats of each setting end with. Its options must be independent, so a
+repeat has other keys in every setting. Axes: S settings, R repeats of each.
 """
 
 import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,35 +20,16 @@ from jaxrace.racing import DominanceRace, DominanceResult
 from jaxrace.sweep import Rows, SweepLog
 
 DELTA = 0.05
-_WORST = np.finfo(np.float32).min  # what a search that failed is worth: less than all others
+_WORST = np.finfo(np.float32).min  # the value of a search that failed
 
 
-@dataclasses.dataclass(frozen=True)
-class SettingsRace:
+class SettingsRace(NamedTuple):
     """What a race between settings leaves."""
 
     log: SweepLog  # of all searches that were made, as if one sweep had made them
-    result: DominanceResult  # of the race; option s is setting s
-    seconds: float  # since the race began or was resumed, with what it compiled and decided
-
-    def summary(self, config: TrainConfig) -> dict[str, Any]:
-        """What summary.json says of it."""
-        best = config.settings[int(self.result.best[0])]
-        return {
-            "certified": bool(self.result.decided),
-            "certificate": self.result.certificate,
-            "delta": DELTA,
-            "best": best._asdict(),
-            "ranking": np.asarray(self.result.ranking).tolist(),
-            "searches": self.log.num_jobs,
-            "searches_without_race": len(config.settings) * config.repeats,
-            "most_searches_of_race": len(config.settings) * most_repeats(config.repeats),
-        }
-
-    def timing(self, config: TrainConfig) -> dict[str, float]:
-        """What timing.json says of it."""
-        without = len(config.settings) * config.repeats
-        return {"searches_saved_by_race": without - self.log.num_jobs, "race_seconds": self.seconds}
+    result: DominanceResult  # option s is setting s
+    summary: dict[str, Any]  # in summary.json
+    timing: dict[str, float]  # in timing.json
 
 
 def race_settings(
@@ -58,10 +39,10 @@ def race_settings(
     run: Callable[..., SweepLog],
     checkpoint: Path,
 ) -> SettingsRace:
-    """Make searches until the best setting is certain, or R repeats of the last two are used up.
+    """Make searches until the best setting is certified, or the last two have had R repeats.
 
-    ``run(work, jobs, folder, numbers)`` makes the searches with these numbers; each round is saved
-    in a folder of its own below the checkpoint.
+    ``run(work, jobs, folder, numbers)`` makes the searches with these numbers; each round has a
+    folder of its own below the checkpoint.
     """
     num_settings, repeats = len(config.settings), config.repeats
     race = _make_race(num_settings, repeats)
@@ -69,7 +50,7 @@ def race_settings(
     started = time.perf_counter()
     params = race.params(DELTA)
     state = race.init(np.float32(0), params)
-    played: list[tuple[NDArray[np.int64], SweepLog]] = []  # numbers of searches, and their log
+    played: list[tuple[NDArray[np.int64], SweepLog]] = []  # numbers of searches, and a log
     while (asked := np.asarray(race.ask(state, params))).any():
         told = np.asarray(state.simulated)
         count = race.rounds_to_tell(state)
@@ -82,7 +63,19 @@ def race_settings(
         outcomes[asked] = _last_values(log, objective).reshape(-1, count)
         state = race.tell(state, outcomes, params)
     result, seconds = race.result(state, params), time.perf_counter() - started
-    return SettingsRace(_together(played), result, seconds)
+    log, without = _together(played), num_settings * repeats
+    summary = {
+        "certified": bool(result.decided),
+        "certificate": result.certificate,
+        "delta": DELTA,
+        "best": config.settings[int(result.best[0])]._asdict(),
+        "ranking": np.asarray(result.ranking).tolist(),
+        "searches": log.num_jobs,
+        "searches_without_race": without,
+        "most_searches_of_race": num_settings * most_repeats(repeats),
+    }
+    timing = {"searches_saved_by_race": without - log.num_jobs, "race_seconds": seconds}
+    return SettingsRace(log, result, summary, timing)
 
 
 def most_repeats(repeats: int) -> int:
@@ -110,15 +103,16 @@ def _together(played: list[tuple[NDArray[np.int64], SweepLog]]) -> SweepLog:
     rows = [Rows(numbers[log.rows.job], log.rows.step, log.rows.row) for numbers, log in played]
     failed = np.sort(np.concatenate([numbers[log.failed] for numbers, log in played]))
     sums = ("num_jobs", "num_rows", "num_ended", "lane_steps", "compile_seconds", "run_seconds")
+    errors = {
+        f"round {number}, {shard}": error
+        for number, log in enumerate(logs)
+        for shard, error in log.errors.items()
+    }
     return dataclasses.replace(
         logs[0],
         parts=rows,
         failed=failed,
         is_resumed=any(log.is_resumed for log in logs),
-        errors={
-            f"round {number}, {shard}": error
-            for number, log in enumerate(logs)
-            for shard, error in log.errors.items()
-        },
+        errors=errors,
         **{name: sum(getattr(log, name) for log in logs) for name in sums},
     )

@@ -1,4 +1,4 @@
-"""What a training job finds, in its files and on the screen. Axes: n rows, p weights."""
+"""The results of a training job, in files and on the screen. Axes: n rows, p weights."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,19 +12,19 @@ from rich.table import Column
 from jaxrace import runs, sweep
 from jaxrace.commands.printing import confidence_scale, plus_minus, print_table, say
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.commands.train.evaluation import Metrics, fixed_name
-from jaxrace.commands.train.tasks import Task
+from jaxrace.commands.train.tasks import Metrics, Task, fixed_name
 
 Columns = dict[str, np.ndarray]
+Summary = dict[str, Any]  # as JSON has it
 
-# What may be known of a sweep, and how it is written.
+# Rates of a sweep, and how they are written.
 RATES = {
     "episodes_per_second": "{:,.0f} episodes/s",
     "searches_per_second": "{:,.0f} searches/s",
     "lane_utilisation": "{:.0%} of the lanes busy",
 }
 
-# By the certificates of a race for the best one.
+# In words, by a race's certificate.
 _CERTIFIED = {
     "dominance": "certified to beat every other setting",
     "counts": "certified to beat the most other settings",
@@ -48,28 +48,21 @@ def write_rows(config: TrainConfig, task: Task, log: sweep.SweepLog, folder: Pat
 
 
 def _columns(config: TrainConfig, task: Task, rows: sweep.Rows) -> Columns:
-    search = rows.row.search
+    search = rows.row.search._asdict()
     setting, repeat = np.divmod(rows.job, config.repeats)
     swept = {}
     if config.is_grid:
         values = np.array(config.settings, np.float64)  # None is nan
         swept = {"sigma": values[setting, 0], "delta": values[setting, 1]}
-    thetas = _thetas(rows)
-    # Failures are in the summary.
-    hidden = ("ran", "best", "valid")
+    leaves = [leaf.reshape(len(repeat), -1) for leaf in jax.tree.leaves(search["best"])]
+    hidden = ("ran", "best", "valid")  # failures are in the summary
     return {
         **swept,
         "repeat": repeat,
-        **{name: column for name, column in search._asdict().items() if name not in hidden},
-        **{f"theta_{i}": column for i, column in enumerate(thetas.T)},
+        **{name: column for name, column in search.items() if name not in hidden},
+        **{f"theta_{i}": column for i, column in enumerate(np.concatenate(leaves, -1).T)},
         **{name: rows.row.metrics[name] for name in task.labels},
     }
-
-
-def _thetas(rows: sweep.Rows) -> np.ndarray:
-    """The policies as rows of numbers [n, p]."""
-    leaves = jax.tree.leaves(rows.row.search.best)
-    return np.concatenate([leaf.reshape(len(rows.job), -1) for leaf in leaves], -1)
 
 
 def summarise(
@@ -77,10 +70,10 @@ def summarise(
     task: Task,
     last: Columns,
     baselines: dict[str, Metrics],
-    failed: list[dict[str, Any]],
-    raced: dict[str, Any] | None,
-) -> dict[str, Any]:
-    """What summary.json holds: the last policy of every repeat, and the baselines."""
+    failed: list[Summary],
+    raced: Summary | None,
+) -> Summary:
+    """The content of summary.json: the last policy of every repeat, and the baselines."""
     shared = {
         "env": config.env,
         "method": config.method,
@@ -89,7 +82,7 @@ def summarise(
         "episodes": config.episodes,
         "metrics": {name: task.labels[name] for name in task.shown},
         "baselines": {
-            policy: {name: _statistic(metrics[name]) for name in task.labels}
+            policy: {name: runs.mean_and_stderr(metrics[name]) for name in task.labels}
             for policy, metrics in baselines.items()
         },
         "failed": failed,
@@ -100,10 +93,8 @@ def summarise(
     return found if raced is None else {**found, "race": raced}
 
 
-def _ranked(
-    config: TrainConfig, task: Task, last: Columns, raced: dict[str, Any] | None
-) -> list[dict[str, Any]]:
-    """The settings, the best first; without a search that did not fail they come last."""
+def _ranked(config: TrainConfig, task: Task, last: Columns, raced: Summary | None) -> list[Summary]:
+    """The settings, the best first; those whose searches all failed come last."""
     found = []
     for number, setting in enumerate(config.settings):
         own = {name: column[last["setting"] == number] for name, column in last.items()}
@@ -115,19 +106,14 @@ def _ranked(
     return [found[number] for number in order]
 
 
-def _found(task: Task, last: Columns) -> dict[str, Any]:
-    own = last | {"episodes_used": last["episodes"]}
-    return {name: _statistic(own[name]) for name in ("episodes_used", *task.labels)}
-
-
-def _statistic(values: np.ndarray) -> dict[str, float | int | None]:
+def _found(task: Task, last: Columns) -> Summary:
     """Mean and standard error over repeats, unless all of them failed."""
-    if not values.size:
-        return {"mean": None, "stderr": None, "count": 0}
-    return runs.mean_and_stderr(values)
+    own = {"episodes_used": last["episodes"], **{name: last[name] for name in task.labels}}
+    none = {"mean": None, "stderr": None, "count": 0}
+    return {name: runs.mean_and_stderr(x) if x.size else none for name, x in own.items()}
 
 
-def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
+def failures(config: TrainConfig, log: sweep.SweepLog) -> list[Summary]:
     """The settings and repeats of the searches that failed."""
     setting, repeat = np.divmod(log.failed, config.repeats)
     return [
@@ -136,7 +122,7 @@ def failures(config: TrainConfig, log: sweep.SweepLog) -> list[dict[str, Any]]:
     ]
 
 
-def describe_failures(config: TrainConfig, found: dict[str, Any], folder: Path) -> str:
+def describe_failures(config: TrainConfig, found: Summary, folder: Path) -> str:
     """One line on what failed, by the summary."""
     failed, errors = found["failed"], found.get("errors", {})
     first = ", ".join(f"{name} {value}" for name, value in failed[0].items())
@@ -149,8 +135,8 @@ def describe_failures(config: TrainConfig, found: dict[str, Any], folder: Path) 
     )
 
 
-def _print_table(console: Console, summary: dict[str, Any]) -> None:
-    """The method, or its settings, and the baselines; of a grid with 95 % confidence intervals."""
+def _print_table(console: Console, summary: Summary) -> None:
+    """Print the method or its settings, and the baselines; a grid has 95 % intervals."""
     own, sign, is_grid = {summary["policy"]: summary}, plus_minus(console), "settings" in summary
     if is_grid:
         own = {_setting_name(one): one for one in summary["settings"]}
@@ -162,13 +148,13 @@ def _print_table(console: Console, summary: dict[str, Any]) -> None:
     print_table(console, [Column("sigma, delta" if is_grid else ""), *metrics], rows, "bold")
 
 
-def _setting_name(setting: dict[str, Any]) -> str:
+def _setting_name(setting: Summary) -> str:
     sigma = "-" if setting["sigma"] is None else f"{setting['sigma']:g}"
     return f"{sigma}, {setting['delta']:g}"
 
 
-def _cell(statistic: dict[str, Any], sign: str, is_grid: bool) -> str:
-    """As many digits as the standard error makes sensible."""
+def _cell(statistic: Summary, sign: str, is_grid: bool) -> str:
+    """A mean with as many digits as its standard error makes sensible."""
     mean, stderr = statistic["mean"], statistic["stderr"]
     if mean is None:
         return "failed"
@@ -192,14 +178,14 @@ def print_results(console: Console, folder: Path) -> None:
     compiling, times = timing["compile_seconds"], f"run {timing['run_seconds']:.1f} s"
     is_apart = compiling is not None
     times = f"compile {compiling:.1f} s, {times}" if is_apart else f"{times}, compiling included"
-    # Of a job that was resumed, or that compiles as it runs, the episodes per second are not known.
+    # Rates of a job that was resumed, or that compiles as it runs, are not known.
     for name, text in RATES.items():
         if (rate := timing[name]) is not None:
             times += f", {text.format(rate)}"
     say(console, f"{times}; {folder}")
 
 
-def race_line(race: dict[str, Any], timing: dict[str, Any]) -> str:
+def race_line(race: Summary, timing: Summary) -> str:
     """What the race between the settings found, and what it saved."""
     best = _setting_name(race["best"])
     found = (
