@@ -110,7 +110,7 @@ class RucbState(CountedState):
     """RUCB between two duels."""
 
     released: jax.Array  # float32 [K], ln t from which on an arm is a candidate again
-    champion: jax.Array  # int32 [], the arm of B; K if there is none
+    champion: jax.Array  # int32 [], the arm of B, or K
 
 
 @dataclasses.dataclass(frozen=True)

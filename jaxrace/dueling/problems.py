@@ -45,7 +45,7 @@ def regret_tables(matrix: jax.Array) -> jax.Array:
     """The regret of every pair by every measure, float32 [M, K, K].
 
     weak, strong: with the Condorcet winner w, the smaller one and the mean of p_wi - 1/2 and
-    p_wj - 1/2 (Yue et al. 2012); infinite where there is no such winner. copeland: zeta_* minus the
+    p_wj - 1/2 (Yue et al. 2012); infinite without such a winner. copeland: zeta_* minus the
     mean of zeta_i and zeta_j (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
 
     >>> regret_tables(jnp.array([[0.5, 0.75], [0.25, 0.5]]))[:, 0, 1].tolist()
