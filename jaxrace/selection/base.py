@@ -143,7 +143,7 @@ class Selector(abc.ABC):
 
     @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
-        """The next pair to compare, int32 [2]; [-1, -1] once done. ValueError unless key is a key."""
+        """The next pair to compare, int32 [2]; [-1, -1] once done. ValueError for a bad key."""
         pair = self.choose(self.draw(key), state, params)
         return unless_done(self, pair, state, params)
 
