@@ -47,7 +47,7 @@ def program_of(name, arms, duels=DUELS, lanes=LANES):
     def play(key):
         order_key, play_key = jax.random.split(key)
         shuffled = dueling.shuffled(order_key, problem)
-        return dueling.play(one.algorithm, play_key, shuffled, duels, one.params, 1)
+        return dueling.run(one.algorithm, play_key, shuffled, duels, one.params, 1)
 
     return jax.jit(jax.vmap(play)), jax.random.split(jax.random.key(1), lanes)
 
@@ -97,11 +97,10 @@ def test_compiling(benchmark, name):
     """The programs of `jaxrace duel` for 10 arms, with its 100 repeats in four blocks."""
     one = entrant(name, 10, 10_000, 1e-4, jax.random.key(0))
     problems = runs.stack_problems([dueling.duels(matrices.hard_condorcet(10))])
-    settings = jax.tree.map(lambda leaf: leaf[None], one.params)
     # Two records of 100 duels each, as if the horizon were the command's default.
-    work = dueling.DuelWork(one.algorithm, 100, 200, problems, settings, ends_when_settled=True)
+    work = dueling.DuelWork(one.algorithm, 100, 200, problems, one.params, ends_when_settled=True)
     number = np.zeros(100, np.int32)
-    jobs = dueling.DuelJob(jax.random.split(jax.random.key(1), len(number)), number, number)
+    jobs = dueling.DuelJob(jax.random.split(jax.random.key(1), len(number)), number)
 
     def run():
         return sweep.run(work, sweep.stacked(jobs), width=25)

@@ -18,6 +18,7 @@ from peers import numpy_selection
 from jaxrace import selection
 from jaxrace.core.compilation import compile_ahead
 from jaxrace.selection import KnowledgeGradient, MlPocbam, Pocbam, SelectionJob, SelectionWork
+from papers.top_k.stationary import StationaryMlPocbam
 
 OPTIONS, TOP, WARM_UP, BUDGET = 10, 4, 3, 1_000
 LANES, RUNS = 32, 128
@@ -26,9 +27,9 @@ INTERVAL = 5  # from record to record
 SELECTORS = {
     "pocbam": Pocbam,
     "pkg": KnowledgeGradient,
-    "followed": functools.partial(MlPocbam, fit="followed"),
-    "restarted": functools.partial(MlPocbam, fit="restarted"),
-    "swept": functools.partial(MlPocbam, fit="swept"),
+    "followed": functools.partial(StationaryMlPocbam, follows=True),
+    "restarted": StationaryMlPocbam,
+    "swept": MlPocbam,
 }
 SLOW = ("restarted", "restarted, float64")
 

@@ -61,7 +61,7 @@ problem = dueling.duels(dueling.matrices.flat(10, 0.7))
 def anew():
     return None
 def call(key, _):
-    return dueling.play(algorithm, key, problem, 2000, algorithm.params({params}))
+    return dueling.run(algorithm, key, problem, 2000, algorithm.params({params}))
 """
 _IMPROVEMENT = """
 from jaxrace import improvement
@@ -119,7 +119,7 @@ DRIVERS = dict(
             for kind in ("Pocbam", "MlPocbam")
         ),
         *(
-            (f"dueling.play, {kind}", _DUELING.format(kind=kind, params=params))
+            (f"dueling.run, {kind}", _DUELING.format(kind=kind, params=params))
             for kind, params in (
                 ("Rucb(10)", ""),
                 ("Savage(10, dueling.CopelandWinner(10))", "horizon=2000"),

@@ -26,6 +26,7 @@ from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 from jaxrace.sweep import lanes as sweep_lanes
 from papers.duels.lineup import entrant
 from papers.improvements.domains import DOMAINS, DaedalusWork, daedalus_of
+from papers.top_k.stationary import StationaryMlPocbam
 
 ARMS, DUELS = 10, 256
 CANDIDATES, RESAMPLES = 64, 2_000
@@ -101,7 +102,7 @@ def _duels(name: str, lanes: int) -> Any:
     problem = dueling.duels(matrices.hard_condorcet(ARMS))
 
     def play(key: jax.Array) -> Any:
-        return dueling.play(one.algorithm, key, problem, DUELS, one.params, 1)
+        return dueling.run(one.algorithm, key, problem, DUELS, one.params, 1)
 
     return jax.vmap(play), (_keys(lanes),)
 
@@ -256,7 +257,7 @@ PROGRAMS = (
         "comparisons",
         4_096,
         4,
-        functools.partial(_selections, selection.MlPocbam(10, 4, 3, fit="followed")),
+        functools.partial(_selections, StationaryMlPocbam(10, 4, 3, follows=True)),
         per_lane=100,
         trips=(45,),
     ),

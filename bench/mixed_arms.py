@@ -35,7 +35,7 @@ def measure(name, games):
 
     def play(matrix, key):
         problem = dueling.duels(matrix)
-        return dueling.play(one.algorithm, key, problem, DUELS, one.params, 1).regret
+        return dueling.run(one.algorithm, key, problem, DUELS, one.params, 1).regret
 
     both = jax.vmap(jax.vmap(play, (None, 0)), (0, None))
     arguments = games, jax.random.split(jax.random.key(1), RUNS)

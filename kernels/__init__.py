@@ -16,7 +16,6 @@ from jaxrace.kernels.bounds import levels as levels
 from jaxrace.kernels.bounds import threshold_table as threshold_table
 from jaxrace.kernels.bounds import thresholds as thresholds
 from jaxrace.kernels.choices import first_best as first_best
-from jaxrace.kernels.choices import leading as leading
 from jaxrace.kernels.choices import pick as pick
 from jaxrace.kernels.choices import ranking as ranking
 from jaxrace.kernels.correct_selection import correct_selection_gains as correct_selection_gains
@@ -54,13 +53,8 @@ from jaxrace.kernels.sparse import for_listed as for_listed
 from jaxrace.kernels.sparse import listing_block as listing_block
 from jaxrace.kernels.sparse import with_operands_kept as with_operands_kept
 from jaxrace.kernels.student import student_quantile as student_quantile
-from jaxrace.kernels.thurstone import ThurstoneFit as ThurstoneFit
-from jaxrace.kernels.thurstone import fit_thurstone as fit_thurstone
-from jaxrace.kernels.thurstone import pair_curvature as pair_curvature
 from jaxrace.kernels.thurstone import residual_variances as residual_variances
 from jaxrace.kernels.thurstone import swept_qualities as swept_qualities
-from jaxrace.kernels.thurstone import thurstone_start as thurstone_start
-from jaxrace.kernels.thurstone import with_changed_pair as with_changed_pair
 from jaxrace.kernels.wins import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.wins import net_counts as net_counts
 from jaxrace.kernels.wins import open_round_gains as open_round_gains

@@ -1,7 +1,5 @@
 """Choosing among options. Axes: K options."""
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -33,34 +31,6 @@ def first_best(values: jax.Array) -> jax.Array:
     count = values.shape[0]
     places = jnp.arange(count, dtype=jnp.int32)
     return jnp.where(values == values.max(), places, count - 1).min()
-
-
-class Leading(NamedTuple):
-    """The largest of some values."""
-
-    last: jax.Array  # [], the smallest of them
-    place: jax.Array  # int32 [], where that is
-    marked: jax.Array  # bool [K], all of them
-
-
-def leading(values: jax.Array, count: int) -> Leading:
-    """The ``count`` largest of values float32 [K] above -inf, of equal ones the first.
-
-    For a few of many, where ``lax.top_k`` on a CPU sorts.
-
-    >>> found = leading(jnp.array([0.1, 0.7, 0.7, 0.9]), 2)
-    >>> int(found.place), found.marked.tolist()
-    (1, [False, True, False, True])
-    """
-    places = jnp.arange(values.shape[0], dtype=jnp.int32)
-
-    def mark_next(_: int, found: Leading) -> Leading:
-        rest = jnp.where(found.marked, -jnp.inf, values)
-        place = first_best(rest)
-        return Leading(rest.max(), place, found.marked | (places == place))
-
-    nothing = Leading(jnp.zeros_like(values[0]), jnp.int32(0), jnp.zeros(values.shape, bool))
-    return lax.fori_loop(0, count, mark_next, nothing)
 
 
 def ranking(*keys: jax.Array) -> jax.Array:

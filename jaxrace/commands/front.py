@@ -22,6 +22,7 @@ from rich.console import Console
 
 from jaxrace import runs
 from jaxrace.answers.answer import Answer
+from jaxrace.commands.options import Decimal, Delimiter
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.report import (
@@ -31,7 +32,6 @@ from jaxrace.commands.report import (
     require_outputs,
     write_report,
 )
-from jaxrace.commands.table_options import Decimal, Delimiter
 from jaxrace.runs import plots, tables
 
 _NO_OPTIONS = ("data", "source", "argument")

@@ -19,17 +19,52 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast, dataclass_transform
 
 import jax
+import numpy as np
 
 from jaxrace.core.compilation import is_traced, jit
 
 Class = TypeVar("Class", bound=type)
+Params = TypeVar("Params")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def number(
+    check: Callable[..., None] | None = None, dtype: Any = np.float32, **limits: float
+) -> Any:
+    """A field of params: a number that passes ``check(name, value, **limits)``, and its dtype."""
+    metadata = {"check": check and functools.partial(check, **limits), "dtype": dtype}
+    return dataclasses.field(metadata=metadata)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field, number))
 def pytree(cls: Class) -> Class:
     """A frozen dataclass and a pytree of its fields, but for those with ``static`` metadata."""
     return jax.tree_util.register_dataclass(dataclasses.dataclass(frozen=True)(cls))
+
+
+def make_params(kind: type[Params], **values: Any) -> Params:
+    """Params of a class: each ``number`` checked and converted, the other fields as given.
+
+    A function stands for a number that follows from others: it is called once all are checked.
+
+    >>> from jaxrace.core.validation import require_probability
+    >>> @pytree
+    ... class Level:
+    ...     delta: jax.Array = number(require_probability)
+    ...     inverse: jax.Array = number()
+    >>> print(make_params(Level, delta=0.25, inverse=lambda: 1 / 0.25).inverse)
+    4.0
+    """
+    fields = dataclasses.fields(cast(Any, kind))
+    numbers = {x.name: x.metadata for x in fields if "dtype" in x.metadata}
+    for name, about in numbers.items():
+        if about["check"] is not None:
+            about["check"](name, values[name])
+    for name, about in numbers.items():
+        value = values[name]() if callable(values[name]) else values[name]
+        # Not jnp.asarray, which compiles a program.
+        values[name] = jax.device_put(np.asarray(value, about["dtype"]))
+    return kind(**values)
 
 
 def verb(method: Method) -> Method:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from jaxrace.core.compilation import is_traced
 from jaxrace.core.protocol import verb
-from jaxrace.core.validation import require_integer, require_keys
+from jaxrace.core.validation import BadArgument, require_integer, require_keys
 from jaxrace.dueling.decisions import Decision
 
 Noise = Any
@@ -27,24 +27,15 @@ State = Any
 class Algorithm(abc.ABC):
     """Which arm is best, told only who wins duels (or what an arm pays)?
 
-    Subclasses implement the verbs ``init``, ``tell`` and ``recommend`` (``jaxrace.core.protocol``),
-    and for ``ask`` ``draw`` and ``choose``. The state has ``time``, int32 [], choices told, and, if
-    the algorithm ever stops exploring, ``settled_at``, int32 [], choices until then, 0 before.
-
-    >>> from jaxrace.dueling import Rucb
-    >>> algorithm = Rucb(num_arms=3)
-    >>> params = algorithm.params()
-    >>> state = algorithm.init(params)
-    >>> for number in range(200):
-    ...     first, second = algorithm.ask(jax.random.key(number), state, params)
-    ...     state = algorithm.tell(state, [first, second], first < second, params)
-    >>> int(algorithm.recommend(state, params))
-    0
+    Subclasses implement the verbs ``init``, ``tell`` and ``recommend``, and for ``ask`` ``draw``
+    and ``choose``. The state has ``time``, int32 [], choices told, and, if the algorithm ever stops
+    exploring, ``settled_at``, int32 [], choices until then, 0 before.
     """
 
     num_arms: int  # K
 
     min_arms: ClassVar[int] = 2
+    needs_condorcet_winner: ClassVar[bool] = False  # an arm that beats every other one
 
     def __post_init__(self) -> None:
         require_integer("num_arms", self.num_arms, self.min_arms)
@@ -53,16 +44,6 @@ class Algorithm(abc.ABC):
     def choice_size(self) -> int:
         """d."""
         return 2
-
-    @property
-    def needs_condorcet_winner(self) -> bool:
-        """Does it need an arm that beats every other one?"""
-        return False
-
-    @property
-    def target(self) -> str:
-        """By which score the arm that it looks for is best: copeland or borda."""
-        return "copeland"
 
     @property
     def num_decisions(self) -> int:
@@ -124,48 +105,36 @@ class Algorithm(abc.ABC):
         self, state: State, choice: ArrayLike, outcome: ArrayLike, params: Params
     ) -> tuple:
         """Make arrays of what is told; ValueError unless it is possible."""
-        traced = is_traced((choice, outcome))
-        if not traced:
-            self._check_told(choice, outcome)
+        if is_traced((choice, outcome)):
+            told = jnp.asarray(choice, jnp.int32), jnp.asarray(outcome, bool)
+        else:
+            arms = np.asarray(choice)
+            are_integers = arms.shape == (self.choice_size,) and arms.dtype.kind in "iu"
+            if not are_integers or (arms < 0).any() or (arms >= self.num_arms).any():
+                expected = f"{self.choice_size} arms from 0 to {self.num_arms - 1}"
+                raise BadArgument("choice", expected, repr(choice))
+            if np.shape(outcome) != () or np.asarray(outcome) not in (0, 1):
+                raise BadArgument("outcome", "0 or 1", repr(outcome))
+            # By NumPy: conversions by JAX take as long as the step.
+            told = arms.astype(np.int32), np.asarray(outcome, bool)
         if not is_traced((choice, state.time)):
             self._check_wanted(state, np.asarray(choice))
-        # Conversions of plain numbers by JAX would take as long as the step.
-        as_array = jnp.asarray if traced else np.asarray
-        return state, as_array(choice, np.int32), as_array(outcome, bool), params
+        return state, *told, params
 
     def _check_wanted(self, state: State, choice: np.ndarray) -> None:
-        """Raise ValueError if a choice is none that ``ask`` might make, if that matters."""
+        """Raise ValueError for a choice that ``ask`` would not make, if that matters."""
         del state, choice
-
-    def _check_told(self, choice: ArrayLike, outcome: ArrayLike) -> None:
-        arms = np.asarray(choice)
-        are_integers = arms.shape == (self.choice_size,) and arms.dtype.kind in "iu"
-        if not are_integers or (arms < 0).any() or (arms >= self.num_arms).any():
-            raise ValueError(
-                f"choice: expected {self.choice_size} arms from 0 to {self.num_arms - 1}, "
-                f"got {choice!r}"
-            )
-        if np.shape(outcome) != () or np.asarray(outcome) not in (0, 1):
-            raise ValueError(f"outcome: expected 0 or 1, got {outcome!r}")
 
 
 @dataclasses.dataclass(frozen=True)
 class DecisionAlgorithm(Algorithm):
-    """An algorithm that recommends by a decision, and plays what the decision is about."""
+    """An algorithm that recommends by a decision, and chooses what the decision is about."""
 
     decision: Decision  # what is wanted: a function f of the estimates, with as many arms
 
     @property
     def choice_size(self) -> int:
         return self.decision.choice_size
-
-    @property
-    def needs_condorcet_winner(self) -> bool:
-        return self.decision.needs_condorcet_winner
-
-    @property
-    def target(self) -> str:
-        return self.decision.target
 
     @property
     def num_decisions(self) -> int:

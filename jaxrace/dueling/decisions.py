@@ -1,8 +1,9 @@
-"""What SAVAGE may be asked about arms that pay (Urvoy et al. 2013, ICML, section 3.1).
+"""What SAVAGE may be asked (Urvoy et al. 2013, ICML, sections 3.1 and 4).
 
-A decision is a function f of N unknown probabilities mu, of which one knows that they lie in a box
-[a, b]. A parameter is independent where f does not change with it within the box. Axes: K arms,
-N parameters; here N = K.
+A decision is a function f of N unknown probabilities, which are known to lie in a box [a, b]. A
+parameter is independent where f does not change with it within the box. Axes: K arms, N
+parameters: the K arms, or the K (K - 1) / 2 pairs i < j with x_ij, the chance that i beats j; P
+pairs (first, second) with first <= second.
 """
 
 import abc
@@ -11,14 +12,46 @@ from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
 
-from jaxrace.core.validation import require_integer, require_number
-from jaxrace.kernels import first_best, leading
+from jaxrace.core.validation import require_integer
+from jaxrace.kernels import first_best
+
+Pairs = NDArray[np.int32]
+
+
+def pairs_of(num_arms: int, with_itself: bool = False) -> Pairs:
+    """The arms of each pair, int32 [2, P]; ``with_itself``: also (i, i)."""
+    return np.array(np.triu_indices(num_arms, 0 if with_itself else 1), np.int32)
+
+
+def number_of(pair: jax.Array, num_arms: int, with_itself: bool = False) -> jax.Array:
+    """The place of a pair, in either order, in the list of ``pairs_of``: int32 []."""
+    low, high = jnp.minimum(pair[0], pair[1]), jnp.maximum(pair[0], pair[1])
+    diagonal = 0 if with_itself else 1
+    before = low * num_arms - low * (low - 1 + 2 * diagonal) // 2
+    return before + high - low - diagonal
+
+
+def sums_by_arm(pairs: Pairs, of_first: jax.Array, of_second: jax.Array) -> jax.Array:
+    """What the pairs of each arm add up to, float32 [K]; pairs (i, i) do not count.
+
+    A pair of ``pairs_of`` adds ``of_first`` [P] to its first arm, ``of_second`` [P] to the other.
+    """
+    num_arms, count = int(pairs.max()) + 1, pairs.shape[1]
+    apart = pairs[0] != pairs[1]
+    # Where the gain of i from its pair with j stands in the list below, whose last number is 0.
+    source = np.full((num_arms, num_arms), 2 * count)
+    source[pairs[0][apart], pairs[1][apart]] = np.flatnonzero(apart)
+    source[pairs[1][apart], pairs[0][apart]] = count + np.flatnonzero(apart)
+    listed = jnp.concatenate([of_first, of_second, jnp.zeros_like(of_first, shape=(1,))])
+    return listed.astype(jnp.float32)[source].sum(-1)
 
 
 @dataclasses.dataclass(frozen=True)
 class Decision(abc.ABC):
-    """A function of N probabilities with a test of independence; see ``Savage``.
+    """A function f of N probabilities with a test of independence; see ``Savage``.
 
     >>> class Threshold(Decision):  # is the mean of all arms above 1/2?
     ...     def decide(self, mean):
@@ -37,8 +70,6 @@ class Decision(abc.ABC):
     # Does the test look at nothing but which bounds are on which side of 1/2?
     by_verdicts: ClassVar[bool] = False
     needs_condorcet_winner: ClassVar[bool] = False
-    # By whose score a decision about duels is right; see ``Algorithm.target``.
-    target: ClassVar[str] = "copeland"
 
     @property
     def num_parameters(self) -> int:
@@ -75,136 +106,190 @@ class Decision(abc.ABC):
         moved = jnp.where(jnp.eye(self.num_parameters, dtype=bool), other, mean)
         return jax.vmap(self.decide)(moved) != self.decide(mean)
 
-    def utilities(self, mean: jax.Array) -> jax.Array:
-        """What every arm is worth, float32 [K]; ValueError if the decision is about no arm."""
-        raise ValueError(f"decision: expected one that gives arms a worth, got {self}")
-
     def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
         """Is one decision alone possible within the box? bool []; may say no where it is."""
         return self.independent(lower, upper).all()
 
 
 @dataclasses.dataclass(frozen=True)
-class Best(Decision):
-    """The arm that pays most often (eq. 5).
+class DuelDecision(Decision):
+    """A decision whose parameters are pairs of arms."""
 
-    >>> decision = Best(3)
-    >>> decision.independent(jnp.array([0.5, 0.1, 0.2]), jnp.array([0.9, 0.4, 0.6])).tolist()
-    [False, True, False]
-    """
-
-    def decide(self, mean: jax.Array) -> jax.Array:
-        return first_best(mean)
-
-    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
-        return _changes_of_place(mean, other, 0)  # but for ties
-
-    def utilities(self, mean: jax.Array) -> jax.Array:
-        return mean
-
-    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
-        """Another arm is certainly as good, or no other one can be better."""
-        return (lower.max() >= upper) | (_most_of_others(upper) <= lower)
-
-    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
-        """No other arm can be better than some arm; one of them may be as good."""
-        return (_most_of_others(upper) <= lower).any()
-
-
-@dataclasses.dataclass(frozen=True)
-class NextBest(Decision):
-    """The (m + 1)-th best arm, where the m best are worth nothing (eq. 6).
-
-    >>> decision = NextBest(3, skipped=1)
-    >>> int(decision.decide(jnp.array([0.3, 0.9, 0.5])))
-    2
-    """
-
-    skipped: int  # m
+    choice_size = 2
 
     def __post_init__(self) -> None:
-        require_integer("skipped", self.skipped, 0)
-        if self.skipped >= self.num_arms:
-            raise ValueError(f"skipped: expected less than {self.num_arms}, got {self.skipped}")
-
-    def decide(self, mean: jax.Array) -> jax.Array:
-        return leading(mean, self.skipped + 1).place
-
-    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
-        return _changes_of_place(mean, other, self.skipped)  # but for ties
-
-    def utilities(self, mean: jax.Array) -> jax.Array:
-        """The probabilities, but 0 for the m best (ties: the first ones)."""
-        if self.skipped == 0:
-            return mean
-        return jnp.where(leading(mean, self.skipped).marked, 0.0, mean)
-
-    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
-        """More than m arms are certainly as good, or all but m are certainly no better."""
-        # #{j : a_j >= b_i} > m says that the (m + 1)-th largest a is at least b_i.
-        enough_better = leading(lower, self.skipped + 1).last >= upper
-        # #{k : b_k <= a_i} >= N - m: at most m arms have b_k > a_i.
-        certainly_before = leading(upper, self.skipped + 1).last <= lower
-        return enough_better | certainly_before
-
-    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
-        """All arms but one certainly have another place than m + 1, whoever wins ties."""
-        behind = leading(lower, self.skipped + 1).last > upper
-        before = leading(upper, self.skipped + 1).last < lower
-        return (~behind & ~before).sum() <= 1
-
-
-@dataclasses.dataclass(frozen=True)
-class Counting(Decision):
-    """How many arms pay with a probability between two limits (eq. 25).
-
-    >>> decision = Counting(3)
-    >>> int(decision.decide(jnp.array([0.3, 0.5, 0.55])))
-    2
-    """
-
-    above: float = 0.4
-    below: float = 0.6
-
-    def __post_init__(self) -> None:
-        require_number("above", self.above, least=0, below=1)
-        require_number("below", self.below, least=self.above)
+        require_integer("num_arms", self.num_arms, 2)
 
     @property
-    def num_decisions(self) -> int:
-        return self.num_arms + 1
+    def pairs(self) -> Pairs:
+        """The arms of each parameter, int32 [2, N]."""
+        return pairs_of(self.num_arms)
 
-    def decide(self, mean: jax.Array) -> jax.Array:
-        return self._is_counted(mean).sum(dtype=jnp.int32)
+    @property
+    def num_parameters(self) -> int:
+        return self.num_arms * (self.num_arms - 1) // 2
 
-    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
-        return self._is_counted(mean) != self._is_counted(other)
+    def choice_of(self, parameter: jax.Array) -> jax.Array:
+        return jnp.asarray(self.pairs)[:, parameter]
+
+    def parameter_of(self, choice: jax.Array) -> jax.Array:
+        return number_of(choice, self.num_arms)
 
     def answer(self, decision: jax.Array) -> jax.Array:
-        """A count is no arm; the first one is as good as any."""
-        return jnp.zeros((1,), jnp.int32)
+        """The winner against itself."""
+        return jnp.stack([decision, decision])
+
+    def spread(self, of_arms: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Numbers of the arms [K], for the first and the second arm of each pair [N]."""
+        first, second = self.pairs
+        return of_arms[first], of_arms[second]
+
+    def certain_wins(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """minU(i) = #{j : a_ij > 1/2}, float32 [K]."""
+        return sums_by_arm(self.pairs, lower > 0.5, upper < 0.5)
+
+    def possible_wins(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """maxU(i) = #{j : b_ij >= 1/2}, float32 [K]."""
+        return sums_by_arm(self.pairs, upper >= 0.5, lower <= 0.5)
+
+    def _changes_of_best(
+        self, scores: jax.Array, gains_of_first: jax.Array, gains_of_second: jax.Array
+    ) -> jax.Array:
+        """Which gains of both arms of a pair [N], of this pair alone, make another arm best?
+
+        The best of the other arms is one of the three best of all.
+        """
+        listed, rest = [], scores
+        for _ in range(min(3, self.num_arms)):
+            listed.append(first_best(rest))
+            rest = jnp.where(jnp.arange(self.num_arms) == listed[-1], -jnp.inf, rest)
+        first, second = jnp.asarray(self.pairs)
+        best_other = jnp.full(first.shape, -jnp.inf)
+        for arm in reversed(listed):
+            best_other = jnp.where((arm == first) | (arm == second), best_other, scores[arm])
+        of_first, of_second = self.spread(scores)
+        of_first, of_second = of_first + gains_of_first, of_second + gains_of_second
+        stays = jnp.where(
+            listed[0] == first,
+            of_first >= jnp.maximum(of_second, best_other),
+            jnp.where(
+                listed[0] == second,
+                of_second >= jnp.maximum(of_first, best_other),
+                best_other >= jnp.maximum(of_first, of_second),
+            ),
+        )
+        return ~stays
+
+
+@dataclasses.dataclass(frozen=True)
+class CopelandWinner(DuelDecision):
+    """The arm that beats most others (eq. 9).
+
+    Attributes:
+        max_defeats: Stop as soon as some arm can be beaten by at most so many others (eq. 13);
+            None: go on until it is certain who beats most.
+
+    >>> decision = CopelandWinner(3)
+    >>> int(decision.decide(jnp.array([0.9, 0.9, 0.5])))  # of the pairs 01, 02, 12
+    0
+    """
+
+    max_defeats: int | None = None
+
+    by_verdicts = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_defeats is not None:
+            require_integer("max_defeats", self.max_defeats, 0)
+
+    def decide(self, mean: jax.Array) -> jax.Array:
+        """Ties go to the arm with the larger sum of x_ij."""
+        sums = sums_by_arm(self.pairs, mean, 1 - mean)
+        return jnp.argmax(self.certain_wins(mean, mean) + sums / (2 * self.num_arms)).astype(
+            jnp.int32
+        )
+
+    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
+        """Ties go to the first arm: a pair matters by who wins it only."""
+        count = self.num_arms
+        wins = (other > 0.5).astype(jnp.float32) - (mean > 0.5).astype(jnp.float32)
+        losses = (other < 0.5).astype(jnp.float32) - (mean < 0.5).astype(jnp.float32)
+        # Whole numbers, no two of them the same.
+        scores = count * self.certain_wins(mean, mean) - jnp.arange(count).astype(jnp.float32)
+        return self._changes_of_best(scores, count * wins, count * losses)
 
     def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
-        """The arm is certainly outside of the limits, or certainly between them."""
-        inside = (lower > self.above) & (upper < self.below)
-        return (upper < self.above) | (lower > self.below) | inside
+        """The pair is decided, or some arm certainly beats more than either can."""
+        leader = self.certain_wins(lower, upper).max()
+        of_first, of_second = self.spread(self.possible_wins(lower, upper))
+        is_decided = (lower > 0.5) | (upper < 0.5)
+        return is_decided | ((leader > of_first) & (leader > of_second))
 
-    def _is_counted(self, mean: jax.Array) -> jax.Array:
-        return (mean > self.above) & (mean < self.below)
-
-
-def _changes_of_place(mean: jax.Array, other: jax.Array, skipped: int) -> jax.Array:
-    """Which changes of a single value put another arm into place ``skipped`` + 1? bool [N]."""
-    found = leading(mean, skipped + 1)
-    is_there = jnp.arange(mean.shape[0]) == found.place
-    above = jnp.where(found.marked & ~is_there, mean, jnp.inf).min()
-    below = jnp.where(found.marked, -jnp.inf, mean).max()
-    leaves = (other > above) | (other < below)
-    passes = (mean > found.last) != (other > found.last)
-    return jnp.where(is_there, leaves, passes)
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """An arm certainly beats more than any other one can, or few enough can beat it."""
+        least, most = self.certain_wins(lower, upper), self.possible_wins(lower, upper)
+        leader = jnp.argmax(least)
+        others = jnp.arange(self.num_arms) != leader
+        found = (least[leader] > jnp.where(others, most, -1)).all()
+        if self.max_defeats is not None:
+            found |= self.num_arms - 1 - least[leader] <= self.max_defeats
+        return found
 
 
-def _most_of_others(values: jax.Array) -> jax.Array:
-    """The largest of all values but one's own, [N]; -inf where there is no other."""
-    is_best = jnp.arange(values.shape[0]) == first_best(values)
-    return jnp.where(is_best, jnp.where(is_best, -jnp.inf, values).max(), values.max())
+@dataclasses.dataclass(frozen=True)
+class CondorcetWinner(CopelandWinner):
+    """The arm that beats every other one, which must exist (eq. 12).
+
+    >>> decision = CondorcetWinner(3)
+    >>> lower, upper = jnp.array([0.6, 0.0, 0.0]), jnp.array([1.0, 1.0, 0.4])
+    >>> decision.independent(lower, upper).tolist()  # 1 has lost to 0 and to 2
+    [True, False, True]
+    """
+
+    needs_condorcet_winner = True
+
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """One of the two arms has certainly lost a duel."""
+        of_first, of_second = self.spread(self.possible_wins(lower, upper))
+        return (of_first < self.num_arms - 1) | (of_second < self.num_arms - 1)
+
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """All others have certainly lost."""
+        possible = self.possible_wins(lower, upper) == self.num_arms - 1
+        return (possible.sum() <= 1) | super().is_unique(lower, upper)
+
+
+@dataclasses.dataclass(frozen=True)
+class BordaWinner(DuelDecision):
+    """The arm that wins most often against a random other one, if some sum_j x_ij > K / 2.
+
+    >>> decision = BordaWinner(3)
+    >>> int(decision.decide(jnp.array([0.9, 0.4, 0.5])))  # of the pairs 01, 02, 12
+    0
+    """
+
+    def decide(self, mean: jax.Array) -> jax.Array:
+        return jnp.argmax(sums_by_arm(self.pairs, mean, 1 - mean)).astype(jnp.int32)
+
+    def changes(self, mean: jax.Array, other: jax.Array) -> jax.Array:
+        sums = sums_by_arm(self.pairs, mean, 1 - mean)
+        return self._changes_of_best(sums, other - mean, mean - other)  # but for ties
+
+    def possible(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """Which arms may have the largest sum of more than K / 2? bool [K]."""
+        most = sums_by_arm(self.pairs, upper, 1 - lower)
+        least = sums_by_arm(self.pairs, lower, 1 - upper)
+        leader = jnp.argmax(least)
+        arms = jnp.arange(self.num_arms)
+        # With x_ii = 1/2 the sum over all j is more than K / 2.
+        return ((most > least[leader]) | (arms == leader)) & (most > (self.num_arms - 1) / 2)
+
+    def independent(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """Neither arm can have the largest sum."""
+        of_first, of_second = self.spread(self.possible(lower, upper))
+        return ~of_first & ~of_second
+
+    def is_unique(self, lower: jax.Array, upper: jax.Array) -> jax.Array:
+        """All arms but one have certainly less."""
+        return self.possible(lower, upper).sum() <= 1

@@ -1,6 +1,6 @@
-"""Playing an algorithm against a known problem: a run as one program, runs as jobs of a sweep.
+"""Running an algorithm against a known problem: as one program, or as the jobs of a sweep.
 
-Axes: K arms, d = 2 for duels or 1 for arms, M regrets, R records, G problems, S settings.
+Axes: K arms, d = 2 for duels or 1 for arms, M regrets, R records, G problems.
 """
 
 import dataclasses
@@ -11,17 +11,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.core import Tracer
 from numpy.typing import ArrayLike
 
-from jaxrace.core.compilation import jit
+from jaxrace.core.compilation import is_traced, jit
 from jaxrace.core.keys import is_key
 from jaxrace.core.protocol import pytree
-from jaxrace.core.validation import require_integer, require_keys
-from jaxrace.dueling import savage_rounds
-from jaxrace.dueling.base import Algorithm
+from jaxrace.core.validation import BadArgument, require_integer, require_keys
+from jaxrace.dueling.base import Algorithm, DecisionAlgorithm
 from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_of
-from jaxrace.dueling.savage import Savage
+from jaxrace.dueling.savage import Savage, run_by_rounds
 from jaxrace.judging.winners import condorcet_winner
 from jaxrace.kernels import kahan
 from jaxrace.kernels.kahan import Total
@@ -29,8 +27,7 @@ from jaxrace.kernels.kahan import Total
 # Choices whose random numbers are drawn, and whose regrets are summed, at once; at most.
 _BLOCK = 64
 
-# Choices have keys of their own, from 0 on.
-_ORDER_NUMBER = 2**32 - 1
+_ORDER_NUMBER = 2**32 - 1  # choices have keys of their own, from 0 on
 
 
 class Record(NamedTuple):
@@ -42,7 +39,7 @@ class Record(NamedTuple):
     settled_at: jax.Array  # int32 [], choices until it stopped exploring; 0 if it has not
 
 
-def play(
+def run(
     algorithm: Algorithm,
     key: jax.Array,
     problem: Problem,
@@ -50,7 +47,7 @@ def play(
     params: Any,
     records: int = 100,
 ) -> Record:
-    """Play to the horizon; the same choices as the loop of ``ask`` and ``tell`` would make.
+    """Run to the horizon, with the choices that the loop of ``ask`` and ``tell`` would make.
 
     Choice number t (from 0) has the key ``fold_in(key, t)``, which ``step_keys`` splits into that
     of ``ask`` and that of the outcome; the params of that loop are ``algorithm.of_run(params,
@@ -65,24 +62,25 @@ def play(
         records: R, at equal distances; divides the horizon.
 
     Raises:
-        ValueError: The problem is not for this algorithm, or the horizon is no multiple of
-            ``records`` or ends before everything has been tried once. A missing Condorcet winner is
-            warned of where one is needed (not under a trace).
+        ValueError: The problem is not for this algorithm, or the horizon is not a multiple of
+            ``records`` or ends before everything has been tried once. A missing Condorcet winner
+            is warned of where one is needed (not under a trace).
 
     >>> from jaxrace.dueling import Rucb, duels, matrices
     >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
-    >>> log = play(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=4)
-    >>> log.time.tolist(), int(log.recommended[-1]), log.regret.shape  # by regret.MEASURES
+    >>> log = run(algorithm, jax.random.key(0), problem, 400, algorithm.params(), records=4)
+    >>> log.time.tolist(), int(log.recommended[-1]), log.regret.shape  # by dueling.MEASURES
     ([100, 200, 300, 400], 0, (4, 4))
     """
     require_keys("key", key, ndim=0)
     require_horizon(algorithm, horizon)
-    require_integer("records", records, 1)
-    if horizon % records:
-        raise ValueError(f"records: expected a divisor of horizon = {horizon}, got {records}")
+    _require_divisor("records", records, horizon)
     require_fit(algorithm, problem)
-    warn_without_winner(algorithm, problem)
-    return _play(algorithm, records, horizon // records, key, problem, params)
+    if not is_traced(problem.probabilities):
+        note = note_without_winner(type(algorithm).__name__, algorithm, problem.probabilities)
+        if note is not None:
+            warnings.warn(note, stacklevel=2)
+    return _run(algorithm, records, horizon // records, key, problem, params)
 
 
 def _work(algorithm: Algorithm, records: int, interval: int, *_: Any) -> float:
@@ -90,7 +88,7 @@ def _work(algorithm: Algorithm, records: int, interval: int, *_: Any) -> float:
 
 
 @jit(3, work=_work)
-def _play(
+def _run(
     algorithm: Algorithm, records: int, interval: int, key: jax.Array, problem: Problem, params: Any
 ) -> Record:
     def go_on(own: Any, _: None) -> tuple[Any, Record]:
@@ -106,48 +104,47 @@ def advance(
     params = algorithm.of_run(params, key)
     rest = interval, key, own, problem, params
     if isinstance(algorithm, Savage) and algorithm.is_by_rounds and problem.has_costs:
-        own, regret = savage_rounds.play(algorithm, *rest)
+        own, regret = run_by_rounds(algorithm, *rest)
     else:
-        own, regret = _play_one_by_one(algorithm, *rest)
+        own, regret = _run_one_by_one(algorithm, *rest)
     recommended = problem.named(algorithm.recommend(own, params))
     return own, Record(own.time, regret, recommended, algorithm.settled_at(own, params))
 
 
-def _play_one_by_one(
+def _run_one_by_one(
     algorithm: Algorithm, count: int, key: jax.Array, state: Any, problem: Problem, params: Any
 ) -> tuple[Any, jax.Array]:
     """The state after ``count`` more choices, and their regret, float32 [M]."""
     first, measures = state.time, problem.num_measures
     num_blocks, size = block_sizes(count)
 
-    def play_block(number: jax.Array, carry: tuple[Any, Total]) -> tuple[Any, Total]:
+    def run_block(number: jax.Array, carry: tuple[Any, Total]) -> tuple[Any, Total]:
         own, total = carry
         start = number * size
         times = first + start + jnp.arange(size, dtype=jnp.int32)
         own_keys, outcome_keys = jax.vmap(functools.partial(step_keys, key))(times)
         noises = jax.vmap(algorithm.draw)(own_keys), jax.vmap(uniform_of)(outcome_keys)
 
-        def play_one(place: jax.Array, carry: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
+        def choose(index: jax.Array, carry: tuple[Any, jax.Array]) -> tuple[Any, jax.Array]:
             own, regret = carry
-            noise, uniform = jax.tree.map(lambda leaf: _taken(leaf, place), noises)
+            noise, uniform = jax.tree.map(lambda leaf: _taken(leaf, index), noises)
             choice = algorithm.choose(noise, own, params)
             own = algorithm.tell(own, choice, uniform < problem.probability(choice), params)
             if problem.has_costs:
                 return own, regret + problem.cost(choice)
             return own, regret + problem.loss(algorithm.recommend(own, params))
 
-        # A loop whose length is known is not waited for by the host of a GPU.
+        # A loop of known length does not make the host of a GPU wait.
         length = size if num_blocks * size == count else jnp.minimum(size, count - start)
-        fresh = own, jnp.zeros(measures, jnp.float32)
-        own, regret = lax.fori_loop(0, length, play_one, fresh)
+        own, regret = lax.fori_loop(0, length, choose, (own, jnp.zeros(measures, jnp.float32)))
         return own, kahan.add(total, regret)
 
-    state, total = lax.fori_loop(0, num_blocks, play_block, (state, kahan.zero(measures)))
+    state, total = lax.fori_loop(0, num_blocks, run_block, (state, kahan.zero(measures)))
     return state, total.value
 
 
 def block_sizes(count: int) -> tuple[int, int]:
-    """In how many blocks of which size choices are played: of equal ones if not too small.
+    """How many blocks of which size make so many choices: of equal ones if not too small.
 
     >>> block_sizes(100), block_sizes(101), block_sizes(10_000), block_sizes(7)
     ((2, 50), (2, 51), (200, 50), (1, 7))
@@ -158,8 +155,8 @@ def block_sizes(count: int) -> tuple[int, int]:
     return number, -(-count // number)
 
 
-def _taken(leaf: jax.Array, place: jax.Array) -> jax.Array:
-    taken = leaf[place]
+def _taken(leaf: jax.Array, index: jax.Array) -> jax.Array:
+    taken = leaf[index]
     # JAX's check for keys used twice cannot see that every key of a block is taken once.
     return jax.random.clone(taken) if is_key(taken) else taken
 
@@ -169,37 +166,31 @@ def require_fit(algorithm: Algorithm, problem: Problem) -> None:
     shape = tuple(problem.probabilities.shape)
     expected = (algorithm.num_arms,) * algorithm.choice_size
     if shape != expected:
-        raise ValueError(f"problem: expected probabilities {list(expected)}, got {list(shape)}")
+        raise BadArgument("problem", f"probabilities {list(expected)}", str(list(shape)))
     count = algorithm.num_decisions
     if problem.losses is not None and problem.losses.shape[-1] != count:
-        raise ValueError(
-            f"problem: expected a utility of each of {count} decisions, "
-            f"got {problem.losses.shape[-1]}"
-        )
+        expected, got = f"a utility of each of {count} decisions", problem.losses.shape[-1]
+        raise BadArgument("problem", expected, str(got))
 
 
 def require_horizon(algorithm: Algorithm, horizon: int) -> None:
     """Raise ValueError unless an algorithm can try everything once."""
     require_integer("horizon", horizon, 1)
     if horizon < algorithm.opening:
-        raise ValueError(
-            f"horizon: expected at least {algorithm.opening}, in which "
-            f"{type(algorithm).__name__} tries everything once, got {horizon}"
-        )
+        expected = f"at least {algorithm.opening}, in which {type(algorithm).__name__}"
+        raise BadArgument("horizon", f"{expected} tries everything once", str(horizon))
 
 
-def warn_without_winner(algorithm: Algorithm, problem: Problem) -> None:
-    """Warn where an algorithm needs a Condorcet winner that is not there; not under a trace."""
-    if isinstance(problem.probabilities, Tracer):
-        return
-    note = note_without_winner(type(algorithm).__name__, algorithm, problem.probabilities)
-    if note is not None:
-        warnings.warn(note, stacklevel=3)
+def _require_divisor(name: str, value: int, horizon: int) -> None:
+    require_integer(name, value, 1)
+    if horizon % value:
+        raise BadArgument(name, f"a divisor of horizon = {horizon}", str(value))
 
 
 def note_without_winner(name: str, algorithm: Algorithm, matrix: ArrayLike) -> str | None:
-    """The warning, with the user's name of the algorithm, or None where there is a winner."""
-    if not algorithm.needs_condorcet_winner or condorcet_winner(matrix) is not None:
+    """A warning where an algorithm, by its user's name, needs a Condorcet winner and has none."""
+    asked = algorithm.decision if isinstance(algorithm, DecisionAlgorithm) else algorithm
+    if not asked.needs_condorcet_winner or condorcet_winner(matrix) is not None:
         return None
     return (
         f"{name} needs an arm that beats every other one, and there is none: it may never "
@@ -213,25 +204,21 @@ class DuelJob:
 
     key: jax.Array
     problem: ArrayLike  # int32 [], number of the problem
-    setting: ArrayLike  # int32 [], number of the algorithm's params
 
 
 @pytree
 class DuelWork:
     """What ``sweep.run`` does with a ``DuelJob``; a row of its log is a ``Record``.
 
-    Every run of duels has the arms in another random order. When the sweep begins, ValueError
-    if the problems are not for this algorithm, or the horizon is no multiple of the interval or
-    ends before everything has been tried once. ``warn_without_winner`` warns of a missing winner.
+    Every run of duels has the arms in another random order. When the sweep begins, ValueError as
+    of ``run``; only ``note_without_winner`` tells of a missing Condorcet winner.
 
     >>> import numpy as np
     >>> from jaxrace import sweep
     >>> from jaxrace.dueling import Rucb, duels, matrices
-    >>> problems, settings = jax.tree.map(
-    ...     lambda x: x[None], (duels(matrices.flat(3, 0.9)), Rucb(3).params())
-    ... )
-    >>> work, first = DuelWork(Rucb(3), 50, 100, problems, settings), np.zeros(2, np.int32)
-    >>> jobs = DuelJob(jax.random.split(jax.random.key(0), 2), problem=first, setting=first)
+    >>> problems = jax.tree.map(lambda x: x[None], duels(matrices.flat(3, 0.9)))
+    >>> work = DuelWork(Rucb(3), 50, 100, problems, Rucb(3).params())
+    >>> jobs = DuelJob(jax.random.split(jax.random.key(0), 2), np.zeros(2, np.int32))
     >>> sweep.run(work, sweep.stacked(jobs)).rows.row.time.tolist()
     [50, 100, 50, 100]
     """
@@ -240,37 +227,32 @@ class DuelWork:
     interval: int = dataclasses.field(metadata={"static": True})  # choices between two records
     horizon: int = dataclasses.field(metadata={"static": True})  # T, a multiple of the interval
     problems: Problem  # leaves [G, ...]
-    settings: Any  # params of the algorithm, leaves [S, ...]
+    params: Any  # of the algorithm
     # Does a run also end when the algorithm stops exploring, and plays what it recommends?
     ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
 
     def init(self, job: DuelJob) -> tuple[Any, DuelJob]:
         """The state before the first choice; checks the work, too."""
         require_horizon(self.algorithm, self.horizon)
-        require_integer("interval", self.interval, 1)
-        if self.horizon % self.interval:
-            raise ValueError(
-                f"interval: expected a divisor of horizon = {self.horizon}, got {self.interval}"
-            )
+        _require_divisor("interval", self.interval, self.horizon)
         require_fit(self.algorithm, self._problem(job))
-        return self.algorithm.init(self.algorithm.of_run(self._params(job), job.key)), job
+        return self.algorithm.init(self.algorithm.of_run(self.params, job.key)), job
 
     def step(self, state: tuple[Any, DuelJob]) -> tuple[tuple[Any, DuelJob], Record]:
         """The choices up to the next record."""
         own, job = state
-        problem, params = self._problem(job), self._params(job)
+        problem = self._problem(job)
         if problem.has_costs:
             order_key = jax.random.fold_in(job.key, jnp.uint32(_ORDER_NUMBER))
             problem = shuffled(order_key, problem)
-        own, record = advance(self.algorithm, self.interval, job.key, own, problem, params)
+        own, record = advance(self.algorithm, self.interval, job.key, own, problem, self.params)
         return (own, job), record
 
     def done(self, state: tuple[Any, DuelJob]) -> jax.Array:
         """Has the horizon been reached, or the decision, if that ends the run?"""
-        own, job = state
-        reached = own.time >= self.horizon
+        reached = state[0].time >= self.horizon
         if self.ends_when_settled:
-            reached |= self.algorithm.settled_at(own, self._params(job)) > 0
+            reached |= self.algorithm.settled_at(state[0], self.params) > 0
         return reached
 
     def failed(self, row: Record) -> jax.Array:
@@ -279,6 +261,3 @@ class DuelWork:
 
     def _problem(self, job: DuelJob) -> Problem:
         return jax.tree.map(lambda x: x[job.problem], self.problems)
-
-    def _params(self, job: DuelJob) -> Any:
-        return jax.tree.map(lambda x: x[job.setting], self.settings)

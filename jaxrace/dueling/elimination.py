@@ -8,28 +8,27 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.core.protocol import pytree, verb
-from jaxrace.core.validation import require_integer, require_number
+from jaxrace.core.protocol import make_params, number, pytree, verb
+from jaxrace.core.validation import BadArgument, require_integer, require_number
 from jaxrace.dueling.base import Algorithm
 from jaxrace.kernels import first_best, pick
 
 # Its fourth power is a factor of the width.
 _MOST_GAMMA = 1e9
-
-
-class Elimination(Algorithm):
-    """Drops arms until one is left; may drop the best where no arm beats every other one."""
-
-    @property
-    def needs_condorcet_winner(self) -> bool:
-        return True
+_NEVER = jnp.iinfo(jnp.int32).max
 
 
 @pytree
-class FilterParams:
-    """The numbers of Interleaved Filter."""
+class LevelParams:
+    """The number of an algorithm that eliminates arms."""
 
-    log_level: jax.Array  # float32 [], ln(1 / delta)
+    level: jax.Array = number()  # ln(1 / delta); or 9 gamma^4 ln(2 T K), the square of c sqrt(n)
+
+
+class Elimination(Algorithm):
+    """Drops arms until one is left; may drop the best unless it beats every other one."""
+
+    needs_condorcet_winner = True
 
 
 @pytree
@@ -49,15 +48,15 @@ class FilterState:
 class InterleavedFilter(Elimination):
     """A candidate duels all others in turn, until it has beaten them or one has beaten it.
 
-    After every round the arms that the candidate certainly beats are dropped. Where an arm
-    certainly beats the candidate, it takes its place, and those that the candidate seemed to
-    beat are dropped with it (IF2). Arm 0 is the first candidate; the end is played on.
-    Certain: 1/2 is outside of P +- sqrt(4 ln(1/delta) / t), with delta = 1 / (T K^2).
+    After every round the arms that it certainly beats are dropped. An arm that certainly beats the
+    candidate takes its place, and those that the candidate seemed to beat are dropped with it
+    (IF2). Arm 0 is the first candidate; the last duel is played on. Certain: 1/2 is outside of
+    P +- sqrt(4 ln(1/delta) / t), with delta = 1 / (T K^2).
 
-    >>> from jaxrace.dueling import duels, matrices, play
+    >>> from jaxrace.dueling import duels, matrices, run
     >>> algorithm, problem = InterleavedFilter(num_arms=3), duels(matrices.flat(3, 0.95))
     >>> params = algorithm.params(horizon=1000)
-    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
+    >>> run(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
     [0]
     """
 
@@ -65,19 +64,17 @@ class InterleavedFilter(Elimination):
     def opening(self) -> int:
         return self.num_arms - 1
 
-    def params(self, horizon: int = 100_000) -> FilterParams:
+    def params(self, horizon: int = 100_000) -> LevelParams:
         """``horizon``, at least 1, is T, the duels that are to be made."""
         require_integer("horizon", horizon, 1)
-        return FilterParams(jnp.asarray(math.log(horizon * self.num_arms**2), jnp.float32))
+        return make_params(LevelParams, level=math.log(horizon * self.num_arms**2))
 
     @verb
-    def init(self, params: FilterParams) -> FilterState:
-        zero = jnp.zeros((), jnp.int32)
-        arms = jnp.arange(self.num_arms)
-        nothing = jnp.zeros(self.num_arms, jnp.int32)
-        return FilterState(zero, zero, arms > 0, nothing, zero, zero, zero)
+    def init(self, params: LevelParams) -> FilterState:
+        zero, wins = jnp.zeros((), jnp.int32), jnp.zeros(self.num_arms, jnp.int32)
+        return FilterState(zero, zero, jnp.arange(self.num_arms) > 0, wins, zero, zero, zero)
 
-    def choose(self, noise: None, state: FilterState, params: FilterParams | None) -> jax.Array:
+    def choose(self, noise: None, state: FilterState, params: LevelParams | None) -> jax.Array:
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         waiting = state.rivals & (arms >= state.next)
         rival = jnp.where(waiting, arms, self.num_arms).min()
@@ -88,11 +85,11 @@ class InterleavedFilter(Elimination):
         """Only the duel that is next can be counted."""
         wanted = np.asarray(self.choose(None, state, None)).tolist()
         if choice.tolist() != wanted:
-            raise ValueError(f"choice: expected {wanted}, as asked, got {choice.tolist()}")
+            raise BadArgument("choice", f"{wanted}, as asked", str(choice.tolist()))
 
     @verb
     def tell(
-        self, state: FilterState, choice: Any, outcome: Any, params: FilterParams
+        self, state: FilterState, choice: Any, outcome: Any, params: LevelParams
     ) -> FilterState:
         """Count a duel of the pair that ``ask`` wants."""
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
@@ -103,13 +100,13 @@ class InterleavedFilter(Elimination):
         after = self._after_round(state, params)
         return jax.tree.map(lambda new, old: jnp.where(is_complete, new, old), after, state)
 
-    def _after_round(self, state: FilterState, params: FilterParams) -> FilterState:
+    def _after_round(self, state: FilterState, params: LevelParams) -> FilterState:
         arms = jnp.arange(self.num_arms, dtype=jnp.int32)
         rounds = state.rounds + 1
         lead = 2 * state.wins - rounds  # wins minus losses
         # |P - 1/2| > sqrt(4 ln(1/delta) / t)
         size = lead.astype(jnp.float32)
-        is_certain = size**2 > 16 * params.log_level * rounds.astype(jnp.float32)
+        is_certain = size**2 > 16 * params.level * rounds.astype(jnp.float32)
         rivals = state.rivals & ~(is_certain & (lead > 0))
         beaten_by = rivals & is_certain & (lead < 0)
         # Of several, the one that has beaten it most often.
@@ -128,15 +125,8 @@ class InterleavedFilter(Elimination):
         )
 
     @verb
-    def recommend(self, state: FilterState, params: FilterParams) -> jax.Array:
+    def recommend(self, state: FilterState, params: LevelParams) -> jax.Array:
         return state.candidate
-
-
-@pytree
-class BtmParams:
-    """The numbers of Beat the Mean."""
-
-    width: jax.Array  # float32 [], 9 gamma^4 ln(2 T K): the square of c sqrt(n)
 
 
 @pytree
@@ -160,10 +150,10 @@ class BeatTheMean(Elimination):
     all duels against it with it, once min P + c <= max P - c with
     c = 3 gamma^2 sqrt(ln(2 T K) / n_min). The last one is played on.
 
-    >>> from jaxrace.dueling import duels, matrices, play
+    >>> from jaxrace.dueling import duels, matrices, run
     >>> algorithm, problem = BeatTheMean(num_arms=3), duels(matrices.flat(3, 0.95))
     >>> params = algorithm.params(horizon=1000)
-    >>> play(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
+    >>> run(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
     [0]
     """
 
@@ -171,31 +161,24 @@ class BeatTheMean(Elimination):
     def opening(self) -> int:
         return self.num_arms
 
-    def params(self, horizon: int = 100_000, gamma: float = 1.0) -> BtmParams:
+    def params(self, horizon: int = 100_000, gamma: float = 1.0) -> LevelParams:
         """``horizon`` is T, ``gamma`` that of the relaxed transitivity, 1 if it is strict."""
         require_integer("horizon", horizon, 1)
         require_number("gamma", gamma, least=1, most=_MOST_GAMMA)
-        width = 9 * gamma**4 * math.log(2 * horizon * self.num_arms)
-        return BtmParams(jnp.asarray(width, jnp.float32))
+        level = 9 * gamma**4 * math.log(2 * horizon * self.num_arms)
+        return make_params(LevelParams, level=level)
 
     @verb
-    def init(self, params: BtmParams) -> BtmState:
+    def init(self, params: LevelParams) -> BtmState:
+        zero, arms = jnp.zeros((), jnp.int32), jnp.zeros(self.num_arms, jnp.int32)
         pairs = jnp.zeros((self.num_arms, self.num_arms), jnp.int32)
-        return BtmState(
-            time=jnp.zeros((), jnp.int32),
-            active=jnp.ones(self.num_arms, bool),
-            wins=pairs,
-            duels=pairs,
-            all_wins=pairs[0],
-            all_duels=pairs[0],
-            settled_at=jnp.zeros((), jnp.int32),
-        )
+        return BtmState(zero, jnp.ones(self.num_arms, bool), pairs, pairs, arms, arms, zero)
 
     def draw(self, key: jax.Array) -> jax.Array:
         return jax.random.uniform(key, (2,), jnp.float32)
 
-    def choose(self, noise: jax.Array, state: BtmState, params: BtmParams) -> jax.Array:
-        duels = jnp.where(state.active, state.all_duels, jnp.iinfo(jnp.int32).max)
+    def choose(self, noise: jax.Array, state: BtmState, params: LevelParams) -> jax.Array:
+        duels = jnp.where(state.active, state.all_duels, _NEVER)
         return jnp.stack([pick(duels == duels.min(), noise[0]), pick(state.active, noise[1])])
 
     def _check_wanted(self, state: BtmState, choice: np.ndarray) -> None:
@@ -204,14 +187,12 @@ class BeatTheMean(Elimination):
         first, second = choice
         fewest = duels[active].min()
         if not (active[first] and active[second] and duels[first] == fewest):
-            least = np.flatnonzero(active & (duels == fewest)).tolist()
-            raise ValueError(
-                f"choice: expected one of {least} against one of "
-                f"{np.flatnonzero(active).tolist()}, as asked, got {choice.tolist()}"
-            )
+            least, left = np.flatnonzero(active & (duels == fewest)), np.flatnonzero(active)
+            expected = f"one of {least.tolist()} against one of {left.tolist()}, as asked"
+            raise BadArgument("choice", expected, str(choice.tolist()))
 
     @verb
-    def tell(self, state: BtmState, choice: Any, outcome: Any, params: BtmParams) -> BtmState:
+    def tell(self, state: BtmState, choice: Any, outcome: Any, params: LevelParams) -> BtmState:
         """Count a duel; those after the end do not count."""
         open_yet = (state.settled_at == 0).astype(jnp.int32)
         won = open_yet * outcome.astype(jnp.int32)
@@ -220,16 +201,14 @@ class BeatTheMean(Elimination):
         duels = state.duels.at[first, second].add(open_yet)
         all_wins = state.all_wins.at[first].add(won)
         all_duels = state.all_duels.at[first].add(open_yet)
-        rate = all_wins.astype(jnp.float32) / jnp.maximum(all_duels, 1).astype(jnp.float32)
-        never = jnp.iinfo(jnp.int32).max
-        fewest = jnp.where(state.active, all_duels, never).min()
+        rate = _rate(all_wins, all_duels)
+        fewest = jnp.where(state.active, all_duels, _NEVER).min()
         low = jnp.where(state.active, rate, jnp.inf).min()
         high = jnp.where(state.active, rate, -jnp.inf).max()
-        width = jnp.sqrt(params.width / jnp.maximum(fewest, 1).astype(jnp.float32))
+        width = jnp.sqrt(params.level / jnp.maximum(fewest, 1).astype(jnp.float32))
         goes = (fewest > 0) & (low + width <= high - width)
         worst = first_best(jnp.where(state.active, -rate, -jnp.inf))
-        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
-        active = state.active & ~(goes & (arms == worst))
+        active = state.active & ~(goes & (jnp.arange(self.num_arms) == worst))
         time = state.time + 1
         is_over = (active.sum(dtype=jnp.int32) == 1) & (state.settled_at == 0)
         return BtmState(
@@ -243,8 +222,11 @@ class BeatTheMean(Elimination):
         )
 
     @verb
-    def recommend(self, state: BtmState, params: BtmParams) -> jax.Array:
+    def recommend(self, state: BtmState, params: LevelParams) -> jax.Array:
         """The arm that wins most often among those that are left."""
-        duels = jnp.maximum(state.all_duels, 1).astype(jnp.float32)
-        rate = state.all_wins.astype(jnp.float32) / duels
+        rate = _rate(state.all_wins, state.all_duels)
         return first_best(jnp.where(state.active, rate, -1.0))
+
+
+def _rate(wins: jax.Array, duels: jax.Array) -> jax.Array:
+    return wins.astype(jnp.float32) / jnp.maximum(duels, 1).astype(jnp.float32)

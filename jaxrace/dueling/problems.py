@@ -1,6 +1,6 @@
-"""What an algorithm is played against, and what its choices cost.
+"""What an algorithm is run against, and what its choices cost.
 
-Axes: K arms, d = 2 for duels or 1 for arms, M measures of regret.
+Axes: K arms, d = 2 for duels or 1 for arms, M measures of regret: those of ``MEASURES``.
 """
 
 import dataclasses
@@ -8,17 +8,62 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from numpy.typing import ArrayLike
 
+from jaxrace.core.compilation import is_traced
 from jaxrace.core.protocol import pytree
-from jaxrace.core.validation import as_reals
-from jaxrace.dueling.decisions import Counting, NextBest
-from jaxrace.dueling.regret import regret_tables
+from jaxrace.core.validation import BadArgument, as_reals
 from jaxrace.judging.winners import check_matrix
 
-# Of the 100 arms of Urvoy et al. 2013, section 5.1.
-URVOY_MEANS = (0.95, *3 * (0.9,), 0.55, *5 * (0.5,), *90 * (0.0,))
+
+def copeland_scores(matrix: ArrayLike) -> jax.Array:
+    """zeta_i = #{j != i : p_ij > 1/2} / (K - 1), float32 [..., K], for matrices [..., K, K].
+
+    >>> copeland_scores(jnp.array([[0.5, 0.6, 0.7], [0.4, 0.5, 0.5], [0.3, 0.5, 0.5]])).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    matrix = jnp.asarray(matrix)
+    wins = (matrix > 0.5).sum(-1, dtype=jnp.int32)
+    return wins.astype(jnp.float32) / (matrix.shape[-1] - 1)
+
+
+def borda_scores(matrix: ArrayLike) -> jax.Array:
+    """Mean of p_ij over all other j, float32 [..., K], for matrices [..., K, K].
+
+    >>> borda_scores(jnp.array([[0.5, 0.75], [0.25, 0.5]])).tolist()
+    [0.75, 0.25]
+    """
+    matrix = jnp.asarray(matrix, jnp.float32)
+    return (matrix.sum(-1) - 0.5) / (matrix.shape[-1] - 1)
+
+
+# The order of the tables and of everything that is made of them.
+MEASURES = ("weak", "strong", "copeland", "borda")
+
+
+def regret_tables(matrix: jax.Array) -> jax.Array:
+    """The regret of every pair by every measure, float32 [M, K, K].
+
+    weak, strong: with the Condorcet winner w, the smaller one and the mean of p_wi - 1/2 and
+    p_wj - 1/2 (Yue et al. 2012); infinite without such a winner. copeland: zeta_* minus the
+    mean of zeta_i and zeta_j (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
+
+    >>> regret_tables(jnp.array([[0.5, 0.75], [0.25, 0.5]]))[:, 0, 1].tolist()
+    [0.0, 0.125, 0.5, 0.25]
+    """
+    matrix = jnp.asarray(matrix, jnp.float32)
+    copeland, borda = copeland_scores(matrix), borda_scores(matrix)
+    winner = jnp.argmax(copeland)
+    has_winner = copeland[winner] == 1
+    loss = jnp.where(has_winner, matrix[winner] - 0.5, jnp.inf)
+    return jnp.stack(
+        [
+            jnp.minimum(loss[:, None], loss),
+            (loss[:, None] + loss) / 2,
+            copeland.max() - (copeland[:, None] + copeland) / 2,
+            borda.max() - (borda[:, None] + borda) / 2,
+        ]
+    )
 
 
 @pytree
@@ -60,15 +105,15 @@ class Problem:
 
 
 def duels(matrix: ArrayLike) -> Problem:
-    """Duels with the chances ``matrix`` [K, K], and what each costs; see ``regret.MEASURES``.
+    """Duels with the chances ``matrix`` [K, K], and what each costs; see ``MEASURES``.
 
-    ValueError if it is no preference matrix; not checked under a trace.
+    ValueError unless it is a preference matrix; not checked under a trace.
 
     >>> problem = duels([[0.5, 0.75], [0.25, 0.5]])
     >>> float(problem.probability(jnp.array([0, 1]))), problem.cost(jnp.array([1, 1])).tolist()
     (0.75, [0.25, 0.25, 1.0, 0.5])
     """
-    checked = matrix if isinstance(matrix, Tracer) else check_matrix(matrix)
+    checked = matrix if is_traced(matrix) else check_matrix(matrix)
     probabilities = jnp.asarray(checked, jnp.float32)
     order = jnp.arange(len(probabilities), dtype=jnp.int32)
     return Problem(probabilities, regret_tables(probabilities), None, order)
@@ -82,74 +127,35 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
     >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
     [0.0, 0.25]
     """
-    chances = _chances(means)
-    if not isinstance(utilities, Tracer):
-        with np.errstate(over="ignore"):  # what float32 does not hold is not finite
+    if not is_traced(means):
+        given = as_reals("means", means, "[K]")
+        bad = np.flatnonzero(~((given >= 0) & (given <= 1)))
+        if given.ndim != 1:
+            raise BadArgument("means", "probabilities [K]", str(list(given.shape)))
+        if bad.size:
+            got = f"{given[bad[0]]} for arm {bad[0]}"
+            raise BadArgument("means", "probabilities [K]", got)
+    chances = jnp.asarray(means, jnp.float32)
+    if not is_traced(utilities):
+        with np.errstate(over="ignore"):  # beyond float32 is not finite
             found = as_reals("utilities", utilities, "[K]").astype(np.float32)
         if found.ndim != 1 or not found.size or not np.isfinite(found).all():
-            raise ValueError(
-                f"utilities: expected finite numbers, one of each decision, got {found}"
-            )
+            raise BadArgument("utilities", "finite numbers, one of each decision", str(found))
     values = jnp.asarray(utilities, jnp.float32)
     return Problem(chances, None, values.max() - values, jnp.arange(len(chances), dtype=jnp.int32))
-
-
-def rigged_bandit(means: ArrayLike = URVOY_MEANS, skipped: int = 4) -> Problem:
-    """Arms of which the best few are worth nothing (Urvoy et al. 2013, sections 3.1 and 5.1).
-
-    For algorithms that look for ``NextBest(K, skipped)``: regret is how much less the recommended
-    arm is worth than the best one that counts. Arms pay with probability ``means`` [K], those of
-    the paper's figure 3 unless given; the ``skipped`` best are worth nothing.
-
-    >>> rigged_bandit([0.75, 0.25, 0.5], skipped=1).losses.tolist()
-    [0.5, 0.25, 0.0]
-    """
-    chances = _chances(means)
-    return arms(chances, NextBest(len(chances), skipped).utilities(chances))
-
-
-def counting_bandit(
-    means: ArrayLike = URVOY_MEANS, above: float = 0.4, below: float = 0.6
-) -> Problem:
-    """Arms of which one wants to know how many pay with a probability between two limits.
-
-    For algorithms that look for ``Counting(K, above, below)`` (Urvoy et al. 2013, supplement B.5):
-    regret is by how much the recommended count is wrong, one loss for each of 0 to K. The ``means``
-    [K] are those of the paper's figure 3 unless given.
-
-    >>> counting_bandit([0.75, 0.5, 0.25]).losses.tolist()
-    [1.0, 0.0, 1.0, 2.0]
-    """
-    chances = _chances(means)
-    right = Counting(len(chances), above, below).decide(chances).astype(jnp.float32)
-    return arms(chances, -abs(jnp.arange(len(chances) + 1, dtype=jnp.float32) - right))
-
-
-def _chances(means: ArrayLike) -> jax.Array:
-    """Float32 [K], checked unless they are traced."""
-    if not isinstance(means, Tracer):
-        found = as_reals("means", means, "[K]")
-        bad = np.flatnonzero(~((found >= 0) & (found <= 1)))
-        if found.ndim != 1:
-            raise ValueError(f"means: expected probabilities [K], got {list(found.shape)}")
-        if bad.size:
-            raise ValueError(
-                f"means: expected probabilities [K], got {found[bad[0]]} for arm {bad[0]}"
-            )
-    return jnp.asarray(means, jnp.float32)
 
 
 def shuffled(key: jax.Array, problem: Problem) -> Problem:
     """The same duels with the arms in a random order; what is reported keeps their numbers.
 
-    ValueError if the problem is one of ``arms``: what they recommend has no such order.
+    ValueError for a problem of ``arms``: what is recommended there has no such order.
 
     >>> problem = shuffled(jax.random.key(0), duels([[0.5, 0.75], [0.25, 0.5]]))
     >>> sorted(problem.order.tolist())
     [0, 1]
     """
     if not problem.has_costs:
-        raise ValueError("problem: expected one of duels, got one of arms")
+        raise BadArgument("problem", "one of duels", "one of arms")
     order = jax.random.permutation(key, problem.order)
     return dataclasses.replace(problem, order=order)
 
@@ -157,15 +163,9 @@ def shuffled(key: jax.Array, problem: Problem) -> Problem:
 def step_keys(key: jax.Array, time: int | jax.Array) -> tuple[jax.Array, jax.Array]:
     """The keys of choice number ``time`` of a run: for ``ask``, and for ``draw_outcome``."""
     own = jax.random.fold_in(key, time)
-    # Both at once: the generator is a loop of its own wherever it is called, also for the compiler.
+    # Both at once: each call of the generator compiles a loop.
     both = jax.vmap(jax.random.fold_in, (None, 0))(own, jnp.arange(2))
     return both[0], both[1]
-
-
-def draw_uniform(key: jax.Array, time: int | jax.Array) -> jax.Array:
-    """What decides choice number ``time`` of the run with this key: float32 [] in [0, 1)."""
-    # The second of `step_keys`, without drawing the first.
-    return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
 
 
 def uniform_of(key: jax.Array) -> jax.Array:
@@ -174,5 +174,5 @@ def uniform_of(key: jax.Array) -> jax.Array:
 
 
 def draw_outcome(key: jax.Array, problem: Problem, choice: ArrayLike) -> jax.Array:
-    """Does the first arm win (the arm pay)? A bool [], as ``play`` draws it."""
+    """Does the first arm win (the arm pay)? A bool [], as ``run`` draws it."""
     return uniform_of(key) < problem.probability(jnp.asarray(choice, jnp.int32))

@@ -1,6 +1,6 @@
 """SAVAGE: sensitivity analysis of variables for generic exploration (Urvoy et al. 2013).
 
-Axes: N parameters of a decision, d = 2 for duels or 1 for arms.
+Axes: N parameters of a decision, d = 2 for duels or 1 for arms, M measures of regret.
 """
 
 import dataclasses
@@ -12,28 +12,27 @@ import jax.numpy as jnp
 from jax import lax
 from jax.typing import ArrayLike
 
-from jaxrace.core.protocol import pytree, verb
-from jaxrace.core.validation import (
-    require_integer,
-    require_keys,
-    require_number,
-    require_probability,
-)
+from jaxrace.core import validation
+from jaxrace.core.protocol import make_params, number, pytree, verb
+from jaxrace.core.validation import BadArgument, require_integer, require_number
 from jaxrace.dueling.base import DecisionAlgorithm
 from jaxrace.dueling.decisions import Decision
-from jaxrace.kernels import draw_uniforms, first_best
+from jaxrace.dueling.problems import Problem, uniform_of
+from jaxrace.kernels import draw_uniforms, first_best, kahan
 
 # Choices have keys of their own, from 0 on; the order of the arms has the last one.
 _SIMULATIONS = 2**32 - 2
+# A number of samples, or of choices, that is never reached.
+_NEVER = jnp.iinfo(jnp.int32).max
 
 
 @pytree
 class SavageParams:
     """The numbers of SAVAGE; make them with ``Savage.params``."""
 
-    log_level: jax.Array  # float32 [], ln(eta(t) / delta), or what does not depend on t of it
-    grows: jax.Array  # bool [], eta(t) is proportional to t^2
-    max_width: jax.Array  # float32 [], of the intervals at which exploration ends
+    log_level: jax.Array = number()  # ln(eta(t) / delta), or what does not depend on t of it
+    grows: jax.Array = number(dtype=bool)  # eta(t) is proportional to t^2
+    max_width: jax.Array = number(require_number, least=0)  # of intervals, at which it ends
     key: jax.Array  # of introspection
 
 
@@ -63,13 +62,12 @@ class SavageState:
 
 @dataclasses.dataclass(frozen=True)
 class Introspection:
-    """At how many random points of the box every parameter is changed by itself, and how often.
+    """A test of independence by simulation: random points of the box, each parameter changed.
 
-    A parameter counts as independent if no change of it changed the decision: rarely the test drops
-    one that matters. The paper's walk goes on from the changed point; here every point is a new
-    one, of the same distribution, of the whole box and not only of the paper's feasible set F
-    within it. The two differ for ``CondorcetWinner`` alone, where one change within F makes another
-    arm the winner so rarely that a walk would drop pairs untried.
+    A parameter counts as independent if no change of it alone changed the decision: rarely the
+    test drops one that matters. The paper's walk goes on from the changed point, within the set F
+    of what is feasible; here every point is a new one, of the whole box. For ``CondorcetWinner``
+    a walk within F would drop pairs untried; for others it is the same.
 
     Attributes:
         simulations: Points at most; a test ends once all parameters have been seen to matter.
@@ -97,10 +95,10 @@ class Savage(DecisionAlgorithm):
         introspection: Tests independence by simulation instead of the decision's own test
             (Algorithm 2), for decisions about which little is known.
 
-    >>> from jaxrace.dueling import CopelandWinner, duels, matrices, play
+    >>> from jaxrace.dueling import CopelandWinner, duels, matrices, run
     >>> algorithm, problem = Savage(3, CopelandWinner(3)), duels(matrices.flat(3, 0.9))
     >>> params = algorithm.params(delta=0.1, horizon=1000)
-    >>> log = play(algorithm, jax.random.key(0), problem, 1000, params, records=1)
+    >>> log = run(algorithm, jax.random.key(0), problem, 1000, params, records=1)
     >>> log.recommended.tolist(), bool(log.settled_at < 200)
     ([0], True)
     """
@@ -110,14 +108,12 @@ class Savage(DecisionAlgorithm):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.decision.num_arms != self.num_arms:
-            raise ValueError(
-                f"decision: expected one about num_arms = {self.num_arms} arms, "
-                f"got one about {self.decision.num_arms}"
-            )
+            expected = f"one about num_arms = {self.num_arms} arms"
+            raise BadArgument("decision", expected, f"one about {self.decision.num_arms}")
 
     @property
     def is_by_rounds(self) -> bool:
-        """Can a driver play whole rounds at once (``savage_rounds``)?"""
+        """Can a driver go round by round, see ``run_by_rounds``?"""
         return self.decision.by_verdicts and self.introspection is None
 
     @property
@@ -140,21 +136,18 @@ class Savage(DecisionAlgorithm):
                 as this (eq. 7: epsilon / lambda).
             key: Of the simulations, where there is introspection.
         """
-        require_probability("delta", delta)
-        require_number("max_width", max_width, least=0)
+        validation.require_probability("delta", delta)
         if self.introspection is not None or key is not None:
-            require_keys("key", key, ndim=0)
+            validation.require_keys("key", key, ndim=0)
         count = self.decision.num_parameters
         if horizon is None:
             level = math.log(math.pi**2 * count / (3 * delta))  # eta = pi^2 N t^2 / 3
         else:
             require_integer("horizon", horizon, 1)
             level = math.log(2 * count * horizon / delta)  # eta = 2 N T
-        return SavageParams(
-            log_level=jnp.asarray(level, jnp.float32),
-            grows=jnp.asarray(horizon is None),
-            max_width=jnp.asarray(max_width, jnp.float32),
-            key=jax.random.key(0) if key is None else jnp.asarray(key),
+        key = jax.random.key(0) if key is None else jnp.asarray(key)
+        return make_params(
+            SavageParams, log_level=level, grows=horizon is None, max_width=max_width, key=key
         )
 
     def of_run(self, params: SavageParams, key: jax.Array) -> SavageParams:
@@ -166,19 +159,12 @@ class Savage(DecisionAlgorithm):
     @verb
     def init(self, params: SavageParams) -> SavageState:
         count = self.decision.num_parameters
-        return SavageState(
-            time=jnp.zeros((), jnp.int32),
-            samples=jnp.zeros(count, jnp.int32),
-            successes=jnp.zeros(count, jnp.int32),
-            lower=jnp.zeros(count, jnp.float32),
-            upper=jnp.ones(count, jnp.float32),
-            active=jnp.ones(count, bool),
-            settled_at=jnp.zeros((), jnp.int32),
-        )
+        zero, zeros = jnp.zeros((), jnp.int32), jnp.zeros(count, jnp.int32)
+        lower, upper = jnp.zeros(count, jnp.float32), jnp.ones(count, jnp.float32)
+        return SavageState(zero, zeros, zeros, lower, upper, jnp.ones(count, bool), zero)
 
     def choose(self, noise: None, state: SavageState, params: SavageParams) -> jax.Array:
-        never = jnp.iinfo(jnp.int32).max
-        parameter = first_best(-jnp.where(state.active, state.samples, never))
+        parameter = first_best(-jnp.where(state.active, state.samples, _NEVER))
         answer = self.decision.answer(self.recommend(state, params))
         return jnp.where(state.accepted, answer, self.decision.choice_of(parameter))
 
@@ -221,7 +207,7 @@ class Savage(DecisionAlgorithm):
         else:
             independent = never_seen_to_matter(self.introspection, self.decision, params.key, state)
         active = state.active & ~independent
-        # What was dropped is not sampled any more, and would never become narrow.
+        # A dropped parameter gets no more samples, and would never become narrow.
         narrow = ((upper - lower <= params.max_width) | ~active).all()
         accepted = ~active.any() | self.decision.is_unique(lower, upper) | narrow
         settled_at = jnp.where(accepted & ~state.accepted, state.time, state.settled_at)
@@ -231,7 +217,7 @@ class Savage(DecisionAlgorithm):
 def never_seen_to_matter(
     how: Introspection, decision: Decision, key: jax.Array, box: Any
 ) -> jax.Array:
-    """The sampled test of independence (Algorithm 2): bool [N]; none unless a test is due.
+    """The sampled test of independence (Algorithm 2): bool [N]; False unless a test is due.
 
     ``box`` is a ``SavageState``.
     """
@@ -259,9 +245,65 @@ def _is_due(how: Introspection, time: jax.Array) -> jax.Array:
     """Is this the first number of samples beyond a power of the growth factor?"""
     if how.growth == 1:
         return jnp.ones_like(time, bool)
-    log_growth = jnp.log(jnp.float32(how.growth))
+    numbers = jnp.maximum(jnp.stack([time, time - 1]), 1).astype(jnp.float32)
+    powers = jnp.floor(jnp.log(numbers) / jnp.log(jnp.float32(how.growth)))
+    return powers[0] > powers[1]
 
-    def power(number: jax.Array) -> jax.Array:
-        return jnp.floor(jnp.log(jnp.maximum(number, 1).astype(jnp.float32)) / log_growth)
 
-    return power(time) > power(time - 1)
+def run_by_rounds(
+    algorithm: Savage,
+    count: int,
+    key: jax.Array,
+    state: SavageState,
+    problem: Problem,
+    params: SavageParams,
+) -> tuple[SavageState, jax.Array]:
+    """The state after ``count`` more choices, and their regret, float32 [M].
+
+    The same choices as one by one, many at once. A round samples every active parameter once.
+    Nothing changes until the next verdict (a bound passes 1/2): a round goes up to its first
+    verdict, then comes the test, then the rest of the round.
+    """
+    places = jnp.arange(algorithm.decision.num_parameters, dtype=jnp.int32)
+    choices = jax.vmap(algorithm.decision.choice_of)(places)
+    chances, costs = jax.vmap(problem.probability)(choices), jax.vmap(problem.cost)(choices)
+    end = state.time + count
+
+    def draw(time: jax.Array) -> jax.Array:
+        # By the second of `step_keys`, without the first.
+        return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
+
+    def is_left(carry: tuple[SavageState, kahan.Total]) -> jax.Array:
+        return carry[0].time < end
+
+    def go_on(carry: tuple[SavageState, kahan.Total]) -> tuple[SavageState, kahan.Total]:
+        own, total = carry
+        # The rest of a round up to its first verdict.
+        pending = own.active & (own.samples == jnp.where(own.active, own.samples, _NEVER).min())
+        place = jnp.cumsum(pending.astype(jnp.int32)) - 1  # in the rest of the round
+        time = own.time + place
+        pending &= (time < end) & ~own.accepted
+        success = jax.vmap(draw)(time) < chances
+        after = algorithm.sampled(own, pending, success, params)
+        # Before the first choice nothing has been tested yet.
+        verdict = (_verdicts(after, params) != _verdicts(own, params)) | (own.time == 0)
+        told = pending & (place <= jnp.where(verdict, place, _NEVER).min())
+        after = algorithm.sampled(own, told, success, params)
+        # After the decision, its answer is played to the end.
+        answer = algorithm.decision.answer(algorithm.recommend(own, params))
+        rest = jnp.where(own.accepted, end - own.time, 0)
+        cost = jnp.where(rest > 0, problem.cost(answer), 0)  # which may be infinite
+        regret = jnp.where(told[:, None], costs, 0.0).sum(0) + rest.astype(jnp.float32) * cost
+        time = own.time + told.sum(dtype=jnp.int32) + rest
+        own = algorithm.tested(dataclasses.replace(after, time=time), params)
+        return own, kahan.add(total, regret)
+
+    start = state, kahan.zero(problem.num_measures)
+    state, total = lax.while_loop(is_left, go_on, start)
+    return state, total.value
+
+
+def _verdicts(state: SavageState, params: SavageParams) -> jax.Array:
+    """Everything about a parameter that a test looks at, as an integer [N]."""
+    sides = (state.lower > 0.5).astype(jnp.int32) + 2 * (state.upper < 0.5).astype(jnp.int32)
+    return sides + 4 * (state.upper - state.lower <= params.max_width).astype(jnp.int32)

@@ -1,6 +1,5 @@
 """The best k of K options from comparisons of pairs, told who wins or by how much."""
 
-from jaxrace.selection.active_ranking import ActiveRanking as ActiveRanking
 from jaxrace.selection.base import SelectionResult as SelectionResult
 from jaxrace.selection.base import Selector as Selector
 from jaxrace.selection.base import Standing as Standing
@@ -12,7 +11,6 @@ from jaxrace.selection.comparisons import recorded as recorded
 from jaxrace.selection.comparisons import recorded_score as recorded_score
 from jaxrace.selection.comparisons import thurstone as thurstone
 from jaxrace.selection.comparisons import win as win
-from jaxrace.selection.driver import ByNumber as ByNumber
 from jaxrace.selection.driver import Record as Record
 from jaxrace.selection.driver import SelectionJob as SelectionJob
 from jaxrace.selection.driver import SelectionWork as SelectionWork
@@ -20,17 +18,17 @@ from jaxrace.selection.driver import choice_key as choice_key
 from jaxrace.selection.driver import pair_key as pair_key
 from jaxrace.selection.driver import require_budget as require_budget
 from jaxrace.selection.driver import run as run
-from jaxrace.selection.pairwise_race import PairwiseRace as PairwiseRace
 from jaxrace.selection.pocbam import HybridPocbam as HybridPocbam
+from jaxrace.selection.pocbam import KnowledgeGradient as KnowledgeGradient
 from jaxrace.selection.pocbam import MlPocbam as MlPocbam
 from jaxrace.selection.pocbam import Pocbam as Pocbam
 from jaxrace.selection.pocbam import fitted_moments as fitted_moments
 from jaxrace.selection.pocbam import intransitivity_index as intransitivity_index
-from jaxrace.selection.score_selector import KnowledgeGradient as KnowledgeGradient
-from jaxrace.selection.score_selector import ScoreSelector as ScoreSelector
-from jaxrace.selection.score_selector import Uniform as Uniform
+from jaxrace.selection.rounds import ActiveRanking as ActiveRanking
+from jaxrace.selection.rounds import PairwiseRace as PairwiseRace
 from jaxrace.selection.scores import Moments as Moments
 from jaxrace.selection.scores import Scores as Scores
+from jaxrace.selection.scores import ScoreSelector as ScoreSelector
+from jaxrace.selection.scores import Uniform as Uniform
 from jaxrace.selection.scores import observed_moments as observed_moments
-from jaxrace.selection.single_options import Ocba as Ocba
 from jaxrace.selection.tournaments import Top as Top

@@ -16,15 +16,14 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxrace.core import validation
 from jaxrace.core.compilation import is_traced
 from jaxrace.core.protocol import verb
-from jaxrace.core.validation import require_integer, require_keys, require_kind, require_top
+from jaxrace.core.validation import BadArgument
 from jaxrace.selection.comparisons import LARGEST_SCORE, is_usable
 
-# Of different scores: the part that may be equal as JAX keeps them, as a few of many random ones.
-_MOST_EQUAL = 0.01
-# Longer tables are cut; the arrays of the result have everything.
-_MOST_LISTED = 20
+_MOST_EQUAL = 0.01  # the part of different scores that may become equal in JAX
+_MOST_LISTED = 20  # options that are printed; the arrays of the result have all
 
 Params = Any
 State = Any
@@ -67,9 +66,8 @@ class SelectionResult:
         lines = [f"{title} after {int(self.samples):,} comparisons", f"  {self._sureness()}"]
         lines.append(f"  {'place':>5}  {'option':>6}  {'score':>10}")
         for place, option in enumerate(ranking[:_MOST_LISTED]):
-            mark = "selected" if place < self.top else ""
-            line = f"  {place + 1:>5}  {option:>6}  {scores[option]:>10.4g}  {mark}"
-            lines.append(line.rstrip())
+            mark = "  selected" if place < self.top else ""
+            lines.append(f"  {place + 1:>5}  {option:>6}  {scores[option]:>10.4g}{mark}")
         if num_options > _MOST_LISTED:
             lines.append(f"  and {num_options - _MOST_LISTED} more")
         return "\n".join(lines)
@@ -100,8 +98,8 @@ class Selector(abc.ABC):
     params_kind: ClassVar[type] = object  # what ``params`` makes
 
     def __post_init__(self) -> None:
-        require_integer("num_options", self.num_options, 2)
-        require_top(self.top, self.num_options)
+        validation.require_integer("num_options", self.num_options, 2)
+        validation.require_top(self.top, self.num_options)
 
     @property
     def opening(self) -> int:
@@ -116,11 +114,11 @@ class Selector(abc.ABC):
     def init(self, params: Params) -> State:
         """The state before the first comparison; it has ``time``, int32 [], comparisons told.
 
-        ValueError if the params are those of another kind of selector; all verbs say so.
+        This and every verb raises ValueError for params of another kind of selector.
         """
 
     def draw(self, key: jax.Array) -> Any:
-        """The random numbers of one choice; of a selector without chance, none."""
+        """The random numbers of one choice; None for a selector without chance."""
         del key
 
     @abc.abstractmethod
@@ -133,10 +131,10 @@ class Selector(abc.ABC):
 
     @abc.abstractmethod
     def done(self, state: State, params: Params) -> jax.Array:
-        """Is nothing more to be asked? bool []."""
+        """Does it ask for nothing more? bool []."""
 
     def expects(self, state: State, pair: jax.Array, params: Params) -> jax.Array:
-        """May this pair be told now? bool []. A selector that plays rounds wants its own pairs."""
+        """May this pair be told now? bool []. A selector by rounds wants its own pairs."""
         return jnp.ones_like(pair[0], bool)
 
     def accepts(self, score: jax.Array, params: Params) -> jax.Array:
@@ -145,7 +143,7 @@ class Selector(abc.ABC):
 
     @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:
-        """The next pair to compare, int32 [2]; [-1, -1] once done. ValueError if key is no key."""
+        """The next pair to compare, int32 [2]; [-1, -1] once done. ValueError for a bad key."""
         pair = self.choose(self.draw(key), state, params)
         return unless_done(self, pair, state, params)
 
@@ -153,9 +151,9 @@ class Selector(abc.ABC):
     def tell(self, state: State, pair: Any, score: Any, params: Params) -> State:
         """Count the score of a comparison.
 
-        The pair is usually what ``ask`` said; a selector that plays rounds takes no other. The
-        score is by how much the first was better, of a size of 2.6e15 at most and in the range of
-        the params; of wins and losses 1 and -1, of ties 0. ValueError if one is not like that.
+        The pair is usually what ``ask`` said; a selector by rounds takes no other. The score is by
+        how much the first was better, of a size of 2.6e15 at most and in the range of the params:
+        1, -1 and 0 of a win, a loss and a tie. ValueError for anything else.
         """
 
     @verb
@@ -166,29 +164,27 @@ class Selector(abc.ABC):
             name=type(self).__name__,
             top=self.top,
             is_guaranteed=self.is_guaranteed,
-            ranking=standing.ranking,
             selected=selected_from(standing.ranking, self.top),
-            scores=standing.scores,
-            confidence=standing.confidence,
             done=self.done(state, params),
             samples=state.time,
+            **standing._asdict(),
         )
 
-    def checked_init(self, params: Params) -> tuple:
-        """What ``init`` is given, see ``verb``."""
-        self.require_params(params)
-        return (params,)
+    def require_params(self, params: Params) -> None:
+        """Raise ValueError unless these are what ``params`` makes."""
+        validation.require_kind("params", params, self.params_kind)
 
-    def checked_result(self, state: State, params: Params) -> tuple:
-        """What ``result`` is given."""
-        self.require_params(params)
-        return state, params
+    def checked_init(self, *args: Any) -> tuple:
+        """What ``init`` and ``result`` are given, see ``verb``."""
+        self.require_params(args[-1])
+        return args
+
+    checked_result = checked_init
 
     def checked_ask(self, key: jax.Array, state: State, params: Params) -> tuple:
         """What ``ask`` is given."""
-        require_keys("key", key, ndim=0)
-        self.require_params(params)
-        return key, state, params
+        validation.require_keys("key", key, ndim=0)
+        return self.checked_init(key, state, params)
 
     def checked_tell(
         self, state: State, pair: ArrayLike, score: ArrayLike, params: Params
@@ -196,55 +192,46 @@ class Selector(abc.ABC):
         """What ``tell`` is given."""
         self.require_params(params)
         if is_traced((state.time, pair, score)):
-            told = jnp.asarray(pair, jnp.int32), jnp.asarray(score, float)
-        else:
-            told = self._checked(state, np.asarray(pair), np.asarray(score), params)
-        return state, *told, params
-
-    def require_params(self, params: Params) -> None:
-        """Raise ValueError unless these are what ``params`` makes."""
-        require_kind("params", params, self.params_kind)
-
-    def _checked(
-        self, state: State, pair: np.ndarray, score: np.ndarray, params: Params
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Both as they are told; by NumPy, as JAX would take longer than the step."""
-        check_pairs(pair[None], self.num_options)
-        check_scores(score[None])
-        told = pair.astype(np.int32), score.astype(jax.dtypes.canonicalize_dtype(float))
+            return state, jnp.asarray(pair, jnp.int32), jnp.asarray(score, float), params
+        # By NumPy: conversions by JAX take longer than the step.
+        pairs, scores = np.asarray(pair)[None], np.asarray(score)[None]
+        check_pairs(pairs, self.num_options)
+        check_scores(scores)
+        told = pairs[0].astype(np.int32), scores[0].astype(jax.dtypes.canonicalize_dtype(float))
         is_expected, is_accepted = _may_be_told(self, state, *told, params)
         if not is_expected:
-            raise ValueError(
-                f"pair: expected the one that ask gave, in the same order, got {pair.tolist()}"
-            )
+            expected = "the one that ask gave, in the same order"
+            raise BadArgument("pair", expected, str(pairs[0].tolist()))
         if not is_accepted:
-            raise ValueError(f"score: expected one in the range of the params, got {score}")
-        return told
+            raise BadArgument("score", "one in the range of the params", str(scores[0]))
+        return state, *told, params
 
 
 def check_pairs(pairs: np.ndarray, num_options: int) -> None:
     """Raise ValueError unless these are pairs of two different options, [B, 2]."""
-    expected = f"pair: expected two different options from 0 to {num_options - 1}"
+    expected = f"two different options from 0 to {num_options - 1}"
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):
-        raise ValueError(f"{expected}, got {pairs[0].tolist() if len(pairs) else pairs!r}")
+        got = pairs[0].tolist() if len(pairs) else pairs
+        raise BadArgument("pair", expected, f"{got!r}")
     wrong = (pairs < 0).any(1) | (pairs >= num_options).any(1) | (pairs[:, 0] == pairs[:, 1])
     if wrong.any():
-        raise ValueError(f"{expected}, got {pairs[wrong][0].tolist()}")
+        raise BadArgument("pair", expected, str(pairs[wrong][0].tolist()))
 
 
 def check_scores(scores: np.ndarray) -> None:
-    """Raise ValueError unless these are numbers, [B], that JAX keeps: none too large or too small.
+    """Raise ValueError unless these are numbers [B] that JAX keeps, not too large or too small.
 
-    Truth values are no scores: a loss is -1, not 0. Integers of more digits than JAX has are
-    refused, and different numbers of which one in a hundred would become equal to another.
+    Refused are truth values, as a loss is -1, integers of more digits than JAX has, and different
+    numbers of which one in a hundred would become equal to another.
     """
-    expected = f"score: expected a number from {-LARGEST_SCORE:.2g} to {LARGEST_SCORE:.2g}"
+    expected = f"a number from {-LARGEST_SCORE:.2g} to {LARGEST_SCORE:.2g}"
     if scores.dtype == bool:
-        raise ValueError(f"{expected}, got bool {scores.tolist()}; of won and lost 1 and -1")
+        hint = "; of won and lost 1 and -1"
+        raise BadArgument("score", expected, f"bool {scores.tolist()}", hint)
     if scores.ndim != 1 or scores.dtype.kind not in "fiu":
-        raise ValueError(f"{expected}, got {scores.tolist()!r}")
+        raise BadArgument("score", expected, f"{scores.tolist()!r}")
     if (wrong := ~is_usable(scores)).any():
-        raise ValueError(f"{expected}, got {scores[wrong][0]}")
+        raise BadArgument("score", expected, str(scores[wrong][0]))
     dtype = jax.dtypes.canonicalize_dtype(float)
     if np.can_cast(scores.dtype, dtype, "safe"):
         return
@@ -257,10 +244,8 @@ def check_scores(scores: np.ndarray) -> None:
         number = len(np.unique(scores))
         lost = np.full(len(scores), number - len(np.unique(kept)) > _MOST_EQUAL * number)
     if lost.any():
-        raise ValueError(
-            f"score: expected numbers that {dtype} tells apart, got {scores[lost].tolist()[:2]}; "
-            "jax.enable_x64(True) has more digits"
-        )
+        expected, got = f"numbers that {dtype} tells apart", str(scores[lost].tolist()[:2])
+        raise BadArgument("score", expected, got, "; jax.enable_x64(True) has more digits")
 
 
 def selected_from(ranking: jax.Array, top: int) -> jax.Array:

@@ -1,7 +1,7 @@
 """Ready-made comparisons and problems: normal scores, wins, and scores that were recorded.
 
-A comparison is ``compare(key, problem, first, second)``: by how much the first option is better
-this time, a float []. Axes: K options, N recorded scores.
+A comparison is ``compare(key, problem, first, second)``, a float []: by how much the first option
+is better this time. Axes: K options, N recorded scores.
 """
 
 import math
@@ -11,13 +11,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.core import Tracer
 from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
 from jaxrace.core import validation
+from jaxrace.core.compilation import is_traced
 from jaxrace.core.protocol import pytree
+from jaxrace.core.validation import BadArgument
 
 
 @pytree
@@ -51,7 +52,7 @@ def win(key: jax.Array, matrix: jax.Array, first: Scalar, second: Scalar) -> jax
 
 @pytree
 class RecordedScores:
-    """Scores of all pairs that were played before; make it with ``recorded``."""
+    """Recorded scores of all pairs; make it with ``recorded``."""
 
     scores: jax.Array  # float [K, K, N], of pairs i < j; 0 after the last one of a pair
     counts: jax.Array  # int32 [K, K], of pairs i < j
@@ -69,43 +70,40 @@ def is_usable(scores: np.ndarray) -> np.ndarray:
 def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> RecordedScores:
     """A table of comparisons, by pairs.
 
-    Of whoever was compared (``first``) with whom (``second``), integers [n] of which the largest
-    is K - 1, and ``scores`` [n] of the first over the second. ValueError if scores are truth
-    values, or above 2.6e15 in size; a row compares an option with itself; lengths differ, or a
-    pair has no row.
+    ``first`` and ``second``, integers [n] from 0 to K - 1, were compared, with ``scores`` [n] of
+    the first over the second. ValueError where one cannot be used, or a pair has no row.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]
     """
     given = np.asarray(scores)
     if given.dtype.kind not in "fiu":
-        raise ValueError(f"scores: expected numbers, got {given.dtype}; of won and lost 1 and -1")
-    rows = np.asarray(first), np.asarray(second), given.astype(np.float64)
-    if len({np.shape(row) for row in rows}) != 1 or rows[0].ndim != 1 or rows[0].size == 0:
-        raise ValueError("scores: expected as many rows of first, second and scores, at least one")
-    for name, row in zip(("first", "second"), rows, strict=False):
+        hint = "; of won and lost 1 and -1"
+        raise BadArgument("scores", "numbers", str(given.dtype), hint)
+    one, other, told = rows = np.asarray(first), np.asarray(second), given.astype(np.float64)
+    if len({np.shape(row) for row in rows}) != 1 or one.ndim != 1 or one.size == 0:
+        expected = "as many rows of first, second and scores, at least one"
+        raise BadArgument("scores", expected, str([np.shape(row) for row in rows]))
+    for name, row in (("first", one), ("second", other)):
         if not np.issubdtype(row.dtype, np.integer):
-            raise ValueError(f"{name}: expected integers, got {row.dtype}")
-    wrong = (rows[0] == rows[1]) | (rows[0] < 0) | (rows[1] < 0) | ~is_usable(rows[2])
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise ValueError(
-            "scores: expected two different options and a finite score in each row, got "
-            f"{rows[0][row]}, {rows[1][row]}, {rows[2][row]} in row {row + 1}"
-        )
-    low, high = np.minimum(*rows[:2]), np.maximum(*rows[:2])
+            raise BadArgument(name, "integers", str(row.dtype))
+    wrong = (one == other) | (one < 0) | (other < 0) | ~is_usable(told)
+    for row in np.flatnonzero(wrong)[:1]:
+        expected = "two different options and a finite score in each row"
+        got = f"{one[row]}, {other[row]}, {told[row]} in row {row + 1}"
+        raise BadArgument("scores", expected, got)
+    low, high = np.minimum(one, other), np.maximum(one, other)
     size = int(high.max()) + 1
-    signed = np.where(rows[0] < rows[1], rows[2], -rows[2])
     counts = np.zeros((size, size), np.int32)
     np.add.at(counts, (low, high), 1)
     for i, j in np.argwhere(np.triu(counts == 0, 1))[:1]:
-        raise ValueError(f"scores: expected rows of every pair, got none of {i} and {j}")
+        raise BadArgument("scores", "rows of every pair", f"none of {i} and {j}")
     pair = low * size + high
     order = np.argsort(pair, kind="stable")
     pair = pair[order]
-    place = np.arange(len(pair)) - np.searchsorted(pair, pair)  # among those of the pair
+    number = np.arange(len(pair)) - np.searchsorted(pair, pair)  # among the scores of the pair
     table = np.zeros((size, size, int(counts.max())), jax.dtypes.canonicalize_dtype(float))
-    table[low[order], high[order], place] = signed[order]
+    table[low[order], high[order], number] = np.where(one < other, told, -told)[order]
     return RecordedScores(jnp.asarray(table), jnp.asarray(counts))
 
 
@@ -126,8 +124,8 @@ def recorded_score(
 def require_problem(compare: Callable[..., Any], problem: Any, num_options: int) -> None:
     """Raise ValueError unless a ready-made comparison can be given this problem of K options.
 
-    JAX clamps indices: of a smaller problem the last option would stand for all that it lacks.
-    Under a trace only the shapes are looked at.
+    JAX clamps indices: the last option of a smaller problem would stand for all that it lacks.
+    Under a trace only shapes are checked.
     """
     if compare is normal_score:
         matrices = problem.means, problem.deviations
@@ -139,7 +137,7 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
         return
     for matrix in matrices:
         validation.require_shape("problem", matrix, (num_options, num_options))
-    if any(isinstance(matrix, Tracer) for matrix in matrices):
+    if is_traced(matrices):
         return
     if compare is win:
         validation.require_preferences("problem", problem)
@@ -153,7 +151,7 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
         ):
             for i, j in np.argwhere(~is_right)[:1]:
                 got = f"{numbers[i, j]} and {numbers[j, i]} for {i} and {j}"
-                raise ValueError(f"problem: expected {expected}, got {got}")
+                raise BadArgument("problem", expected, got)
 
 
 def thurstone(
@@ -162,16 +160,16 @@ def thurstone(
     """mu_ij = gamma_i - gamma_j + epsilon_ij with gamma, sigma_ij^2 ~ U[0, 1], section 5.1 and 6.
 
     Args:
-        key: Used once; with the same one all else is the same, whatever ``noise`` and ``first``.
+        key: Used once; the same one draws the same, whatever ``noise`` and ``first``.
         num_options: K, at least 2.
         noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
-        first: gamma_0, if it is not random (section 5.1.1 has 1.2).
+        first: gamma_0, unless it is random (section 5.1.1 has 1.2).
     """
     validation.require_keys("key", key, ndim=0)
     validation.require_integer("num_options", num_options, 2)
     if first is not None:
         validation.require_number("first", first, -math.inf)
-    if not isinstance(noise, Tracer):
+    if not is_traced(noise):
         validation.require_number("noise", noise, 0)
     keys = jax.random.split(key, 3)
     upper = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
@@ -193,19 +191,16 @@ def borda_top(means: ArrayLike, top: int) -> jax.Array:
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
     [ True False]
     """
-    if not isinstance(means, jax.Array):
-        means = np.asarray(means)
-        if means.dtype.kind not in "biuf":
-            raise ValueError(f"means: expected numbers, got {means.dtype}")
-    if means.ndim != 2 or means.shape[0] != means.shape[1]:
-        raise ValueError(f"means: expected a matrix [K, K], got {list(means.shape)}")
-    validation.require_top(top, len(means))
-    apart = ~np.eye(means.shape[-1], dtype=bool)
-    if not isinstance(means, Tracer) and jnp.isnan(jnp.where(apart, means, 0)).any():
-        raise ValueError("means: expected numbers, got nan")
-    if isinstance(means, jax.Array):
-        return kernels.in_top(jnp.where(apart, means, 0).sum(-1), top)
-    # By the places of sums in float64: JAX might not tell them apart.
-    totals = np.where(apart, means, 0).astype(np.float64).sum(-1)
+    given: Any = means if is_traced(means) else validation.as_reals("means", means, "[K, K]")
+    if given.ndim != 2 or given.shape[0] != given.shape[1]:
+        raise BadArgument("means", "a matrix [K, K]", str(list(given.shape)))
+    validation.require_top(top, len(given))
+    apart = ~np.eye(len(given), dtype=bool)
+    if is_traced(given):
+        return kernels.in_top(jnp.where(apart, given, 0).sum(-1), top)
+    totals = np.where(apart, given, 0).sum(-1)
+    if np.isnan(totals).any():
+        raise BadArgument("means", "numbers", "nan")
+    # The places of sums in float64, which JAX might not tell apart.
     places = np.unique(totals, return_inverse=True)[1]
     return kernels.in_top(jnp.asarray(places, jnp.int32), top)

@@ -1,7 +1,4 @@
-"""Selecting with a simulator, as one program or as the jobs of a sweep.
-
-Axes: K options, R records, P problems.
-"""
+"""Selecting with a simulator, as one program or as the jobs of a sweep. Axes: K options."""
 
 import dataclasses
 import functools
@@ -12,44 +9,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.core import Tracer
 from jax.typing import ArrayLike
 
-from jaxrace.core.compilation import cost_of, jit
+from jaxrace.core.compilation import cost_of, is_traced, jit
 from jaxrace.core.narrowing import require_held
 from jaxrace.core.protocol import pytree
-from jaxrace.core.validation import require_function, require_integer, require_keys
+from jaxrace.core.validation import BadArgument, require_function, require_integer, require_keys
 from jaxrace.selection.base import Selector, selected_from
 from jaxrace.selection.comparisons import require_problem
-from jaxrace.selection.score_selector import ScoreSelector
-from jaxrace.selection.scores import all_counted
+from jaxrace.selection.scores import ScoreSelector, all_counted
 
 # compare(key, problem, first, second) -> by how much the first is better, float [].
 Compare = Callable[[jax.Array, Any, jax.Array, jax.Array], jax.Array]
-
-
-@dataclasses.dataclass(frozen=True)
-class ByNumber:
-    """A comparison without chance, which goes by how often the pair was compared before.
-
-    Scores that were played in an order come out in that order, as in a match that goes on:
-    ``function(number, problem, first, second)``, the number an int32 [] from 0.
-
-    >>> from jaxrace.selection import Uniform
-    >>> compare = ByNumber(lambda number, scores, first, second: scores[number])
-    >>> log = run(Uniform(2, 1), jax.random.key(0), compare, jnp.ones(9), 9, Uniform(2, 1).params())
-    >>> log.selected[-1].tolist()
-    [True, False]
-    """
-
-    function: Compare
-
-    def __call__(
-        self, number: jax.Array, problem: Any, first: jax.Array, second: jax.Array
-    ) -> jax.Array:
-        """The score of the first over the second."""
-        return self.function(number, problem, first, second)
-
 
 _CHOICES = 2**32 - 1  # choices have keys of their own, beside those of the pairs
 _INTERVAL = 10  # comparisons from one record to the next, about
@@ -77,8 +48,7 @@ class SelectionJob:
 class SelectionState:
     """A selection between two records."""
 
-    key: jax.Array
-    problem: Any
+    job: SelectionJob
     selector: Any
     counts: jax.Array  # int32 [K, K], comparisons of each pair, i < j
     valid: jax.Array  # bool [], all scores so far can be used
@@ -120,23 +90,22 @@ class SelectionWork:
         require_problem(self.compare, self._given(job.problem), selector.num_options)
         own, no = selector.init(self.params), jnp.zeros((), bool)
         counts = jnp.zeros((selector.num_options,) * 2, jnp.int32)
-        state = SelectionState(job.key, job.problem, own, counts, ~no, no)
+        state = SelectionState(job, own, counts, ~no, no)
         if not isinstance(selector, ScoreSelector):
             return state
         # All rounds of the warm-up, each with all pairs at once.
         first, second = jnp.triu_indices(selector.num_options, 1)
 
-        def play_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
-            told = jax.vmap(functools.partial(self._score, state, number))(first, second)
+        def count_round(scores: Any, number: jax.Array) -> tuple[Any, None]:
+            told = jax.vmap(functools.partial(self._checked_score, job, number))(first, second)
             told = told.astype(scores.means.dtype)
             zeros = jnp.zeros_like(scores.means)
             told = zeros.at[first, second].set(told).at[second, first].set(-told)
             return all_counted(scores, told), None
 
-        scores = lax.scan(play_round, own.scores, jnp.arange(selector.warm_up))[0]
-        # The last round goes through the selector, which then fits its model.
+        scores = lax.scan(count_round, own.scores, jnp.arange(selector.warm_up))[0]
         own = selector.with_scores(own, scores, jnp.zeros((0, 2), jnp.int32))
-        # What is no number remains in the sums.
+        # NaN and infinity remain in the sums.
         valid, counts = jnp.isfinite(scores.variances).all(), jnp.triu(scores.counts, 1)
         return dataclasses.replace(state, selector=own, counts=counts, valid=valid)
 
@@ -163,33 +132,31 @@ class SelectionWork:
 
     def advanced(self, state: SelectionState) -> SelectionState:
         """After the comparisons up to the next record, unless the selector needs no more."""
-        # Without the key: JAX counts a choice between two keys as a use of both.
-        outside = {"key": state.key, "problem": state.problem}
 
-        def play(now: SelectionState, _: None) -> tuple[SelectionState, None]:
-            then = self._played(dataclasses.replace(now, **outside))
-            then = dataclasses.replace(then, key=None, problem=None)
+        def step(now: SelectionState, _: None) -> tuple[SelectionState, None]:
+            then = self._compared(state.job, now)
             is_done = self.selector.done(now.selector, self.params)
             return jax.tree.map(lambda a, b: jnp.where(is_done, a, b), now, then), None
 
-        start = dataclasses.replace(state, key=None, problem=None)
-        found = lax.scan(play, start, None, self.interval // self.batch)[0]
-        return dataclasses.replace(found, **outside)
+        # Without the job: JAX counts a choice between two keys as a use of both.
+        start: Any = dataclasses.replace(state, job=None)
+        found = lax.scan(step, start, None, self.interval // self.batch)[0]
+        return dataclasses.replace(found, job=state.job)
 
-    def _played(self, state: SelectionState) -> SelectionState:
+    def _compared(self, job: SelectionJob, state: SelectionState) -> SelectionState:
         """After the next choice."""
         selector, params, own = self.selector, self.params, state.selector
         if isinstance(selector, ScoreSelector):
             pairs = selector.choose_many(own, params, self.batch)
         else:
-            noise = selector.draw(choice_key(state.key, own.time))
+            noise = selector.draw(choice_key(job.key, own.time))
             pairs = selector.choose(noise, own, params)[None]
-        # Played side by side; of equal pairs, each has its number as if one came after the other.
+        # Compared side by side; equal pairs are numbered as if one came after the other.
         low, high = pairs.min(1), pairs.max(1)
         is_equal = (low[:, None] == low) & (high[:, None] == high)
         earlier = jnp.tril(is_equal, -1).sum(1, dtype=jnp.int32)
         numbers = state.counts[low, high] + earlier
-        scores = jax.vmap(functools.partial(self._score, state))(numbers, low, high)
+        scores = jax.vmap(functools.partial(self._checked_score, job))(numbers, low, high)
         scores = jnp.where(pairs[:, 0] == low, scores, -scores)
         valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()
         if isinstance(selector, ScoreSelector):
@@ -199,18 +166,18 @@ class SelectionWork:
         counts = state.counts.at[low, high].add(1)
         return dataclasses.replace(state, selector=own, counts=counts, valid=valid)
 
-    def _score(
-        self, state: SelectionState, number: jax.Array, first: jax.Array, second: jax.Array
+    def score(
+        self, job: SelectionJob, number: jax.Array, first: jax.Array, second: jax.Array
     ) -> jax.Array:
-        """Of comparison ``number`` of a pair."""
-        if not isinstance(self.compare, ByNumber):
-            number = pair_key(state.key, self.selector.num_options, first, second, number)
-        score = self.compare(number, self._given(state.problem), first, second)
+        """The score of comparison ``number``, from 0, of a pair first < second: float []."""
+        key = pair_key(job.key, self.selector.num_options, first, second, number)
+        return self.compare(key, self._given(job.problem), first, second)
+
+    def _checked_score(self, *args: Any) -> jax.Array:
+        score = self.score(*args)
         dtype = jnp.result_type(score)
         if dtype == jnp.bool_ or jnp.issubdtype(dtype, jnp.complexfloating):
-            raise ValueError(
-                f"compare: expected a number, as 1 and -1 of a win and a defeat, got {dtype}"
-            )
+            raise BadArgument("compare", "a number, as 1 and -1 of a win and a defeat", str(dtype))
         return score
 
     def _given(self, problem: Any) -> Any:
@@ -229,30 +196,30 @@ def run(
 ) -> Record:
     """Compare until the budget is used up or the selector has seen enough.
 
-    Comparison number n of a pair (i < j) has the key that ``pair_key`` gives: it comes out the
-    same whoever asks for it and when. Choice number t has the key ``choice_key(key, t)``. Pure:
-    batch it with ``jax.vmap`` over keys, problems and params.
+    Comparison number n of a pair (i < j) has the key of ``pair_key``: it comes out the same for
+    every selector, at any time. Choice number t has the key ``choice_key(key, t)``. Pure: batch it
+    with ``jax.vmap`` over keys, problems and params.
 
     Args:
         selector: Which.
         key: Of the whole run.
         compare: ``compare(key, problem, first, second)``, pure JAX, always with first < second;
-            as ``normal_score``, ``win``, ``recorded_score``; or a ``ByNumber``.
+            as ``normal_score``, ``win``, ``recorded_score``.
         problem: What ``compare`` is given, a pytree.
         budget: Comparisons of the whole run.
         params: Of the selector.
-        interval: Comparisons from one record to the next, about 10 unless given. The first record
-            is after the warm-up, if there is one; the interval divides what is left of the budget.
-        batch: B; comparisons that are chosen before any of them is made. Divides ``interval``;
-            more than 1 for selectors by scores only.
+        interval: Comparisons between two records, about 10 unless given. The first record is after
+            the warm-up, if there is one; the interval divides the rest of the budget.
+        batch: B, comparisons that are chosen at once; divides ``interval``, and is 1 but for
+            selectors by scores.
 
     Returns:
-        Leaves [R, ...]; in the last record the time is ``budget``, or earlier if ``done``.
+        Leaves [records, ...]; in the last one the time is ``budget``, or earlier if ``done``.
 
     Raises:
-        ValueError: ``key`` is no key; ``compare`` cannot use the problem; the budget ends before
-            the warm-up; ``interval`` or ``batch`` do not divide what they should; or a score is not
-            in the selector's range (under a trace ``valid`` says so).
+        ValueError: ``compare`` cannot use the problem; the budget ends before the warm-up;
+            ``interval`` or ``batch`` do not divide what they should; or a score is not in the
+            selector's range (under a trace ``valid`` says so).
 
     >>> from jaxrace.selection import Pocbam, normal_score, thurstone
     >>> selector, key = Pocbam(num_options=4, top=2), jax.random.key(0)
@@ -271,11 +238,10 @@ def run(
         interval = fitting_interval(budget - first_record(selector), _INTERVAL, batch)
     work = SelectionWork(selector, compare, budget, interval, None, batch)
     log = _run(work, key, problem, params)
-    if not isinstance(log.valid, Tracer) and not log.valid[-1]:
-        raise ValueError(
-            "compare: expected finite scores in the range of the params, got another one within "
-            f"{int(log.time[jnp.argmin(log.valid)])} comparisons"
-        )
+    if not is_traced(log.valid) and not log.valid[-1]:
+        expected = "finite scores in the range of the params"
+        time = int(log.time[jnp.argmin(log.valid)])
+        raise BadArgument("compare", expected, f"another one within {time} comparisons")
     return log
 
 
@@ -283,24 +249,19 @@ def require_budget(selector: Selector, budget: int, interval: int, batch: int = 
     """The number of records of a run; ValueError where it cannot be."""
     for name, value in (("budget", budget), ("batch", batch), ("interval", interval)):
         require_integer(name, value, 1)
+    kind = type(selector).__name__
     if budget < selector.opening:
-        raise ValueError(
-            f"budget: expected at least {selector.opening}, the warm-up of "
-            f"{type(selector).__name__} with {selector.num_options} options, got {budget}"
-        )
+        least = f"at least {selector.opening}, the warm-up of {kind}"
+        raise BadArgument("budget", f"{least} with {selector.num_options} options", str(budget))
     rest = budget - first_record(selector)
     for name, value in (("batch", batch), ("interval", interval)):
         if rest % value:
-            raise ValueError(
-                f"{name}: expected a divisor of the {rest} comparisons after the first record, "
-                f"got {value}"
-            )
+            expected = f"a divisor of the {rest} comparisons after the first record"
+            raise BadArgument(name, expected, str(value))
     if interval % batch:
-        raise ValueError(f"batch: expected a divisor of interval = {interval}, got {batch}")
+        raise BadArgument("batch", f"a divisor of interval = {interval}", str(batch))
     if batch > 1 and not isinstance(selector, ScoreSelector):
-        raise ValueError(
-            f"batch: expected 1, as {type(selector).__name__} chooses one by one, got {batch}"
-        )
+        raise BadArgument("batch", f"1, as {kind} chooses one by one", str(batch))
     return 1 + rest // interval
 
 
@@ -317,16 +278,13 @@ def first_record(selector: Selector) -> int:
 
 def _size(work: SelectionWork, key: jax.Array, problem: Any, *_: Any) -> float:
     """Of choosing, and of all comparisons."""
-    given = problem if work.shared is None else (work.shared, problem)
-    number = np.int32(0) if isinstance(work.compare, ByNumber) else key
-    compared = cost_of(work.compare, number, given, np.int32(0), np.int32(1))
+    compared = cost_of(work.compare, key, problem, np.int32(0), np.int32(1))
     return work.budget * (30.0 * work.selector.num_options**2 + compared)
 
 
 @jit(1, work=_size)
 def _run(work: SelectionWork, key: jax.Array, problem: Any, params: Any) -> Record:
     """The records of a run; the ``work`` is static, and lacks the params."""
-    records = require_budget(work.selector, work.budget, work.interval, work.batch)
     work = dataclasses.replace(work, params=params)
 
     def go_on(state: SelectionState, _: None) -> tuple[SelectionState, Record]:
@@ -334,6 +292,7 @@ def _run(work: SelectionWork, key: jax.Array, problem: Any, params: Any) -> Reco
         return state, work.record(state)
 
     start = work.init(SelectionJob(key, problem))
+    records = require_budget(work.selector, work.budget, work.interval, work.batch)
     later = lax.scan(go_on, start, None, records - 1)[1]
     return jax.tree.map(lambda a, b: jnp.concatenate([a[None], b]), work.record(start), later)
 

@@ -1,21 +1,36 @@
-"""POCBAm and what Groves and Branke make of it with a Thurstone model. Axes: K options."""
+"""What Groves and Branke choose by: PKG, POCBAm, and POCBAm with a Thurstone model."""
 
 import dataclasses
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from jaxrace import kernels
-from jaxrace.core.protocol import pytree
-from jaxrace.core.validation import require_choice, require_number
-from jaxrace.kernels import ThurstoneFit
-from jaxrace.selection.score_selector import ScoreParams, ScoreSelector, ScoreState
-from jaxrace.selection.scores import Moments, Scores, likely_variances, observed_moments
+from jaxrace.core.protocol import make_params, number, pytree
+from jaxrace.core.validation import BadArgument, require_number
+from jaxrace.selection.scores import (
+    Moments,
+    ScoreParams,
+    Scores,
+    ScoreSelector,
+    ScoreState,
+    likely_variances,
+    observed_moments,
+)
 
-Fit = Literal["restarted", "followed", "swept"]
-FITS: tuple[str, ...] = get_args(Fit)
+
+@dataclasses.dataclass(frozen=True)
+class KnowledgeGradient(ScoreSelector):
+    """PKG: the pair whose next score is expected to raise the total of the selected most.
+
+    Where no single score is likely to change the selection, it still finds the likeliest one,
+    though all gains are below any float. After Groves and Branke 2019; the next score is taken to
+    be normal, with the variance estimated.
+    """
+
+    def value(self, moments: Moments) -> jax.Array:
+        return kernels.knowledge_gradient(moments.means, moments.deviations, self.top)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,50 +58,38 @@ class MlPocbam(Pocbam):
     """ML-POCBAm: the same, on scores that a fitted Thurstone model implies.
 
     Every comparison says something about all options, as X_ij ~ N(gamma_i - gamma_j,
-    sigma_ij^2); where that is wrong, it misleads. The model is fitted after every comparison.
-    Its likelihood has several modes and, with few samples of a pair, favours models in which a
-    few pairs are nearly without noise: the farther it is climbed, the worse is the selection.
-
-    Attributes:
-        fit: "swept", a single step from the mean scores, variances and then qualities: the best
-            selections, and the only fit that has what the paper reports; "restarted", from the mean
-            scores to a stationary point, as the paper describes; or "followed", from the last fit.
-
-    >>> MlPocbam(num_options=10, top=4).opening
-    135
+    sigma_ij^2); where that is wrong, it misleads. After every comparison the model is fitted by a
+    single step from the mean scores. Its likelihood has several modes and, with few samples of a
+    pair, favours models in which a few pairs are nearly without noise: the farther it is climbed,
+    the worse is the selection.
     """
 
-    fit: Fit = "swept"
+    def first_model(self) -> Any:
+        return jnp.zeros(self.num_options, float)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_choice("fit", self.fit, FITS)
-
-    def first_model(self) -> ThurstoneFit:
-        return kernels.thurstone_start(jnp.zeros((self.num_options,) * 2, float))
-
-    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> ThurstoneFit:
+    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> Any:
         variances = likely_variances(new, self.pooled_samples)
-        start = kernels.thurstone_start(new.means)
-        if self.fit == "swept":
-            qualities = kernels.swept_qualities(new.counts, new.means, variances, start.qualities)
-            return dataclasses.replace(start, qualities=qualities)
-        qualities = start.qualities
-        if self.fit == "followed":
-            qualities = jnp.where(self._is_early(old.counts), qualities, model.qualities)
-        inverse = _following(model, old, new, pairs, self.pooled_samples).inverse
-        start = dataclasses.replace(start, qualities=qualities, inverse=inverse)
-        return kernels.fit_thurstone(new.counts, new.means, variances, start)
+        return kernels.swept_qualities(new.counts, new.means, variances)
+
+    def qualities(self, state: ScoreState) -> jax.Array:
+        """Gamma of the model, float [K]."""
+        return state.model
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
-        return fitted_moments(state.scores, state.model, self.pooled_samples)
+        return fitted_moments(state.scores, self.qualities(state), self.pooled_samples)
+
+
+def _require_limit(name: str, value: float) -> None:
+    require_number(name, value, 0)
+    if value > 1:
+        raise BadArgument(name, "at most 1, as every index is", str(value))
 
 
 @pytree
 class HybridParams(ScoreParams):
     """When to stop, and when to distrust the model."""
 
-    limit: jax.Array  # float32 [], of the intransitivity index
+    limit: jax.Array = number(_require_limit)  # of the intransitivity index
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,44 +97,29 @@ class HybridPocbam(MlPocbam):
     """ML-POCBAm while the intransitivity index (eq. 17) is at most a limit, else POCBAm.
 
     Both what to compare and what to select go by it.
-
-    >>> HybridPocbam(num_options=10, top=4).params().limit.round(2).tolist()
-    0.17...
     """
 
     params_kind: ClassVar[type] = HybridParams
 
     def params(self, confidence: float = 1.0, limit: float = 0.17) -> HybridParams:
-        """The numbers.
-
-        ``limit`` is of the intransitivity index, from 0 (the model fits) to 1; of ``confidence``
-        see ``ScoreSelector``. ValueError if one is out of its range.
-        """
-        require_number("limit", limit, 0)
-        if limit > 1:
-            raise ValueError(f"limit: expected at most 1, as every index is, got {limit}")
-        stop = super().params(confidence).confidence
-        return HybridParams(stop, jnp.asarray(limit, jnp.float32))
+        """``limit`` is of the intransitivity index, from 0 (the model fits) to 1."""
+        return make_params(HybridParams, confidence=confidence, limit=limit)
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         observed = observed_moments(state.scores, self.pooled_samples)
-        fitted = fitted_moments(state.scores, state.model, self.pooled_samples)
+        fitted = fitted_moments(state.scores, self.qualities(state), self.pooled_samples)
         index = intransitivity_index(observed, fitted)
         is_transitive = index <= params.limit.astype(index.dtype)
         return jax.tree.map(lambda a, b: jnp.where(is_transitive, a, b), fitted, observed)
 
 
-def fitted_moments(scores: Scores, fit: ThurstoneFit, pooled_samples: float = 0.0) -> Moments:
-    """What a fitted model says of the scores (eq. 9): means sum_j (gamma_i - gamma_j).
-
-    ``pooled_samples`` is that of ``ScoreSelector``.
+def fitted_moments(scores: Scores, qualities: jax.Array, pooled_samples: float = 0.0) -> Moments:
+    """What a model of ``qualities`` [K] says of the scores (eq. 9): sum_j (gamma_i - gamma_j).
 
     >>> from jaxrace.selection.scores import no_scores
-    >>> fit = kernels.ThurstoneFit(jnp.array([1.0, -1.0]), jnp.zeros((2, 2)), jnp.bool_(True))
-    >>> print(fitted_moments(no_scores(2), fit).means)
+    >>> print(fitted_moments(no_scores(2), jnp.array([1.0, -1.0])).means)
     [ 2. -2.]
     """
-    qualities = fit.qualities
     means = qualities.shape[-1] * qualities - qualities.sum()
     own = likely_variances(scores, pooled_samples)
     variances = kernels.residual_variances(scores.means, own, qualities)
@@ -155,31 +143,3 @@ def intransitivity_index(observed: Moments, fitted: Moments) -> jax.Array:
     # The logarithms of both divergences cancel.
     both = (variances + squares) / (2 * others) + (others + squares) / (2 * variances) - 1
     return -jnp.expm1(-both.mean() / 2)
-
-
-def _following(
-    model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array, pooled_samples: float
-) -> ThurstoneFit:
-    """The model with an inverse for the pairs that have more samples now."""
-
-    def curvature(scores: Scores, pair: jax.Array) -> jax.Array:
-        first, second = pair[0], pair[1]
-        variance = likely_variances(scores, pooled_samples)[first, second]
-        difference = model.qualities[first] - model.qualities[second]
-        count = scores.counts[first, second].astype(variance.dtype)
-        return kernels.pair_curvature(count, scores.means[first, second], variance, difference)
-
-    def follow(so_far: tuple[ThurstoneFit, Scores], pair: jax.Array) -> tuple[Any, None]:
-        fit, before = so_far
-        first, second = pair[0], pair[1]
-
-        def replaced(a: jax.Array, b: jax.Array) -> jax.Array:
-            return a.at[first, second].set(b[first, second]).at[second, first].set(b[second, first])
-
-        after = jax.tree.map(replaced, before, new)
-        change = curvature(before, pair), curvature(after, pair)
-        return (kernels.with_changed_pair(fit, pair, *change), after), None
-
-    if pairs.shape[0] == 1:
-        return follow((model, old), pairs[0])[0][0]
-    return lax.scan(follow, (model, old), pairs)[0][0]

@@ -1,17 +1,28 @@
-"""What is known of all pairs from their scores. Axes: K options."""
+"""Selectors that choose each pair by the scores of all pairs. Axes: K options, B pairs."""
 
+import abc
 import dataclasses
+import functools
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
+from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.core.protocol import pytree
+from jaxrace.core import validation
+from jaxrace.core.compilation import is_traced
+from jaxrace.core.protocol import make_params, number, pytree, verb
+from jaxrace.core.validation import BadArgument
+from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, unless_done
 
 # Variances are at least this part of the pooled one: the choices do not depend on the scale of
 # the scores, and a pair whose scores were all equal so far is not taken to be certain.
 LEAST_VARIANCE = 1e-6
+# Values that differ by less are equal, in units of the last place.
+_ROUNDING = 4
 
 
 @pytree
@@ -25,13 +36,7 @@ class Scores:
 
 @pytree
 class Moments:
-    """Normal beliefs of the scores, S_i ~ N(means_i, sum_j pair_variances_ij / counts_ij).
-
-    >>> counts = jnp.full((2, 2), 4, jnp.int32)
-    >>> moments = Moments(jnp.array([1.0, -1.0]), jnp.ones((2, 2)), counts)
-    >>> moments.variances.tolist()
-    [0.25, 0.25]
-    """
+    """Normal beliefs of the scores, S_i ~ N(means_i, sum_j pair_variances_ij / counts_ij)."""
 
     means: jax.Array  # float [K], of S_i
     pair_variances: jax.Array  # float [K, K], of one comparison, symmetric
@@ -56,16 +61,11 @@ class Moments:
         itself = jnp.eye(self.counts.shape[-1], dtype=bool)
         return jnp.sqrt(jnp.where(itself, 1, self.reductions))
 
-    def expecting(self, pair: jax.Array) -> "Moments":
-        """With one more sample of a pair that leaves its mean and variance as they are."""
-        return dataclasses.replace(self, counts=_with_one_more(self.counts, pair))
-
 
 def no_scores(num_options: int) -> Scores:
     """Nothing yet."""
-    shape = (num_options, num_options)
-    zeros = jnp.zeros(shape, float)
-    return Scores(jnp.zeros(shape, jnp.int32), zeros, zeros)
+    zeros = jnp.zeros((num_options, num_options), float)
+    return Scores(zeros.astype(jnp.int32), zeros, zeros)
 
 
 def counted(scores: Scores, pair: jax.Array, score: jax.Array) -> Scores:
@@ -89,8 +89,7 @@ def all_told(scores: Scores, pairs: jax.Array, told: jax.Array) -> Scores:
 def all_counted(scores: Scores, told: jax.Array) -> Scores:
     """With one more score of every pair, float [K, K], antisymmetric."""
     counts, means, variances = welford(scores.counts, scores.means, scores.variances, told)
-    counts = jnp.where(jnp.eye(told.shape[-1], dtype=bool), 0, counts)
-    return Scores(counts, means, variances)
+    return Scores(_apart(counts), means, variances)
 
 
 def welford(
@@ -116,20 +115,14 @@ def or_square(variance: jax.Array, means: jax.Array) -> jax.Array:
 
 
 def observed_moments(scores: Scores, pooled_samples: float = 0.0) -> Moments:
-    """Each pair by itself: unbiased variances (Groves and Branke 2019).
-
-    ``pooled_samples`` is that of ``ScoreSelector``.
-    """
+    """Each pair by itself: unbiased variances (Groves and Branke 2019)."""
     degrees = jnp.maximum(scores.counts - 1, 1)
     variances = _mixed_variances(scores, degrees, pooled_samples)
     return Moments(scores.means.sum(-1), variances, scores.counts)
 
 
 def likely_variances(scores: Scores, pooled_samples: float = 0.0) -> jax.Array:
-    """v_ij for a fit by maximum likelihood, which are biased: float [K, K].
-
-    ``pooled_samples`` is that of ``ScoreSelector``.
-    """
+    """v_ij for a fit by maximum likelihood, which are biased: float [K, K]."""
     return _mixed_variances(scores, jnp.maximum(scores.counts, 1), pooled_samples)
 
 
@@ -151,3 +144,219 @@ def _apart(numbers: jax.Array) -> jax.Array:
 def _with_one_more(counts: jax.Array, pair: jax.Array) -> jax.Array:
     first, second = pair[0], pair[1]
     return counts.at[first, second].add(1).at[second, first].add(1)
+
+
+def _require_confidence(name: str, value: float) -> None:
+    if value != 1:
+        validation.require_float32_probability(name, value)
+
+
+@pytree
+class ScoreParams:
+    """When to stop."""
+
+    # Ask no more from this estimated confidence on; 1: never.
+    confidence: jax.Array = number(_require_confidence)
+
+    def is_reached(self, confidence: jax.Array) -> jax.Array:
+        """Is nothing more to be asked? bool []."""
+        return (confidence >= self.confidence.astype(confidence.dtype)) & (self.confidence < 1)
+
+
+@pytree
+class ScoreState:
+    """Such a selector between two comparisons."""
+
+    time: jax.Array  # int32 [], comparisons told
+    scores: Scores
+    model: Any  # what a selector fits; None of most
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoreSelector(Selector):
+    """First some comparisons of every pair, then always the pair of the largest value.
+
+    Subclasses implement ``value``, and ``moments`` and ``refit`` if they have a model.
+
+    Attributes:
+        warm_up: Comparisons of each pair that come first, round by round; at least 2, from which
+            a variance can be estimated.
+        pooled_samples: The estimated variance of a pair is mixed with so many samples of the
+            variance within all pairs; 0 as published. Scores that are often equal, as of wins, need
+            1 or more: else a pair with three equal scores passes for certain.
+
+    >>> class MostVaried(ScoreSelector):
+    ...     def value(self, moments):
+    ...         return moments.pair_variances / moments.counts.astype(float)
+    >>> selector = MostVaried(num_options=3, top=1, warm_up=2)
+    >>> params = selector.params()
+    >>> state, pairs = selector.init(params), [[0, 1], [0, 2], [1, 2]] * 2
+    >>> state = selector.tell_many(state, pairs, [1, 5, 2, 1, 9, 2], params)
+    >>> selector.ask(jax.random.key(0), state, params).tolist()
+    [0, 2]
+    """
+
+    warm_up: int = 3
+    pooled_samples: float = 0.0
+
+    params_kind: ClassVar[type] = ScoreParams
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        validation.require_integer("warm_up", self.warm_up, 2, jnp.iinfo(jnp.int32).max)
+        validation.require_number("pooled_samples", self.pooled_samples, 0)
+
+    @property
+    def opening(self) -> int:
+        return self.warm_up * self.num_options * (self.num_options - 1) // 2
+
+    def params(self, confidence: float = 1.0) -> ScoreParams:
+        """The numbers: it stops once the estimated probability of a correct selection is as large.
+
+        The estimate is no guarantee; 1: never. ValueError if it is not a probability.
+        """
+        return make_params(ScoreParams, confidence=confidence)
+
+    @abc.abstractmethod
+    def value(self, moments: Moments) -> jax.Array:
+        """What a further sample of each pair is worth, up to a common factor: float [K, K]."""
+
+    def moments(self, state: ScoreState, params: Any) -> Moments:
+        """What is believed of the scores, once the warm-up is over."""
+        return observed_moments(state.scores, self.pooled_samples)
+
+    def first_model(self) -> Any:
+        """Before anything has been told."""
+
+    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> Any:
+        """The model of ``new`` scores; ``old``, perhaps of the warm-up, lack some of the pairs."""
+        return model
+
+    @verb
+    def init(self, params: ScoreParams) -> ScoreState:
+        scores = no_scores(self.num_options)
+        return ScoreState(jnp.zeros((), jnp.int32), scores, self.first_model())
+
+    def choose(self, noise: None, state: ScoreState, params: ScoreParams) -> jax.Array:
+        return self.choose_many(state, params, 1)[0]
+
+    def choose_many(self, state: ScoreState, params: ScoreParams, number: int) -> jax.Array:
+        """The pairs of ``ask_many``, done or not."""
+        moments = dataclasses.replace(self.moments(state, params), counts=state.scores.counts)
+        # In the warm-up only the counts matter.
+        early = self.is_early(state.scores.counts)
+        upper = jnp.triu(jnp.ones((self.num_options,) * 2, bool), 1)
+
+        def choose_one(moments: Moments, _: None) -> tuple[Moments, jax.Array]:
+            value = self.value(moments)
+            # NaN, of scores at the edge of what numbers hold, is worth nothing.
+            value = jnp.where(upper & ~jnp.isnan(value), value, -jnp.inf)
+            # Of equal ones that of the fewest samples; what is computed twice may be rounded
+            # differently.
+            most = value.max()
+            equal = value >= most - _ROUNDING * jnp.finfo(value.dtype).eps * jnp.abs(most)
+            place = first_of_fewest(upper & (early | equal), moments.counts)
+            pair = jnp.stack(jnp.divmod(place, self.num_options)).astype(jnp.int32)
+            # As if a sample of it left its mean and variance as they are.
+            counts = _with_one_more(moments.counts, pair)
+            return dataclasses.replace(moments, counts=counts), pair
+
+        if number == 1:
+            return choose_one(moments, None)[1][None]
+        return lax.scan(choose_one, moments, None, number)[1]
+
+    @verb
+    def tell(self, state: ScoreState, pair: Any, score: Any, params: ScoreParams) -> ScoreState:
+        return self.tell_many(state, pair[None], score[None], params)
+
+    def with_scores(self, state: ScoreState, new: Scores, pairs: jax.Array) -> ScoreState:
+        """With so many more scores, and the model that fits them."""
+
+        def refit(model: Any) -> Any:
+            return self.refit(model, state.scores, new, pairs)
+
+        early = self.is_early(new.counts)
+        model = lax.cond(early, lambda model: model, refit, state.model)
+        return ScoreState(new.counts.sum(dtype=jnp.int32) // 2, new, model)
+
+    def standing(self, state: ScoreState, params: ScoreParams) -> Standing:
+        early = self.is_early(state.scores.counts)
+        moments = self.moments(state, params)
+        means = jnp.where(early, state.scores.means.sum(-1), moments.means)
+        confidence = jnp.where(early, 0, self._confidence(moments))
+        return Standing(means, kernels.ranking(means), confidence)
+
+    def done(self, state: ScoreState, params: ScoreParams) -> jax.Array:
+        confidence = self._confidence(self.moments(state, params))
+        return params.is_reached(confidence) & ~self.is_early(state.scores.counts)
+
+    def _confidence(self, moments: Moments) -> jax.Array:
+        """APCS of the believed scores."""
+        return jnp.exp(kernels.log_correct_selection(moments.means, moments.variances, self.top))
+
+    def is_early(self, counts: jax.Array) -> jax.Array:
+        """Is the warm-up not over?"""
+        itself = jnp.eye(self.num_options, dtype=bool)
+        return jnp.where(itself, self.warm_up, counts).min() < self.warm_up
+
+    def ask_many(
+        self, key: jax.Array, state: ScoreState, params: ScoreParams, number: int
+    ) -> jax.Array:
+        """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
+
+        Chosen one after the other, as if each left mean and variance of its pair as they are; all
+        are [-1, -1] once it is done. ValueError unless ``number``, B, is positive.
+
+        >>> selector = Uniform(num_options=3, top=1)
+        >>> params = selector.params()
+        >>> selector.ask_many(jax.random.key(0), selector.init(params), params, 2).tolist()
+        [[0, 1], [0, 2]]
+        """
+        validation.require_keys("key", key, ndim=0)
+        validation.require_integer("number", number, 1)
+        self.require_params(params)
+        return _choose_many(self, state, params, number)
+
+    @verb
+    def tell_many(self, state: ScoreState, pairs: Any, scores: Any, params: Any) -> ScoreState:
+        """Count the scores [B] of pairs [B, 2] that were compared side by side; see ``tell``.
+
+        >>> selector = Uniform(num_options=3, top=1)
+        >>> params = selector.params()
+        >>> state = selector.tell_many(selector.init(params), [[0, 1], [2, 1]], [1, 4], params)
+        >>> state.scores.means[1].tolist()
+        [-1.0, 0.0, -4.0]
+        """
+        return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
+
+    def checked_tell_many(
+        self, state: ScoreState, pairs: ArrayLike, scores: ArrayLike, params: ScoreParams
+    ) -> tuple:
+        """What ``tell_many`` is given."""
+        self.require_params(params)
+        shape = np.shape(pairs)
+        if len(shape) != 2 or shape[1] != 2 or shape[0] < 1:
+            raise BadArgument("pairs", "at least one, [B, 2]", str(list(shape)))
+        if np.shape(scores) != shape[:1]:
+            expected = f"one of each of the {shape[0]} pairs, [{shape[0]}]"
+            raise BadArgument("scores", expected, str(list(np.shape(scores))))
+        if not is_traced((state.time, pairs, scores)):
+            check_pairs(np.asarray(pairs), self.num_options)
+            check_scores(np.asarray(scores))
+        return state, jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float), params
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def _choose_many(
+    selector: ScoreSelector, state: ScoreState, params: ScoreParams, number: int
+) -> jax.Array:
+    pairs = selector.choose_many(state, params, number)
+    return unless_done(selector, pairs, state, params)
+
+
+@dataclasses.dataclass(frozen=True)
+class Uniform(ScoreSelector):
+    """All pairs in turn."""
+
+    def value(self, moments: Moments) -> jax.Array:
+        return jnp.zeros(moments.counts.shape, float)

@@ -12,20 +12,21 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.protocol import make_params, number, pytree, verb
 from jaxrace.core.validation import require_integer, require_keys
 from jaxrace.selection.base import Selector, Standing
 
 # What is being played: a tournament, or the heap, in which the new one rises and the last sinks.
-_KNOCK_OUT, _RISE, _SINK, _DONE = range(4)
-_NOBODY = np.full(2, -1, np.int32)
+_KNOCK_OUT, _RISE, _SINK, _DONE = (np.int32(phase) for phase in range(4))
+_ZERO, _NOBODY = np.int32(0), np.full(2, -1, np.int32)
 
 
 @pytree
 class TopParams:
     """The numbers of TOP."""
 
-    repetitions: jax.Array  # int32 [], comparisons of a match
+    # Comparisons of a match.
+    repetitions: jax.Array = number(require_integer, np.int32, least=1, most=2**31 - 1)
     order: jax.Array  # int32 [K]; option order[p] is in group p mod k
 
 
@@ -56,10 +57,8 @@ class Top(Selector):
     """TOP: the winners of k knock-out tournaments meet on a heap; who leaves it is replaced.
 
     A match is a number of comparisons, won by the larger total of scores. The tournament SELECT of
-    a group goes on without those that have been found. TOP needs no comparison of every pair, and
-    a total order that every pair agrees with: one intransitive pair may mislead it for ever. It
-    ends by itself, after ``repetitions`` times as many comparisons as there are matches, which
-    ``match_bounds`` bounds.
+    a group goes on without those that have been found. TOP needs a total order that every pair
+    agrees with: one intransitive pair may mislead it for ever. It ends by itself.
 
     >>> from jaxrace.selection import run, win
     >>> selector, chances = Top(num_options=3, top=1), jnp.tri(3) - jnp.eye(3) / 2
@@ -68,63 +67,32 @@ class Top(Selector):
     ([False, False, True], 2)
     """
 
-    @property
-    def match_bounds(self) -> tuple[int, int]:
-        """How many matches are played at least and at most.
-
-        The first tournaments take K - k. The m-th winner on the heap meets 1 to log2 m others
-        (rounded down). After each of the k found but the last, two matches for every level of the
-        heap sink its last member, the found one's group plays without it, and its winner rises.
-
-        >>> Top(num_options=10, top=1).match_bounds, Top(num_options=10, top=4).match_bounds
-        ((9, 9), (15, 25))
-        """
-        small, large = self.num_options // self.top, -(-self.num_options // self.top)
-        least = self.num_options - 1
-        most = self.num_options - self.top + sum(map(_levels, range(1, self.top + 1)))
-        for found in range(1, self.top):
-            # Groups of which all were found have nobody on the heap.
-            heap_size = self.top - 1 - (found - 1) // small
-            least += min(heap_size - 1, 2) + max(small - found - 1, 0) + (small > found)
-            most += 2 * _levels(self.top - 1) + max(large - 2, 0) + _levels(self.top)
-        return least, most
-
     params_kind: ClassVar[type] = TopParams
 
     def params(self, repetitions: int = 10, key: jax.Array | None = None) -> TopParams:
-        """The numbers.
+        """The numbers: ``repetitions`` is nu, comparisons of a match.
 
-        ``repetitions`` is nu, comparisons of a match. The key is for random groups; without one
-        option p is in group p mod k. ValueError if either cannot be used.
+        The key is for random groups; without one option p is in group p mod k.
         """
-        require_integer("repetitions", repetitions, 1, jnp.iinfo(jnp.int32).max)
         order = jnp.arange(self.num_options, dtype=jnp.int32)
         if key is not None:
             require_keys("key", key, ndim=0)
             order = jax.random.permutation(key, order)
-        return TopParams(jnp.asarray(repetitions, jnp.int32), order)
+        return make_params(TopParams, repetitions=repetitions, order=order)
 
     @verb
     def init(self, params: TopParams) -> TopState:
-        zero, size = jnp.zeros((), jnp.int32), -(-self.num_options // self.top)
-        nobody = jnp.full(self.top, -1, jnp.int32)
+        zero, nobody = jnp.zeros((), jnp.int32), jnp.full(self.top, -1, jnp.int32)
+        counters = "time phase played num_entrants match_number heap_size node group num_found"
         empty = TopState(
-            time=zero,
-            phase=zero,
+            **dict.fromkeys(counters.split(), zero),
             match=jnp.zeros(2, jnp.int32),
-            played=zero,
             total=jnp.zeros((), float),
-            entrants=jnp.full(size, -1, jnp.int32),
-            num_entrants=zero,
-            match_number=zero,
+            entrants=jnp.full(-(-self.num_options // self.top), -1, jnp.int32),
             heap=nobody,
-            heap_size=zero,
-            node=zero,
             compares_children=jnp.zeros((), bool),
             groups_begun=zero + 1,
-            group=zero,
             found=nobody,
-            num_found=zero,
         )
         return self._until_match(self._begin_group(empty, zero, params), params)
 
@@ -133,8 +101,7 @@ class Top(Selector):
         return jax.random.uniform(key, (), jnp.float32)
 
     def choose(self, noise: jax.Array, state: TopState, params: TopParams) -> jax.Array:
-        # The order of the pair says how the coin fell: the last comparison of a match decides draws
-        # for its first option.
+        # The first option of the last comparison wins a drawn match: its order is the coin.
         return jnp.where(noise < 0.5, state.match, state.match[::-1])
 
     def expects(self, state: TopState, pair: jax.Array, params: TopParams) -> jax.Array:
@@ -152,9 +119,7 @@ class Top(Selector):
 
     def _settle(self, state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
         """After a match, whatever comes next."""
-        state = replace(
-            state, played=jnp.zeros_like(state.played), total=jnp.zeros_like(state.total)
-        )
+        state = replace(state, played=_ZERO, total=jnp.zeros_like(state.total))
         branches = (
             lambda state, wins, _: _passed(state, jnp.where(wins, state.match[0], state.match[1])),
             self._after_rise,
@@ -203,11 +168,10 @@ class Top(Selector):
         wants = place + 1 < count
         match = replace(state, match=jnp.stack(pair))
         bye = _passed(state, pair[0])
-        none = jnp.zeros_like(count)
-        new_round = replace(state, num_entrants=state.match_number, match_number=none)
+        new_round = replace(state, num_entrants=state.match_number, match_number=_ZERO)
         winner = replace(
             state,
-            phase=jnp.full_like(state.phase, _RISE),
+            phase=_RISE,
             heap=state.heap.at[state.heap_size].set(state.entrants[0]),
             heap_size=state.heap_size + 1,
             node=state.heap_size,
@@ -245,7 +209,7 @@ class Top(Selector):
             match=_NOBODY,
             heap=state.heap.at[0].set(last).at[state.heap_size - 1].set(-1),
             heap_size=state.heap_size - 1,
-            node=jnp.zeros_like(state.node),
+            node=_ZERO,
             group=place % self.top,
             found=state.found.at[state.num_found].set(best),
             num_found=num_found,
@@ -262,10 +226,10 @@ class Top(Selector):
         to = jnp.where(wanted, jnp.cumsum(wanted) - 1, size)
         return replace(
             state,
-            phase=jnp.full_like(state.phase, _KNOCK_OUT),
+            phase=_KNOCK_OUT,
             entrants=jnp.full_like(state.entrants, -1).at[to].set(members, mode="drop"),
             num_entrants=wanted.sum(dtype=jnp.int32),
-            match_number=jnp.zeros_like(state.match_number),
+            match_number=_ZERO,
             group=group,
         )
 
@@ -280,11 +244,6 @@ class Top(Selector):
 
     def done(self, state: TopState, params: TopParams) -> jax.Array:
         return state.phase == _DONE
-
-
-def _levels(heap_size: int) -> int:
-    """Below the root of a heap: log2 of its size, rounded down."""
-    return heap_size.bit_length() - 1
 
 
 def _passed(state: TopState, winner: jax.Array) -> TopState:

@@ -12,7 +12,6 @@ from jaxrace import dueling, runs
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.report import print_answer
-from jaxrace.dueling.driver import note_without_winner
 from jaxrace.judging.standing import duel as duel_of
 from jaxrace.runs import plots
 from papers.duels.config import DuelsConfig
@@ -40,7 +39,7 @@ def duel(job: Job) -> Path:
             f"{_RECORDS} records at equal intervals"
         )
     for name, one in lineup.items():
-        if (text := note_without_winner(name, one.algorithm, matrix)) is not None:
+        if (text := dueling.note_without_winner(name, one.algorithm, matrix)) is not None:
             job.on_note(text)
 
     def work(bench: Workbench) -> None:

@@ -11,7 +11,9 @@ import numpy as np
 from jaxrace import dueling
 from jaxrace import tables as data
 from jaxrace.dueling import matrices
+from papers.duels import families
 from papers.duels.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelsConfig
+from papers.duels.dts_plus import DoubleThompsonPlus
 
 
 class Entrant(NamedTuple):
@@ -24,7 +26,7 @@ class Entrant(NamedTuple):
 MAKERS: dict[str, Callable[[int], Any]] = {
     "rucb": dueling.Rucb,
     "dts": dueling.DoubleThompson,
-    "dts-plus": lambda num_arms: dueling.DoubleThompson(num_arms, plus=True),
+    "dts-plus": DoubleThompsonPlus,
     "sup-klucb": dueling.SupKlucb,
     "sup-klucb-borda": lambda num_arms: dueling.SupKlucb(num_arms, "borda"),
     "savage": lambda num_arms: dueling.Savage(num_arms, dueling.CopelandWinner(num_arms)),
@@ -59,14 +61,14 @@ def matrix_of(config: DuelsConfig) -> data.Matrix:
     count, key = config.arms or DEFAULT_ARMS, jax.random.key(np.uint32(config.seed))
     makers: dict[str, Callable[[], jax.Array]] = {
         "random": lambda: matrices.random(key, count),
-        "linear": lambda: matrices.linear_order(key, count),
+        "linear": lambda: families.linear_order(key, count),
         "hard-condorcet": lambda: matrices.hard_condorcet(count),
         "flat": lambda: matrices.flat(count),
-        "cyclic": lambda: matrices.cyclic(count),
-        "plackett-luce": lambda: matrices.plackett_luce(
+        "cyclic": lambda: families.cyclic(count),
+        "plackett-luce": lambda: families.plackett_luce(
             jax.random.uniform(key, (count,), jnp.float32, minval=1e-3)
         ),
-        "thurstone": lambda: matrices.thurstone(jax.random.normal(key, (count,), jnp.float32)),
+        "thurstone": lambda: families.thurstone(jax.random.normal(key, (count,), jnp.float32)),
     }
     assert makers.keys() == MATRICES.keys()
     if config.matrix == "cyclic" and count < 3:

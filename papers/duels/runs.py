@@ -7,7 +7,16 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
-from jaxrace.dueling import DuelJob, DuelWork, Problem, borda_winners, copeland_winners
+from jaxrace.dueling import (
+    Algorithm,
+    BordaWinner,
+    DuelJob,
+    DuelWork,
+    Problem,
+    SupKlucb,
+    borda_winners,
+    copeland_winners,
+)
 from papers.duels.lineup import Entrant
 from papers.workbench import Workbench, rows_of_jobs
 
@@ -48,14 +57,13 @@ def run_entrant(
     """
     count = problems.probabilities.shape[0]
     interval = horizon // records
-    settings = jax.tree.map(lambda x: x[None], entrant.params)
     work = DuelWork(
-        entrant.algorithm, interval, horizon, problems, settings, ends_when_settled=True
+        entrant.algorithm, interval, horizon, problems, entrant.params, ends_when_settled=True
     )
     problem = np.repeat(np.arange(count, dtype=np.int32), repeats)
     keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), len(problem))
     brief = len(problem) * horizon <= _FEW_DUELS
-    jobs = sweep.stacked(DuelJob(keys, problem, np.zeros_like(problem)), brief=brief)
+    jobs = sweep.stacked(DuelJob(keys, problem), brief=brief)
     width = min(_WIDTH, -(-len(problem) // _BLOCKS))
     log = bench.sweep(name, work, jobs, width, rows_per_job=records)
     row, lengths = rows_of_jobs(log, len(problem), records)
@@ -73,8 +81,16 @@ def run_entrant(
         regret.cumsum(1).reshape(*shape, -1),
         row.recommended.reshape(shape),
         row.settled_at.max(1).reshape(shape[:2]),
-        _is_best(problems, problem, row.recommended, entrant.algorithm.target).reshape(shape),
+        _is_best(problems, problem, row.recommended, target_of(entrant.algorithm)).reshape(shape),
     )
+
+
+def target_of(algorithm: Algorithm) -> str:
+    """By which score the arm that it looks for is best: copeland or borda."""
+    if isinstance(algorithm, SupKlucb):
+        return algorithm.score
+    is_borda = isinstance(getattr(algorithm, "decision", None), BordaWinner)
+    return "borda" if is_borda else "copeland"
 
 
 def _is_best(

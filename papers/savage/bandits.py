@@ -7,18 +7,18 @@ import jax
 import numpy as np
 
 from jaxrace import dueling
-from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.runs import plots
 from papers.duels.lineup import Entrant
 from papers.duels.runs import Runs, run_entrant, stack_problems
+from papers.savage import arms, questions
 from papers.workbench import Columns, Workbench, mean_columns, report_table
 
-NUM_ARMS = len(URVOY_MEANS)
+NUM_ARMS = len(arms.URVOY_MEANS)
 
 DECISIONS: dict[str, dueling.Decision] = {
-    "rigged": dueling.NextBest(NUM_ARMS, skipped=4),
-    "best arm": dueling.Best(NUM_ARMS),
-    "counting": dueling.Counting(NUM_ARMS),
+    "rigged": questions.NextBest(NUM_ARMS, skipped=4),
+    "best arm": questions.Best(NUM_ARMS),
+    "counting": questions.Counting(NUM_ARMS),
 }
 
 # Regret of the rigged bandit in the end, read off figure 3.
@@ -39,19 +39,19 @@ def lineup(decision: dueling.Decision, horizon: int, key: jax.Array) -> dict[str
     count, delta = decision.num_arms, 1 / horizon
     savage = dueling.Savage(count, decision)
     sampled = dueling.Savage(count, decision, dueling.Introspection())
-    elimination = dueling.ActionElimination(count, decision)
+    elimination = arms.ActionElimination(count, decision)
     plain = {
-        "uniform": dueling.UniformArms(count, decision),
-        "UCB1": dueling.Ucb1(count, decision),
-        "KL-UCB": dueling.KlUcb(count, decision),
+        "uniform": arms.UniformArms(count, decision),
+        "UCB1": arms.Ucb1(count, decision),
+        "KL-UCB": arms.KlUcb(count, decision),
     }
     found = {
         "SAVAGE": Entrant(savage, savage.params(delta, horizon)),
         **{name: Entrant(one, one.params()) for name, one in plain.items()},
         "elimination": Entrant(elimination, elimination.params(delta)),
     }
-    if isinstance(decision, dueling.NextBest):
-        ucb = dueling.Ucb1(count, decision, wrapped=True)
+    if isinstance(decision, questions.NextBest):
+        ucb = arms.Ucb1(count, decision, wrapped=True)
         elimination = dataclasses.replace(elimination, wrapped=True)
         found["UCB1, wrapped"] = Entrant(ucb, ucb.params())
         found["elimination, wrapped"] = Entrant(elimination, elimination.params(delta))
@@ -61,10 +61,10 @@ def lineup(decision: dueling.Decision, horizon: int, key: jax.Array) -> dict[str
 
 def problem_of(task: str, order: np.ndarray) -> dueling.Problem:
     """The arms in an order, and what it costs to decide for each; a task of ``DECISIONS``."""
-    means = np.array(URVOY_MEANS, np.float32)[order]
+    means = np.array(arms.URVOY_MEANS, np.float32)[order]
     if task == "best arm":
         return dueling.arms(means, means)
-    return {"rigged": dueling.rigged_bandit, "counting": dueling.counting_bandit}[task](means)
+    return {"rigged": arms.rigged_bandit, "counting": arms.counting_bandit}[task](means)
 
 
 def run(bench: Workbench) -> None:

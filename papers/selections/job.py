@@ -14,8 +14,9 @@ from jaxrace.commands.printing import name_column, print_table, say
 from jaxrace.selection.driver import first_record, fitting_interval
 from papers.selections.config import FROM_SCORES, SelectionsConfig
 from papers.selections.curves import Curve, figure_of, table_of
-from papers.selections.runs import BY_SCORES, Task, run_rows, run_top
+from papers.selections.runs import BY_SCORES, Task, match_bounds, run_rows, run_top
 from papers.selections.tasks import CIRCLE, Plan, thurstone_task, wins_task, with_own_target
+from papers.top_k.ocba import Ocba
 from papers.workbench import Workbench, run_job, with_error
 
 FIGURE = "success.png"
@@ -26,7 +27,7 @@ _FEWER = 4
 
 _MAKERS: dict[str, Callable[..., selection.Selector]] = {
     **BY_SCORES,
-    "ocba": selection.Ocba,
+    "ocba": Ocba,
     "active-ranking": selection.ActiveRanking,
     "active-ranking-wide": functools.partial(selection.ActiveRanking, radius="heckel"),
     "pairwise-race": selection.PairwiseRace,
@@ -44,7 +45,7 @@ def select(job: Job) -> Path:
 def _check(config: SelectionsConfig) -> None:
     for name in config.methods:
         if name == "top":
-            least, most = selection.Top(config.options, config.top).match_bounds
+            least, most = match_bounds(selection.Top(config.options, config.top))
             if config.budget < most:
                 raise ValueError(
                     f"budget: expected at least {most}, as top plays {least} to {most} matches "

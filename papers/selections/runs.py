@@ -25,13 +25,14 @@ from jaxrace.selection import (
 )
 from jaxrace.selection.driver import Compare, first_record, fitting_interval
 from papers.selections.curves import Curve
+from papers.top_k.stationary import StationaryMlPocbam
 from papers.workbench import Workbench, rows_of_jobs
 
 # Those that estimate variances of pairs, by what commands call them.
 BY_SCORES: dict[str, Callable[..., ScoreSelector]] = {
     "pocbam": Pocbam,
     "ml-pocbam": MlPocbam,
-    "ml-pocbam-stationary": functools.partial(MlPocbam, fit="followed"),
+    "ml-pocbam-stationary": functools.partial(StationaryMlPocbam, follows=True),
     "hybrid": HybridPocbam,
     "pkg": KnowledgeGradient,
     "uniform": Uniform,
@@ -54,6 +55,7 @@ class Task:
     budget: int  # comparisons of each selection
     interval: int  # comparisons from one record to the next, about
     shared: Any = None  # what all problems have in common, see ``SelectionWork``
+    kind: type[SelectionWork] = SelectionWork
     # Count the share of the best that is selected, not only whether all of them are.
     by_share: bool = False
 
@@ -76,7 +78,7 @@ def run_selector(
     bench: Workbench, task: Task, name: str, selector: Selector, params: Any = None, batch: int = 1
 ) -> Curve:
     """The curve of a selector; comparison n of a pair comes out the same for all selectors."""
-    time, row = run_rows(bench, task, name, selector, SelectionWork, params, batch)
+    time, row = run_rows(bench, task, name, selector, task.kind, params, batch)
     return Curve(time, task.judge((row.selected & task.truth[:, None]).sum(-1)))
 
 
@@ -121,13 +123,35 @@ def _ended(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Comparisons of each selection, and whether it was right, [J]; compiled for ``most``."""
     selector = Top(task.num_options, task.top)
-    budget = _LOOK * -(-selector.match_bounds[1] * most // _LOOK)
+    budget = _LOOK * -(-match_bounds(selector)[1] * most // _LOOK)
     params = selector.params(repetitions)
-    work = SelectionWork(selector, task.compare, budget, _LOOK, params, shared=task.shared)
+    work = task.kind(selector, task.compare, budget, _LOOK, params, shared=task.shared)
     log = bench.sweep(f"{task.name}, {name}", work, _jobs(bench, task), _WIDTH)
     last = np.cumsum(np.bincount(log.rows.job, minlength=len(task.truth))) - 1
     num_found = (log.rows.row.selected[last] & task.truth).sum(-1)
     return log.rows.row.time[last], task.judge(num_found)
+
+
+def match_bounds(selector: Top) -> tuple[int, int]:
+    """How many matches TOP has at least and at most.
+
+    The first tournaments take K - k. The m-th winner on the heap meets 1 to log2 m others
+    (rounded down). After each of the k found but the last, two matches for every level of the
+    heap sink its last member, the found one's group plays without it, and its winner rises.
+
+    >>> match_bounds(Top(num_options=10, top=1)), match_bounds(Top(num_options=10, top=4))
+    ((9, 9), (15, 25))
+    """
+    options, top = selector.num_options, selector.top
+    small, large = options // top, -(-options // top)
+    levels = [size.bit_length() - 1 for size in range(1, top + 1)]  # of a heap below its root
+    least, most = options - 1, options - top + sum(levels)
+    for found in range(1, top):
+        # Groups of which all were found have nobody on the heap.
+        heap_size = top - 1 - (found - 1) // small
+        least += min(heap_size - 1, 2) + max(small - found - 1, 0) + (small > found)
+        most += 2 * levels[-2] + max(large - 2, 0) + levels[-1]
+    return least, most
 
 
 def _jobs(bench: Workbench, task: Task) -> sweep.Jobs:

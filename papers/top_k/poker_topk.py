@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import selection
+from jaxrace.core.protocol import pytree
 from jaxrace.runs import plots
 from papers.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
 from papers.selections.config import POOLED_SAMPLES
@@ -41,6 +42,20 @@ def stored_score(
     return scores[population, first, second, place]
 
 
+@pytree
+class MatchWork(selection.SelectionWork):
+    """Each pair plays a match of its own: its comparisons come out in order.
+
+    ``compare(number, problem, first, second)`` is given the number of a comparison, from 0.
+    """
+
+    def score(
+        self, job: selection.SelectionJob, number: jax.Array, first: jax.Array, second: jax.Array
+    ) -> jax.Array:
+        """See ``SelectionWork``."""
+        return self.compare(number, job.problem, first, second)
+
+
 def live_score(
     number: jax.Array, scores: jax.Array, first: jax.Array, second: jax.Array
 ) -> jax.Array:
@@ -52,8 +67,8 @@ def lineup(players: int, top: int) -> dict[str, tuple[selection.Selector, Any]]:
     """The paper's methods, and ours; with their numbers."""
     sizes, pooled = (players, top), POOLED_SAMPLES
     hybrids = {
-        "hybrid ML-POCBAm": selection.HybridPocbam(*sizes, fit="swept"),
-        "hybrid, pooled": selection.HybridPocbam(*sizes, fit="swept", pooled_samples=pooled),
+        "hybrid ML-POCBAm": selection.HybridPocbam(*sizes),
+        "hybrid, pooled": selection.HybridPocbam(*sizes, pooled_samples=pooled),
     }
     others = {
         "POCBAm": selection.Pocbam(*sizes),
@@ -161,6 +176,6 @@ def _run_live(bench: Workbench, weights: jax.Array, truth: poker_report.Truth) -
     pocbam = selection.Pocbam(players, 1)
     most = budget - pocbam.opening + pocbam.warm_up
     scores = poker_matches.play_sets(bench, "live hands", weights, population, most, sides=(0,))
-    compare, own = selection.ByNumber(live_score), (jnp.asarray(scores), truth.best[population])
-    task = Task("live hands", compare, *own, budget, bench.size(INTERVAL, 6))
+    own = jnp.asarray(scores), truth.best[population]
+    task = Task("live hands", live_score, *own, budget, bench.size(INTERVAL, 6), kind=MatchWork)
     return {name: run_selector(bench, task, name, *methods[name]) for name in LIVE}

@@ -34,6 +34,8 @@ from papers.selections.tasks import (
     wins_task,
     with_own_target,
 )
+from papers.top_k.ocba import Ocba
+from papers.top_k.stationary import StationaryMlPocbam
 from papers.top_k.thurstone_topk import TOP
 from papers.workbench import Workbench, mean_and_error
 
@@ -66,11 +68,11 @@ def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
         "PKG": selection.KnowledgeGradient(*sizes, pooled_samples=pooled),
         "POCBAm": selection.Pocbam(*sizes, pooled_samples=pooled),
         "POCBAm, as published": selection.Pocbam(*sizes),
-        "ML-POCBAm, one sweep": selection.MlPocbam(*sizes, fit="swept", pooled_samples=pooled),
-        "ML-POCBAm, stationary": selection.MlPocbam(*sizes, fit="followed", pooled_samples=pooled),
+        "ML-POCBAm, one sweep": selection.MlPocbam(*sizes, pooled_samples=pooled),
+        "ML-POCBAm, stationary": StationaryMlPocbam(*sizes, follows=True, pooled_samples=pooled),
         "hybrid": selection.HybridPocbam(*sizes, pooled_samples=pooled),
         "uniform": selection.Uniform(*sizes),
-        "OCBA-m": selection.Ocba(*sizes),
+        "OCBA-m": Ocba(*sizes),
         "PBR, Borda": selection.PairwiseRace(*sizes),
         "PBR, Copeland": selection.PairwiseRace(*sizes, ranking="copeland"),
         "PBR, random walk": selection.PairwiseRace(*sizes, ranking="random_walk"),

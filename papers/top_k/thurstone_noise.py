@@ -1,6 +1,8 @@
 """Scores whose means are perturbed: Groves and Branke, figures 5 and 6. Axes: J selections."""
 
 import dataclasses
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
@@ -11,13 +13,17 @@ from jaxrace.runs import plots
 from papers.selections.curves import Curve, correct_at, draw_curves, table_of
 from papers.selections.runs import Task, run_rows, run_selector
 from papers.selections.tasks import Plan, thurstone_task
+from papers.top_k.stationary import StationaryMlPocbam
 from papers.workbench import Workbench, as_columns, mean_and_error, report_table
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
 NUM_OPTIONS, TOP, BUDGET, INTERVAL = 10, 4, 1_000, 5
 _LOOK = 250  # comparisons after which figure 6 looks
 PUBLISHED_CROSSING = 0.17  # of the index, where both methods do equally well (figure 6)
-FITS = {"one sweep": "swept", "stationary": "followed"}
+FITS: dict[str, Callable[..., selection.MlPocbam]] = {
+    "one sweep": selection.MlPocbam,
+    "stationary": functools.partial(StationaryMlPocbam, follows=True),
+}
 
 
 class Found(NamedTuple):
@@ -49,7 +55,7 @@ class IndexWork(selection.SelectionWork):
         pooled = selector.pooled_samples
         index = selection.intransitivity_index(
             selection.observed_moments(own.scores, pooled),
-            selection.fitted_moments(own.scores, own.model, pooled),
+            selection.fitted_moments(own.scores, selector.qualities(own), pooled),
         )
         return then, IndexRow(record.time, record.selected, index, record.valid)
 
@@ -106,12 +112,12 @@ def run(bench: Workbench) -> None:
 
 def _run_all(bench: Workbench, task: Task) -> Found:
     sizes, curves, indices = (NUM_OPTIONS, TOP), {}, {}
-    for label, fit in FITS.items():
-        selector = selection.MlPocbam(*sizes, fit=fit)  # pyright: ignore[reportArgumentType]
+    for label, kind in FITS.items():
+        selector = kind(*sizes)
         name = f"ML-POCBAm, {label}"
         curves[name], indices[label] = run_with_index(bench, task, name, selector)
     curves["POCBAm"] = run_selector(bench, task, "POCBAm", selection.Pocbam(*sizes))
-    hybrid = selection.HybridPocbam(*sizes, fit="swept")
+    hybrid = selection.HybridPocbam(*sizes)
     curves["hybrid, one sweep"] = run_selector(bench, task, "hybrid, one sweep", hybrid)
     return Found(curves, indices)
 

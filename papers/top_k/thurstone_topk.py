@@ -14,6 +14,8 @@ from papers.selections.curves import (
 )
 from papers.selections.runs import TOP_POINTS, Task, run_selector, run_top
 from papers.selections.tasks import Plan, thurstone_task
+from papers.top_k.ocba import Ocba
+from papers.top_k.stationary import StationaryMlPocbam
 from papers.workbench import Workbench, with_error
 
 TOP = "SELECT/TOP"
@@ -28,13 +30,13 @@ PUBLISHED = ("ML-POCBAm, one sweep", "POCBAm", "uniform")
 def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
     """The paper's methods, the model fitted in two ways, and others."""
     return {
-        "ML-POCBAm, one sweep": selection.MlPocbam(num_options, top, fit="swept"),
-        "ML-POCBAm, stationary": selection.MlPocbam(num_options, top, fit="followed"),
+        "ML-POCBAm, one sweep": selection.MlPocbam(num_options, top),
+        "ML-POCBAm, stationary": StationaryMlPocbam(num_options, top, follows=True),
         "POCBAm": selection.Pocbam(num_options, top),
         "uniform": selection.Uniform(num_options, top),
-        "hybrid, one sweep": selection.HybridPocbam(num_options, top, fit="swept"),
+        "hybrid, one sweep": selection.HybridPocbam(num_options, top),
         "PKG": selection.KnowledgeGradient(num_options, top),
-        "OCBA-m, single options": selection.Ocba(num_options, top),
+        "OCBA-m, single options": Ocba(num_options, top),
     }
 
 
@@ -103,7 +105,7 @@ def run_large(bench: Workbench) -> None:
 
 def _saving(bench: Workbench, num_options: int) -> str:
     """The success rate of ML-POCBAm after its warm-up, with a gap, and what TOP needs for it."""
-    selector = selection.MlPocbam(num_options, 1, fit="swept")
+    selector = selection.MlPocbam(num_options, 1)
     repeats = bench.size(1_000, 8)
     name = f"1 of {num_options}, with a gap, warm-up"
     # Of more problems than the curves, since it is one record, after the warm-up, that counts.

@@ -10,6 +10,7 @@ from papers.selections.config import POOLED_SAMPLES
 from papers.selections.curves import correct_at, success_in_words
 from papers.selections.runs import Task, run_selector
 from papers.selections.tasks import Plan, thurstone_task, wins_task, with_own_target
+from papers.top_k.stationary import StationaryMlPocbam
 from papers.top_k.thurstone_topk import NUM_OPTIONS, Curves, leave
 from papers.workbench import Workbench, mean_and_error, with_error
 
@@ -31,7 +32,7 @@ BY_VARIANCES: dict[str, selection.ScoreSelector] = {
     "PKG": selection.KnowledgeGradient(*_SIZES),
     "POCBAm": selection.Pocbam(*_SIZES),
     "ML-POCBAm, one sweep": selection.MlPocbam(*_SIZES),
-    "ML-POCBAm, stationary": selection.MlPocbam(*_SIZES, fit="followed"),
+    "ML-POCBAm, stationary": StationaryMlPocbam(*_SIZES, follows=True),
     "hybrid": selection.HybridPocbam(*_SIZES),
 }
 

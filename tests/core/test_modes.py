@@ -20,7 +20,6 @@ import pytest
 from jaxrace import dueling, racing, selection
 from jaxrace.agents import outcomes, policies, preferences
 from jaxrace.agents.rollout import PolicyInTask, Rollout
-from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from papers.preference_racing import options
 
@@ -101,7 +100,7 @@ show("search", log.rows)
 
 for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5)):
     duels = dueling.duels(matrices.hard_condorcet(5))
-    log = dueling.play(algorithm, jax.random.key(2), duels, 60, algorithm.params(), records=3)
+    log = dueling.run(algorithm, jax.random.key(2), duels, 60, algorithm.params(), records=3)
     show(type(algorithm).__name__, log)
 """
 
@@ -248,11 +247,13 @@ def agree(shown, plain):
 def test_no_nan_is_computed_where_nothing_is_wrong():
     """Who switches jax_debug_nans on looks for a NaN of their own."""
     selector = selection.Pocbam(3, 1)
-    duels = dueling.duels(matrices.cyclic(3))  # no arm beats every other one
+    duels = dueling.duels(
+        [[0.5, 0.6, 0.4], [0.4, 0.5, 0.6], [0.6, 0.4, 0.5]]
+    )  # no arm beats every other one
     with jax.debug_nans(True):
         state = selector.init(selector.params())  # of which nothing is known yet
         found = selector.result(state, selector.params())
         assert not selector.done(state, selector.params())
-        duelled = dueling.play(dueling.Uniform(3), jax.random.key(3), duels, 9, None, records=3)
+        duelled = dueling.run(dueling.Uniform(3), jax.random.key(3), duels, 9, None, records=3)
     assert found.confidence == 0
     assert np.isinf(duelled.regret[:, dueling.MEASURES.index("strong")]).all()

@@ -134,7 +134,7 @@ LONG = [
     Long(
         "docs/top_k_selection.md",
         "modes",
-        "pytest -m slow -s tests/selection/test_selection_modes.py",
+        "pytest -m slow -s tests/papers/test_thurstone_modes.py",
         _ITSELF,
     ),
 ]

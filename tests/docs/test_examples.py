@@ -37,19 +37,18 @@ MODULES = sorted(
 
 # Examples that compile much, of what other tests of the default run use as well.
 SLOW_MODULES = """
-    racing.driver racing.judge dueling.arm_bandits dueling.elimination dueling.decisions
-    dueling.double_thompson dueling.driver dueling.duel_decisions dueling.matrices
-    dueling.regret dueling.savage_rounds envs.gridworld envs.holdem.abstraction
+    racing.driver racing.judge dueling.elimination dueling.decisions
+    dueling.counted dueling.driver dueling.matrices
+    dueling.problems dueling.savage envs.gridworld envs.holdem.abstraction
     envs.holdem.betting envs.holdem.match envs.holdem.policies
     envs.holdem.strength
     improvement.bounds improvement.daedalus improvement.policy_improvement
     improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
     kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
     kernels.merging kernels.ragged_wins kernels.wins
-    kernels.thurstone search.driver
-    search.policy_search selection.active_ranking
-    selection.driver selection.pocbam selection.comparisons selection.score_selector
-    selection.scores selection.tournaments
+    search.driver search.policy_search
+    selection.driver selection.pocbam selection.comparisons
+    selection.tournaments
 """
 SLOW_PAGES = """
     dominance_race dueling holdem improvement racing shared_tasks sweeps top_k_selection
@@ -58,7 +57,7 @@ SLOW_PAPERS = """
     holdem.ashe holdem.lanes holdem.matches holdem.networks holdem.pattern_tree
     improvements.marketing preference_racing.options preference_racing.learners.label_ranking
     preference_racing.learners.policy_iteration preference_racing.learners.split_race
-    top_k.variants
+    savage.arms savage.questions top_k.stationary top_k.variants
 """
 SLOW = {f"jaxrace.{name}" for name in SLOW_MODULES.split()}
 SLOW |= {f"papers.{name}" for name in SLOW_PAPERS.split()}

@@ -1,4 +1,4 @@
-"""Duels by `ask` and `tell`, one by one, to compare with the reference and with `play`.
+"""Duels by `ask` and `tell`, one by one, to compare with the reference and with `run`.
 
 Axes: B matrices, K arms, n duels, R records.
 """
@@ -11,11 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.dueling import Record, draw_outcome, duels, play, shuffled, step_keys
-from jaxrace.dueling.counts import CountedState
+from jaxrace.dueling import Record, draw_outcome, duels, run, shuffled, step_keys
+from jaxrace.dueling.counted import CountedState
 from jaxrace.dueling.matrices import hard_condorcet
 
-# Of the short runs by `play`.
+# Of the short runs by `run`.
 HORIZON, RECORDS = 60, 3
 
 
@@ -53,7 +53,7 @@ def matrices_of(num_arms, number, seed=0):
 
 
 def trace(algorithm, matrices, params, count, seed=0) -> Trace:
-    """`count` duels on each matrix [B, K, K], by the public verbs, with the keys of `play`."""
+    """`count` duels on each matrix [B, K, K], by the public verbs, with the keys of `run`."""
     keys = jax.random.split(jax.random.key(seed), len(matrices))
     return jax.tree.map(np.asarray, _trace(algorithm, keys, matrices, params, count))
 
@@ -110,7 +110,7 @@ _draw_outcome = jax.jit(draw_outcome)
 
 
 def loop(algorithm, key, problem, params):
-    """What `play` is to return for `HORIZON` and `RECORDS`: numbers [R, ...] by ask and tell."""
+    """What `run` is to return for `HORIZON` and `RECORDS`: numbers [R, ...] by ask and tell."""
     state = algorithm.init(params)
     costs = np.asarray(problem.costs)
     rows = []
@@ -129,20 +129,20 @@ def loop(algorithm, key, problem, params):
 
 
 def assert_play_is_the_loop(algorithm, params):
-    """`play` gives what `loop` gives, to the last bit."""
+    """`run` gives what `loop` gives, to the last bit."""
     for seed, matrix in enumerate(matrices_of(algorithm.num_arms, 2)):
         key, problem = jax.random.key(seed), duels(matrix)
-        found = play(algorithm, key, problem, HORIZON, params, RECORDS)
+        found = run(algorithm, key, problem, HORIZON, params, RECORDS)
         expected = loop(algorithm, key, problem, params)
         jax.tree.map(np.testing.assert_array_equal, found, expected)
         assert found.time.tolist() == [20, 40, 60]
 
 
 def assert_other_numbers_compile_nothing(algorithm, params, others, count_compilations):
-    """Neither `play` nor the verbs, with another key, matrix and other params."""
+    """Neither `run` nor the verbs, with another key, matrix and other params."""
 
     def use(key, problem, params):
-        log = play(algorithm, key, problem, HORIZON, params, RECORDS)
+        log = run(algorithm, key, problem, HORIZON, params, RECORDS)
         state = algorithm.init(params)
         pair = algorithm.ask(key, state, params)
         state = algorithm.tell(state, np.asarray(pair), True, params)
@@ -182,7 +182,7 @@ def growth(algorithm, horizon, runs):
 
     def one(key):
         order_key, own_key = jax.random.split(key)
-        return play(algorithm, own_key, shuffled(order_key, problem), horizon, params, 10)
+        return run(algorithm, own_key, shuffled(order_key, problem), horizon, params, 10)
 
     log = jax.vmap(one)(jax.random.split(jax.random.key(0), runs))
     regret = np.asarray(log.regret[..., 1], np.float64).cumsum(1).mean(0)

@@ -11,16 +11,14 @@ import numpy as np
 from reference import savage as reference
 
 from jaxrace.dueling import (
-    Best,
     BordaWinner,
     CondorcetWinner,
     CopelandWinner,
-    Counting,
-    NextBest,
     Savage,
-    play,
+    run,
     step_keys,
 )
+from papers.savage.questions import Best, Counting, NextBest
 
 
 def label(question):
@@ -66,7 +64,7 @@ def explore(algorithm, chances, uniforms, params):
 
 @functools.cache
 def draw_uniforms(runs=24, length=910):
-    """The numbers that `play` decides by, and its keys."""
+    """The numbers that `run` decides by, and its keys."""
     keys = jax.random.split(jax.random.key(0), runs)
 
     def draw(key, time):
@@ -110,6 +108,6 @@ def assert_same_steps(question, seen, expected, settled):
 @functools.partial(jax.jit, static_argnums=(0, 3, 4))
 def play_many(algorithm, keys, problems, horizon, records, params):
     def one(key, problem):
-        return play(algorithm, key, problem, horizon, params, records)
+        return run(algorithm, key, problem, horizon, params, records)
 
     return jax.vmap(one)(keys, problems)

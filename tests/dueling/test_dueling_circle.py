@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.dueling import double_thompson
+from jaxrace.dueling import counted
 
 ARMS = pytest.mark.parametrize("num_arms", [2, 3, 4, 7])
 
@@ -13,7 +13,7 @@ ARMS = pytest.mark.parametrize("num_arms", [2, 3, 4, 7])
 @ARMS
 def test_every_pair_has_a_place_of_its_own(num_arms):
     """Either order gives the same place, and says whose it is."""
-    place_of = jax.jit(double_thompson.place_in_circle, static_argnums=1)
+    place_of = jax.jit(counted.place_in_circle, static_argnums=1)
     seen = set()
     for first in range(num_arms):
         for second in range(first):
@@ -29,14 +29,14 @@ def test_every_pair_has_a_place_of_its_own(num_arms):
 @ARMS
 def test_an_arm_and_itself_have_none(num_arms):
     for arm in range(num_arms):
-        assert double_thompson.place_in_circle(jnp.array([arm, arm]), num_arms)[0] == num_arms // 2
+        assert counted.place_in_circle(jnp.array([arm, arm]), num_arms)[0] == num_arms // 2
 
 
 @ARMS
 def test_wins(num_arms):
     """Against counting one by one, for random outcomes."""
     rng = np.random.default_rng(num_arms)
-    place_of = jax.jit(double_thompson.place_in_circle, static_argnums=1)
+    place_of = jax.jit(counted.place_in_circle, static_argnums=1)
     for _ in range(5):
         ahead = rng.random((num_arms // 2, num_arms)) < 0.5
         expected = np.zeros(num_arms, int)
@@ -44,4 +44,4 @@ def test_wins(num_arms):
             for second in range(first):
                 row, column, turned = place_of(jnp.array([first, second]), num_arms)
                 expected[first if ahead[row, column] != bool(turned) else second] += 1
-        np.testing.assert_array_equal(double_thompson.wins_in_circle(jnp.asarray(ahead)), expected)
+        np.testing.assert_array_equal(counted.wins_in_circle(jnp.asarray(ahead)), expected)

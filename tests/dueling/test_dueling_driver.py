@@ -13,7 +13,7 @@ from jaxrace.dueling import (
     draw_outcome,
     driver,
     duels,
-    play,
+    run,
     step_keys,
 )
 from jaxrace.dueling.matrices import flat
@@ -28,7 +28,7 @@ def test_the_regret_of_a_long_record_does_not_drift():
     """Uniform duels of 100 arms cost .099 each; summed up here from the same choices."""
     horizon, algorithm, key = 100_000, Uniform(100), jax.random.key(0)
     problem, params = duels(flat(100)), algorithm.params()
-    found = play(algorithm, key, problem, horizon, params, 1).regret[0]
+    found = run(algorithm, key, problem, horizon, params, 1).regret[0]
 
     @jax.jit
     @jax.vmap
@@ -50,7 +50,7 @@ def test_the_regret_of_many_rounds_does_not_drift():
     algorithm, horizon = Savage(7, CopelandWinner(7)), 100_000
     problem = duels(flat(7))
     params = algorithm.params(delta=1e-300)
-    found = play(algorithm, jax.random.key(0), problem, horizon, params, 1)
+    found = run(algorithm, jax.random.key(0), problem, horizon, params, 1)
     assert found.settled_at[0] == 0
     costs = np.asarray(problem.costs, np.float64)[:, *np.triu_indices(7, 1)]
     exact = costs[:, np.resize(np.arange(21), horizon)].sum(1)
@@ -75,7 +75,7 @@ def test_every_horizon_is_played_like_single_choices(count):
     """A prime number of choices, too; two blocks, one block and a choice, one block."""
     algorithm, key = Rucb(4), jax.random.key(3)
     problem, params = duels(flat(4, 0.8)), algorithm.params()
-    found = play(algorithm, key, problem, count, params, 1)
+    found = run(algorithm, key, problem, count, params, 1)
 
     @jax.jit
     def step(state, time):

@@ -20,7 +20,6 @@ from savage_cases import (
 )
 
 from jaxrace.dueling import (
-    Best,
     CondorcetWinner,
     CopelandWinner,
     Introspection,
@@ -31,6 +30,7 @@ from jaxrace.dueling import (
 from jaxrace.dueling.matrices import hard_condorcet
 from jaxrace.dueling.savage import never_seen_to_matter
 from jaxrace.kernels import draw_uniforms
+from papers.savage.questions import Best
 
 
 class Box(NamedTuple):

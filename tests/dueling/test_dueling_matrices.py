@@ -12,9 +12,10 @@ from scipy import optimize, stats
 
 from jaxrace import dueling
 from jaxrace import tables as data
-from jaxrace.dueling import matrices, regret
+from jaxrace.dueling import matrices, problems
 from jaxrace.evidence.levels import shared_bets
 from jaxrace.judging.standing import clear_wins
+from papers.duels import families
 
 
 def random_matrix(rng, num_arms, levels=None):
@@ -28,7 +29,7 @@ def random_matrix(rng, num_arms, levels=None):
     return matrix
 
 
-tables_of = jax.jit(regret.regret_tables)
+tables_of = jax.jit(problems.regret_tables)
 
 
 def many(levels, count=100):
@@ -72,7 +73,7 @@ def games(rng, num_arms):
         yield random_matrix(rng, num_arms, levels)
     near = random_matrix(rng, num_arms)
     yield 0.5 + (near - 0.5) * 1e-5
-    yield np.asarray(matrices.cyclic(num_arms))
+    yield np.asarray(families.cyclic(num_arms))
     yield np.full((num_arms, num_arms), 0.5)
 
 
@@ -125,7 +126,7 @@ def test_regret_of_every_pair(levels):
     for matrix in many(levels, count=100):
         arms = range(len(matrix))
         found = np.asarray(tables_of(jnp.asarray(matrix)))
-        tables = dict(zip(regret.MEASURES, found, strict=True))
+        tables = dict(zip(problems.MEASURES, found, strict=True))
         copeland = np.array([(matrix[i] > 0.5).sum() for i in arms]) / (len(matrix) - 1)
         borda = (matrix.sum(1) - 0.5) / (len(matrix) - 1)
         winner = dueling.condorcet_winner(matrix)
@@ -147,13 +148,13 @@ def test_families_of_matrices():
     key = jax.random.key(0)
     made = {
         "random": matrices.random(key, 6),
-        "linear": matrices.linear_order(key, 6),
+        "linear": families.linear_order(key, 6),
         "hard": matrices.hard_condorcet(6),
         "flat": matrices.flat(6, 0.7),
-        "cyclic": matrices.cyclic(5),
-        "cyclic, even": matrices.cyclic(6),
-        "plackett-luce": matrices.plackett_luce([1.0, 2.0, 4.0]),
-        "thurstone": matrices.thurstone([1.0, 0.0, -2.0], scale=0.5),
+        "cyclic": families.cyclic(5),
+        "cyclic, even": families.cyclic(6),
+        "plackett-luce": families.plackett_luce([1.0, 2.0, 4.0]),
+        "thurstone": families.thurstone([1.0, 0.0, -2.0], scale=0.5),
     }
     for name, matrix in made.items():
         found = dueling.check_matrix(matrix)
@@ -184,23 +185,6 @@ def test_shuffled_problems_keep_the_numbers_of_the_arms():
         assert shuffled.named(jnp.array(i)) == order[i]
 
 
-def test_the_rigged_bandit_pays_for_the_next_best_arm():
-    """The two best of five are worth nothing; ties go to the first arm."""
-    problem = dueling.rigged_bandit([0.5, 0.9, 0.5, 0.25, 0.75], skipped=2)
-    assert np.asarray(problem.losses).tolist() == [0, 0.5, 0, 0.25, 0.5]
-    assert problem.probabilities.tolist() == pytest.approx([0.5, 0.9, 0.5, 0.25, 0.75])
-    whole = np.asarray(dueling.rigged_bandit().losses)
-    assert np.flatnonzero(whole == 0).tolist() == [4]
-    assert whole[:6] == pytest.approx([0.55] * 4 + [0, 0.05], abs=1e-6)
-
-
-def test_the_counting_bandit_costs_what_the_count_is_off():
-    problem = dueling.counting_bandit([0.1, 0.3, 0.5, 0.9], above=0.2, below=0.6)
-    assert np.asarray(problem.losses).tolist() == [2, 1, 0, 1, 2]
-    whole = np.asarray(dueling.counting_bandit().losses)
-    assert whole.tolist() == [abs(n - 6) for n in range(101)]
-
-
 def test_matrices_from_files(tmp_path):
     matrix = random_matrix(np.random.default_rng(1), 5)
     np.savetxt(tmp_path / "m.csv", matrix, delimiter=",")
@@ -221,7 +205,7 @@ def test_matrices_are_rounded_once():
         np.testing.assert_array_equal(found.astype(float) + found.T, 1)
         np.testing.assert_array_equal(dueling.check_matrix(found), found)
         np.testing.assert_array_equal(dueling.duels(given).probabilities, found)
-        losses = np.asarray(regret.regret_tables(jnp.asarray(found)))[1]
+        losses = np.asarray(problems.regret_tables(jnp.asarray(found)))[1]
         assert np.isinf(losses).all() == (dueling.condorcet_winner(given) is None)
     assert (dueling.check_matrix([[0.5, 0.50000001], [0.49999999, 0.5]]) == 0.5).all()
 

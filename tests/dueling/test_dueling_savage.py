@@ -74,7 +74,7 @@ def whole_costs(chances):
 
 
 def assert_plays_alike(question, settings, length=None):
-    """Compare `play` with what the verbs say; returns when it settled."""
+    """Compare `run` with what the verbs say; returns when it settled."""
     algorithm, chances, keys, uniforms = prepare(question, length)
     costs = whole_costs(chances)
     problems = jax.vmap(duels)(chances)

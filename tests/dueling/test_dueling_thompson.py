@@ -14,6 +14,7 @@ from scipy.special import betainc
 
 from jaxrace import kernels
 from jaxrace.dueling import DoubleThompson
+from papers.duels.dts_plus import DoubleThompsonPlus
 
 ALPHA = float(np.float32(0.51))
 
@@ -76,7 +77,7 @@ def test_against_the_reference(num_arms):
 
 @pytest.mark.parametrize("number", [5])
 def test_dts_plus_against_the_reference(number):
-    algorithm = DoubleThompson(6, plus=True)
+    algorithm = DoubleThompsonPlus(6)
     matrices = duel_traces.matrices_of(6, number)
     trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 150)
     duel_traces.assert_same_duels(trace, lambda: duels.DoubleThompson(6, ALPHA), choose_plus)

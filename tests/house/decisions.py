@@ -57,7 +57,7 @@ def _duels(*names: str) -> Callable[[], Any]:
         found = {}
         for name in names:
             one = entrant(name, 6, 2_000, 1e-3, jax.random.key(0))
-            log = dueling.play(one.algorithm, jax.random.key(1), problem, 600, one.params, 6)
+            log = dueling.run(one.algorithm, jax.random.key(1), problem, 600, one.params, 6)
             found[name] = log.recommended, log.settled_at
         return found
 

@@ -7,12 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import dueling, selection
-from jaxrace.dueling import matrices
 from jaxrace.improvement import BOUNDS, lower_bound
+from papers.duels import families
 from papers.preference_racing.learners import label_ranking, tabular
+from papers.savage import arms, questions
 
 KEY = jax.random.key(0)
-BEST = dueling.Best(4)
+BEST = questions.Best(4)
 MOST = ValueError(r"expected a number of at most 3\.4e\+38, got 1e\+39")
 TOLD = ValueError("expected a number between 0 and 1 that float32 tells from both")
 
@@ -22,14 +23,14 @@ KEPT = [
     (dueling.DoubleThompson(4), "alpha"),
     (dueling.SupKlucb(4), "c1"),
     (dueling.SupKlucb(4), "c2"),
-    (dueling.Ucb1(4, BEST), "scale"),
-    (dueling.KlUcb(4, BEST), "scale"),
+    (arms.Ucb1(4, BEST), "scale"),
+    (arms.KlUcb(4, BEST), "scale"),
     (dueling.Savage(4, dueling.CopelandWinner(4)), "max_width"),
 ]
 
 # Each with a probability that is kept as one.
 CHANCES = [
-    (dueling.ActionElimination(4, BEST), "delta"),
+    (arms.ActionElimination(4, BEST), "delta"),
     (selection.ActiveRanking(4, 1), "delta"),
     (selection.PairwiseRace(4, 1), "delta"),
     (selection.Pocbam(4, 1), "confidence"),
@@ -58,7 +59,7 @@ CASES = [
     ),
     (
         "the largest gamma",
-        lambda: math.isfinite(dueling.BeatTheMean(4).params(2**31, 1e9).width),
+        lambda: math.isfinite(dueling.BeatTheMean(4).params(2**31, 1e9).level),
         True,
     ),
     ("10^400", lambda: dueling.Rucb(4).params(alpha=10**400), ValueError("alpha: expected a num")),
@@ -68,7 +69,7 @@ CASES = [
         lambda: selection.Pocbam(4, 1, warm_up=2**31),
         ValueError("warm_up: expected at most 2147483647, got 2147483648"),
     ),
-    ("a scale of 1e39", lambda: matrices.thurstone(np.zeros(3), 1e39), MOST),
+    ("a scale of 1e39", lambda: families.thurstone(np.zeros(3), 1e39), MOST),
     # Cells of a table.
     ("a cell", lambda: cell((0.0,), (3.0,), 1.5), 1),
     (

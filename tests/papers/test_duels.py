@@ -123,21 +123,19 @@ def test_jobs_that_cannot_be_done(num_arms, interval, horizon, message):
     """Nothing is played, be it by a sweep or by hand."""
     algorithm = SupKlucb(3)
     problems = duel_runs.stack_problems([dueling.duels(matrices.flat(num_arms))])
-    settings = jax.tree.map(lambda x: x[None], algorithm.params())
-    work = DuelWork(algorithm, interval, horizon, problems, settings)
+    work = DuelWork(algorithm, interval, horizon, problems, algorithm.params())
     number = np.zeros(2, np.int32)
-    jobs = DuelJob(jax.random.split(jax.random.key(0), 2), number, number)
+    jobs = DuelJob(jax.random.split(jax.random.key(0), 2), number)
     with pytest.raises(ValueError, match=message):
         sweep.run(work, sweep.stacked(jobs))
     with pytest.raises(ValueError, match=message):
-        work.init(DuelJob(jax.random.key(0), 0, 0))
+        work.init(DuelJob(jax.random.key(0), 0))
 
 
 def test_a_matrix_that_is_not_one_of_many():
-    settings = jax.tree.map(lambda x: x[None], Rucb(3).params())
-    work = DuelWork(Rucb(3), 5, 10, dueling.duels(matrices.flat(3)), settings)
+    work = DuelWork(Rucb(3), 5, 10, dueling.duels(matrices.flat(3)), Rucb(3).params())
     with pytest.raises(ValueError, match=r"^problem: expected probabilities \[3, 3\], got \[3\]"):
-        work.init(DuelJob(jax.random.key(0), 0, 0))
+        work.init(DuelJob(jax.random.key(0), 0))
 
 
 @pytest.mark.slow
@@ -153,11 +151,10 @@ def test_what_is_not_simulated_is_known(name, tmp_path):
 
     found = duel_runs.run_entrant(bench, "run", one, problems, 5, 12_000, 20)
 
-    settings = jax.tree.map(lambda x: x[None], one.params)
-    work = DuelWork(one.algorithm, 600, 12_000, problems, settings)
+    work = DuelWork(one.algorithm, 600, 12_000, problems, one.params)
     number = np.repeat(np.arange(2, dtype=np.int32), 5)
     keys = jax.random.split(jax.random.key(5), 10)
-    log = sweep.run(work, sweep.stacked(DuelJob(keys, number, np.zeros_like(number))), width=5)
+    log = sweep.run(work, sweep.stacked(DuelJob(keys, number)), width=5)
     row = log.rows.row
     regret = row.regret.reshape(2, 5, 20, -1).cumsum(2)
     np.testing.assert_allclose(found.regret, regret, rtol=1e-5, atol=1e-3)
@@ -203,7 +200,7 @@ def test_what_is_correct(target, winner):
     found = duel_runs._is_best(problem, np.zeros(1, int), np.arange(3)[None], target)
     assert np.flatnonzero(found[0]).tolist() == [winner]
     name = {"copeland": "sup-klucb", "borda": "sup-klucb-borda"}[target]
-    assert entrant(name, 3, 300, 0.5, jax.random.key(0)).algorithm.target == target
+    assert duel_runs.target_of(entrant(name, 3, 300, 0.5, jax.random.key(0)).algorithm) == target
 
 
 def test_every_algorithm_has_a_maker():

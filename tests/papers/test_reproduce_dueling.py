@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from jaxrace.commands.job import Job
-from jaxrace.dueling.problems import URVOY_MEANS
 from jaxrace.runs import tables
 from papers.config import ReproduceConfig
 from papers.figures import FIGURES, IN_ALL
 from papers.job import maker, reproduce
 from papers.savage import bandits
+from papers.savage.arms import URVOY_MEANS
 from papers.sup_klucb import regret as sup_klucb
 from papers.workbench import Workbench
 

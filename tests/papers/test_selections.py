@@ -6,10 +6,11 @@ import pytest
 
 from jaxrace import runs, sweep
 from jaxrace.commands.job import Job
-from jaxrace.selection import ActiveRanking, MlPocbam, PairwiseRace, Pocbam
+from jaxrace.selection import ActiveRanking, PairwiseRace, Pocbam
 from papers.selections.__main__ import main
 from papers.selections.config import SelectionsConfig
 from papers.selections.job import select
+from papers.top_k.stationary import StationaryMlPocbam
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["--no-compilation-cache"]
@@ -81,7 +82,7 @@ def test_who_plays_from_scores(monkeypatch, tmp_path):
     *_, found, _, batch = played(
         monkeypatch, tmp_path / "other", "ml-pocbam-stationary", **size | {"budget": 9}
     )
-    assert (found, batch) == (MlPocbam(3, 1, pooled_samples=0.5, fit="followed"), 2)
+    assert (found, batch) == (StationaryMlPocbam(3, 1, follows=True, pooled_samples=0.5), 2)
 
 
 def test_a_budget_that_nothing_divides_is_cut(monkeypatch, tmp_path):

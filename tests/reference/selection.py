@@ -340,7 +340,7 @@ class HybridReference(MlPocbamReference):
     """Section 6: POCBAm where the scores disagree with the fit, for selection too."""
 
     def __init__(self, K, k, warm_up=3, pooled_samples=0, limit=0.17):
-        super().__init__(K, k, warm_up, pooled_samples)
+        super().__init__(K, k, warm_up, pooled_samples, steps=1)
         self.limit = limit
 
     def moments(self):

@@ -12,10 +12,8 @@ from selection_cases import draw_problem
 
 from jaxrace.selection import (
     ActiveRanking,
-    ByNumber,
     MlPocbam,
     NormalScores,
-    Ocba,
     PairwiseRace,
     Pocbam,
     Top,
@@ -33,13 +31,16 @@ from jaxrace.selection import (
     thurstone,
 )
 from jaxrace.selection.pocbam import fitted_moments
+from papers.top_k.ocba import Ocba
+from papers.top_k.poker_topk import MatchWork
+from papers.top_k.stationary import StationaryMlPocbam
 
 slow = pytest.mark.slow
 
 SELECTORS = [
     Pocbam(4, 2),
     ActiveRanking(4, 2),
-    pytest.param(MlPocbam(4, 2, fit="swept"), marks=slow),
+    pytest.param(MlPocbam(4, 2), marks=slow),
     pytest.param(Ocba(4, 2), marks=slow),
     pytest.param(Top(4, 2), marks=slow),
     pytest.param(PairwiseRace(4, 2, ranking="random_walk"), marks=slow),
@@ -47,7 +48,7 @@ SELECTORS = [
 
 
 def name_of(selector):
-    kinds = [getattr(selector, name, "") for name in ("fit", "radius", "ranking", "width")]
+    kinds = [getattr(selector, name, "") for name in ("radius", "ranking", "width")]
     return "-".join([type(selector).__name__, *filter(None, kinds)])
 
 
@@ -97,7 +98,7 @@ def test_the_driver_does_what_ask_and_tell_do(selector):
 
 @pytest.mark.parametrize(
     "selector",
-    [Pocbam(4, 2), pytest.param(MlPocbam(4, 2, fit="followed"), marks=slow)],
+    [Pocbam(4, 2), pytest.param(StationaryMlPocbam(4, 2, follows=True), marks=slow)],
     ids=name_of,
 )
 def test_batches_of_the_driver_are_those_of_ask_many_and_tell_many(float64, selector):
@@ -123,7 +124,7 @@ def test_batches_of_the_driver_are_those_of_ask_many_and_tell_many(float64, sele
         np.testing.assert_array_equal(log.selected[record], result.selected)
         np.testing.assert_allclose(log.confidence[record], result.confidence, rtol=1e-6)
     assert repeats > 0
-    if isinstance(selector, MlPocbam) and selector.fit == "followed":
+    if isinstance(selector, StationaryMlPocbam):
         scores, gamma = state.scores, np.asarray(state.model.qualities)
         n, m, v = (np.asarray(x) for x in (scores.counts, scores.means, scores.variances))
         gradient = reference.profile_gradient(gamma, n, m, reference.likely(n, v))
@@ -146,12 +147,18 @@ def test_the_driver_decides_a_race_as_ask_and_tell_do():
 def test_equal_pairs_of_a_batch_are_numbered_one_after_the_other():
     """There is one pair: after the warm-up it is compared four times at once, and again."""
     selector = Uniform(2, 1)
-    params, compare = selector.params(), ByNumber(lambda number, problem, i, j: problem[number])
+    params = selector.params()
+
+    def numbered(number, problem, first, second):
+        return problem[number]
+
     scores = jnp.array([3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0])
 
     @functools.partial(jax.jit, static_argnums=0)
     def told(batch):
-        work = driver.SelectionWork(selector, compare, 11, 8, params, batch)
+        work = MatchWork(
+            selector, lambda number, problem, i, j: problem[number], 11, 8, params, batch
+        )
         return work.advanced(work.init(driver.SelectionJob(jax.random.key(0), scores)))
 
     at_once, one_by_one = told(4), told(1)
@@ -199,7 +206,7 @@ def test_recorded_scores_are_drawn_from_those_of_the_pair():
 
 
 def test_the_index_is_that_of_the_reference():
-    selector, (means, deviations) = MlPocbam(5, 2, fit="restarted"), draw_problem(0, 5, noise=0.3)
+    selector, (means, deviations) = StationaryMlPocbam(5, 2), draw_problem(0, 5, noise=0.3)
     params = selector.params()
     pairs = np.stack(np.triu_indices(5, 1), 1)[np.arange(40) % 10]
     scores = np.random.default_rng(0).normal(means[tuple(pairs.T)], deviations[tuple(pairs.T)])
@@ -207,7 +214,10 @@ def test_the_index_is_that_of_the_reference():
 
     @jax.jit
     def index_of(state):
-        observed, fitted = observed_moments(state.scores), fitted_moments(state.scores, state.model)
+        observed, fitted = (
+            observed_moments(state.scores),
+            fitted_moments(state.scores, selector.qualities(state)),
+        )
         return observed, fitted, intransitivity_index(observed, fitted)
 
     observed, fitted, index = index_of(state)

@@ -9,7 +9,9 @@ import pytest
 from reference import selection_rounds as reference
 from selection_cases import Normals, choose, selected
 
-from jaxrace.selection import ActiveRanking, Ocba, PairwiseRace, Pocbam, ScoreSelector, Top
+from jaxrace.selection import ActiveRanking, PairwiseRace, Pocbam, ScoreSelector, Top
+from papers.selections.runs import match_bounds
+from papers.top_k.ocba import Ocba
 
 PURPOSES = ("select", "rise", "sink")  # of a match, by the phase of TOP
 
@@ -45,7 +47,7 @@ def test_top_plays_the_same_matches(float64, num_options, top, repetitions):
         assert selector.result(state, params).ranking[:top].tolist() == oracle.chosen
         assert matches == oracle.matches
         assert int(state.time) == repetitions * len(matches)
-        least, most = selector.match_bounds
+        least, most = match_bounds(selector)
         assert least <= len(matches) <= most
         in_groups = matches.count(("select", 0))
         assert in_groups == num_options - top

@@ -13,23 +13,24 @@ from jaxrace.selection import (
     HybridPocbam,
     KnowledgeGradient,
     MlPocbam,
-    Ocba,
     Pocbam,
     Uniform,
     observed_moments,
 )
 from jaxrace.selection.scores import counted, no_scores
+from papers.top_k.ocba import Ocba
+from papers.top_k.stationary import StationaryMlPocbam
 
 SELECTORS = {
     "uniform": (partial(Uniform, warm_up=2), reference.UniformReference),
     "pocbam": (Pocbam, reference.PocbamReference),
-    "restarted": (partial(MlPocbam, fit="restarted"), reference.MlPocbamReference),
+    "restarted": (StationaryMlPocbam, reference.MlPocbamReference),
     "followed": (
-        partial(MlPocbam, fit="followed"),
+        partial(StationaryMlPocbam, follows=True),
         partial(reference.MlPocbamReference, warm_start=True),
     ),
-    "swept": (partial(MlPocbam, fit="swept"), partial(reference.MlPocbamReference, steps=1)),
-    "hybrid": (partial(HybridPocbam, fit="restarted"), reference.HybridReference),
+    "swept": (MlPocbam, partial(reference.MlPocbamReference, steps=1)),
+    "hybrid": (HybridPocbam, reference.HybridReference),
     "pkg": (KnowledgeGradient, reference.KnowledgeGradientReference),
     "ocba": (Ocba, reference.OcbaReference),
 }
@@ -62,7 +63,7 @@ def take_over_fit(selector, state, oracle):
     n, m, v = oracle.scores.n, oracle.scores.m, oracle.scores.v
     v = reference.likely(n, v, oracle.pooled_samples)
     gamma = np.asarray(state.model.qualities)
-    begin = oracle.gamma if oracle.fitted_at >= 0 and selector.fit == "followed" else None
+    begin = oracle.gamma if oracle.fitted_at >= 0 and selector.follows else None
     begin = reference.start(n, m, v)[0] if begin is None else begin
     total = n.sum() / 2
     assert np.abs(reference.profile_gradient(gamma, n, m, v)).max() < 1e-6 * total
@@ -99,7 +100,7 @@ def test_agrees_with_the_reference_step_by_step(
         score = compare(*expected)
         oracle.tell(*expected, score)
         state = selector.tell(state, list(expected), score, params)
-        if isinstance(selector, MlPocbam) and selector.fit != "swept" and oracle.is_ready():
+        if isinstance(selector, StationaryMlPocbam) and oracle.is_ready():
             take_over_fit(selector, state, oracle)
         result = selector.result(state, params)
         np.testing.assert_allclose(result.confidence, oracle.confidence(), rtol=1e-5, atol=1e-12)
@@ -185,7 +186,7 @@ def play_with_a_constant_pair(selector):
     "selector",
     [
         Pocbam(4, 1),
-        MlPocbam(4, 1, fit="swept"),
+        MlPocbam(4, 1),
         Ocba(4, 1),
     ],
 )
@@ -199,7 +200,7 @@ def test_a_pair_without_variance_does_not_stop_the_others(selector):
 
 
 def test_a_pair_without_variance_keeps_a_little_of_what_others_have():
-    selector = MlPocbam(4, 1, fit="followed")
+    selector = StationaryMlPocbam(4, 1, follows=True)
     params = selector.params()
     state = play_with_a_constant_pair(selector)
     n, m, v = (np.asarray(x, np.float64) for x in dataclasses.astuple(state.scores))

@@ -1,18 +1,26 @@
-"""Bandits whose arms pay 1 or 0: what SAVAGE is compared with. Axes: K arms."""
+"""Arms that pay 1 or 0: two problems, and bandits beside SAVAGE. Axes: K arms."""
 
 import abc
 import dataclasses
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
+from numpy.typing import ArrayLike
 
 from jaxrace import kernels
 from jaxrace.core.protocol import pytree, verb
-from jaxrace.core.validation import require_float32_probability, require_number
+from jaxrace.core.validation import (
+    require_float32_probability,
+    require_number,
+)
 from jaxrace.dueling.base import DecisionAlgorithm
-from jaxrace.dueling.decisions import Decision
+from jaxrace.dueling.problems import Problem, arms
 from jaxrace.kernels import first_best, pick
+from papers.savage.questions import Counting, NextBest
+
+# Of the 100 arms of Urvoy et al. 2013, section 5.1.
+URVOY_MEANS = (0.95, *3 * (0.9,), 0.55, *5 * (0.5,), *90 * (0.0,))
 
 
 @pytree
@@ -44,7 +52,7 @@ class ArmBandit(DecisionAlgorithm):
             raise ValueError(
                 f"decision: expected one about {self.num_arms} arms that pay, got {self.decision}"
             )
-        if self.wrapped and type(self.decision).utilities is Decision.utilities:
+        if self.wrapped and not hasattr(self.decision, "utilities"):
             raise ValueError(f"decision: expected one that gives arms a worth, got {self.decision}")
 
     @property
@@ -72,14 +80,14 @@ class ArmBandit(DecisionAlgorithm):
 
     def value(self, state: ArmState) -> jax.Array:
         """What an arm seems to be worth, float32 [K]."""
-        return self.decision.utilities(state.mean) if self.wrapped else state.mean
+        return cast(Any, self.decision).utilities(state.mean) if self.wrapped else state.mean
 
 
 @dataclasses.dataclass(frozen=True)
 class UniformArms(ArmBandit):
     """An arm at random.
 
-    >>> from jaxrace.dueling import Best
+    >>> from papers.savage.questions import Best
     >>> algorithm = UniformArms(3, Best(3))
     >>> algorithm.ask(jax.random.key(0), algorithm.init(None), None).shape
     (1,)
@@ -126,9 +134,10 @@ class IndexBandit(ArmBandit):
 class Ucb1(IndexBandit):
     """UCB1 (Auer et al. 2002): mean + sqrt(2 ln t / n).
 
-    >>> from jaxrace.dueling import Best, arms, play
+    >>> from jaxrace.dueling import run
+    >>> from papers.savage.questions import Best
     >>> algorithm, problem = Ucb1(3, Best(3)), arms([0.1, 0.2, 0.9], [0.1, 0.2, 0.9])
-    >>> log = play(algorithm, jax.random.key(0), problem, 200, algorithm.params(), records=1)
+    >>> log = run(algorithm, jax.random.key(0), problem, 200, algorithm.params(), records=1)
     >>> log.recommended.tolist()
     [2]
     """
@@ -144,9 +153,10 @@ class Ucb1(IndexBandit):
 class KlUcb(IndexBandit):
     """KL-UCB (Garivier and Cappe 2011): max {q : n kl(mean, q) <= ln t}.
 
-    >>> from jaxrace.dueling import Best, arms, play
+    >>> from jaxrace.dueling import run
+    >>> from papers.savage.questions import Best
     >>> algorithm, problem = KlUcb(3, Best(3)), arms([0.1, 0.2, 0.9], [0.1, 0.2, 0.9])
-    >>> log = play(algorithm, jax.random.key(0), problem, 200, algorithm.params(), records=1)
+    >>> log = run(algorithm, jax.random.key(0), problem, 200, algorithm.params(), records=1)
     >>> log.recommended.tolist()
     [2]
     """
@@ -169,9 +179,10 @@ class ActionElimination(ArmBandit):
     After every round the arms go that are 2 alpha_t behind the best one, with
     alpha_t = sqrt(ln(c K t^2 / delta) / t) and c = 5. The last one is played on.
 
-    >>> from jaxrace.dueling import Best, arms, play
+    >>> from jaxrace.dueling import run
+    >>> from papers.savage.questions import Best
     >>> algorithm, problem = ActionElimination(3, Best(3)), arms([0, 0, 1], [0, 0, 1])
-    >>> log = play(algorithm, jax.random.key(0), problem, 1000, algorithm.params(), records=1)
+    >>> log = run(algorithm, jax.random.key(0), problem, 1000, algorithm.params(), records=1)
     >>> log.recommended.tolist(), bool(log.settled_at > 0)
     ([2], True)
     """
@@ -204,3 +215,34 @@ class ActionElimination(ArmBandit):
         is_open = before.settled_at == 0
         kept = jax.tree.map(lambda new, old: jnp.where(is_open, new, old), told, before)
         return dataclasses.replace(kept, time=state.time)
+
+
+def rigged_bandit(means: ArrayLike = URVOY_MEANS, skipped: int = 4) -> Problem:
+    """Arms of which the best few are worth nothing (Urvoy et al. 2013, sections 3.1 and 5.1).
+
+    For algorithms that look for ``NextBest(K, skipped)``: regret is how much less the recommended
+    arm is worth than the best one that counts. Arms pay with probability ``means`` [K], those of
+    the paper's figure 3 unless given; the ``skipped`` best are worth nothing.
+
+    >>> rigged_bandit([0.75, 0.25, 0.5], skipped=1).losses.tolist()
+    [0.5, 0.25, 0.0]
+    """
+    chances = jnp.asarray(means, jnp.float32)
+    return arms(chances, NextBest(len(chances), skipped).utilities(chances))
+
+
+def counting_bandit(
+    means: ArrayLike = URVOY_MEANS, above: float = 0.4, below: float = 0.6
+) -> Problem:
+    """Arms of which one wants to know how many pay with a probability between two limits.
+
+    For algorithms that look for ``Counting(K, above, below)`` (Urvoy et al. 2013, supplement B.5):
+    regret is by how much the recommended count is wrong, one loss for each of 0 to K. The ``means``
+    [K] are those of the paper's figure 3 unless given.
+
+    >>> counting_bandit([0.75, 0.5, 0.25]).losses.tolist()
+    [1.0, 0.0, 1.0, 2.0]
+    """
+    chances = jnp.asarray(means, jnp.float32)
+    right = Counting(len(chances), above, below).decide(chances).astype(jnp.float32)
+    return arms(chances, -abs(jnp.arange(len(chances) + 1, dtype=jnp.float32) - right))

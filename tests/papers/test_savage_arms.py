@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import math
 
 import jax
 import jax.numpy as jnp
@@ -12,19 +13,16 @@ from error_rates import upper_limit
 from reference import arm_bandits as reference
 from reference.savage import Question
 
-from jaxrace.dueling import (
+from jaxrace.dueling import CopelandWinner, Savage, arms, run, step_keys
+from papers.savage.arms import (
     ActionElimination,
-    Best,
-    Counting,
     KlUcb,
-    NextBest,
-    Savage,
     Ucb1,
     UniformArms,
-    arms,
-    play,
-    step_keys,
+    counting_bandit,
+    rigged_bandit,
 )
+from papers.savage.questions import Best, Counting, NextBest
 
 CHANCES = np.array([0.25, 0.85, 0.6, 0.1, 0.7], np.float32)
 SETTINGS = [
@@ -107,7 +105,7 @@ DELTA = 0.1
 
 @functools.partial(jax.jit, static_argnums=0)
 def run_many(algorithm, problem, params, keys):
-    return jax.vmap(lambda key: play(algorithm, key, problem, 2400, params, 1))(keys)
+    return jax.vmap(lambda key: run(algorithm, key, problem, 2400, params, 1))(keys)
 
 
 def eliminate(factor, runs):
@@ -144,7 +142,7 @@ def test_play_is_the_loop_of_the_verbs():
     """And its regret is that of recommending."""
     algorithm = Ucb1(5, NextBest(5, 2), wrapped=True)
     values = np.where(CHANCES >= 0.7, 0, CHANCES)
-    log = play(algorithm, jax.random.key(7), arms(CHANCES, values), 300, algorithm.params(), 10)
+    log = run(algorithm, jax.random.key(7), arms(CHANCES, values), 300, algorithm.params(), 10)
     _, best, *_ = listed(algorithm, 300, algorithm.params(), 7)
     losses = (values.max() - values)[best].reshape(10, 30).sum(1)
     np.testing.assert_allclose(log.regret[:, 0], losses, rtol=1e-5)
@@ -175,13 +173,45 @@ def test_what_is_told_must_be_an_arm():
         algorithm.tell(state, np.array([0]), 2, algorithm.params())
     problem = arms(np.array([0.1, 0.2]), np.array([0.1, 0.2]))
     with pytest.raises(ValueError, match="problem: expected probabilities"):
-        play(algorithm, jax.random.key(0), problem, 10, algorithm.params(), 1)
+        run(algorithm, jax.random.key(0), problem, 10, algorithm.params(), 1)
 
 
 def test_problems_have_a_utility_of_every_decision():
     means = [0.1, 0.2, 0.5]
     algorithm = Savage(3, Counting(3))
-    play(algorithm, jax.random.key(0), arms(means, [0, 1, 2, 1]), 9, algorithm.params(), 1)
+    run(algorithm, jax.random.key(0), arms(means, [0, 1, 2, 1]), 9, algorithm.params(), 1)
     for other, utilities in ((algorithm, means), (Ucb1(3, Best(3)), [0.1])):
         with pytest.raises(ValueError, match=r"^problem: expected a utility of each of \d decisio"):
-            play(other, jax.random.key(0), arms(means, utilities), 9, other.params(), 1)
+            run(other, jax.random.key(0), arms(means, utilities), 9, other.params(), 1)
+
+
+def test_the_rigged_bandit_pays_for_the_next_best_arm():
+    """The two best of five are worth nothing; ties go to the first arm."""
+    problem = rigged_bandit([0.5, 0.9, 0.5, 0.25, 0.75], skipped=2)
+    assert np.asarray(problem.losses).tolist() == [0, 0.5, 0, 0.25, 0.5]
+    assert problem.probabilities.tolist() == pytest.approx([0.5, 0.9, 0.5, 0.25, 0.75])
+    whole = np.asarray(rigged_bandit().losses)
+    assert np.flatnonzero(whole == 0).tolist() == [4]
+    assert whole[:6] == pytest.approx([0.55] * 4 + [0, 0.05], abs=1e-6)
+
+
+def test_the_counting_bandit_costs_what_the_count_is_off():
+    problem = counting_bandit([0.1, 0.3, 0.5, 0.9], above=0.2, below=0.6)
+    assert np.asarray(problem.losses).tolist() == [2, 1, 0, 1, 2]
+    whole = np.asarray(counting_bandit().losses)
+    assert whole.tolist() == [abs(n - 6) for n in range(101)]
+
+
+BAD = [
+    (lambda: Ucb1(4, Best(3)), "decision: expected one about 4 arms"),
+    (lambda: KlUcb(3, CopelandWinner(3)), "decision: .* about 3 arms that pay"),
+    (lambda: KlUcb(3, Best(3)).params(math.nan), "scale: expected"),
+    (lambda: rigged_bandit([0.5, 0.6], 2), "skipped: expected"),
+    (lambda: counting_bandit([[0.5, 0.6]]), "means: expected"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), BAD)
+def test_bad_numbers_are_named(make, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        make()

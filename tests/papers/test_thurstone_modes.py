@@ -3,18 +3,20 @@
 The likelihood has several modes; both searches end in one, and now and then not in the same.
 """
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import selection as reference
 from reference.thurstone_lbfgs import fit_lbfgs
-from selection_cases import draw_problem
+from selection_cases import Normals, draw_problem
 
-from jaxrace import kernels
-from jaxrace.kernels import thurstone
+from jaxrace.selection.scores import all_told
+from papers.top_k import stationary
 
-fit_thurstone = jax.jit(kernels.fit_thurstone)
+fit_thurstone = jax.jit(stationary.fit_thurstone)
 
 
 def draw_scores(seed, noise, num_options=10, rounds=3, wins=False):
@@ -45,7 +47,7 @@ def compare_searches(noise, instances):
 def compare(scores, best, other, other_variances):
     """A row of ``compare_searches``."""
     n, m, v = scores
-    fit = fit_thurstone(n, m, v, kernels.thurstone_start(jnp.asarray(m)))
+    fit = fit_thurstone(n, m, v, stationary.thurstone_start(jnp.asarray(m)))
     gamma, total = np.asarray(fit.qualities), n.sum() / 2
     # Ours is a stationary point, and no lower than where it began.
     assert np.abs(reference.profile_gradient(gamma, *scores)).max() < 1e-6 * total
@@ -72,7 +74,7 @@ def test_climbs_as_high_as_scipy(noise):
         (n, m, v), _ = draw_scores(seed, noise, rounds=30)
         total = n.sum() / 2
         with jax.enable_x64(True):
-            fit = fit_thurstone(n, m, v, kernels.thurstone_start(jnp.asarray(m)))
+            fit = fit_thurstone(n, m, v, stationary.thurstone_start(jnp.asarray(m)))
         assert fit.converged
         height = reference.profile_log_likelihood(np.asarray(fit.qualities), n, m, v)
         before = reference.profile_log_likelihood(reference.start(n, m, v)[0], n, m, v)
@@ -87,7 +89,7 @@ def test_searches_end_with_a_small_gradient_on_wins_too(float64):
     """There likelihoods are so steep that rounding hides the last steps' gains."""
     for seed in range(8):
         n, m, v = draw_scores(seed, 0.0, wins=True)[0]
-        fit = fit_thurstone(n, m, v, kernels.thurstone_start(jnp.asarray(m)))
+        fit = fit_thurstone(n, m, v, stationary.thurstone_start(jnp.asarray(m)))
         begin, gamma, total = reference.start(n, m, v)[0], np.asarray(fit.qualities), n.sum() / 2
         before, height = (reference.profile_log_likelihood(g, n, m, v) for g in (begin, gamma))
         assert height >= before
@@ -101,7 +103,7 @@ def test_searches_end_with_a_small_gradient_on_wins_too(float64):
 @pytest.fixture
 def five_steps(monkeypatch):
     """Searches end after five steps; what JAX traced before, or traces here, is not for others."""
-    monkeypatch.setattr(thurstone, "_MOST_STEPS", 5)
+    monkeypatch.setattr(stationary, "_MOST_STEPS", 5)
     jax.clear_caches()
     yield
     jax.clear_caches()
@@ -112,7 +114,7 @@ def test_only_a_small_gradient_has_converged(float64, five_steps):
     found = set()
     for seed in range(8):
         n, m, v = draw_scores(seed, 0.0, rounds=30)[0]
-        fit = fit_thurstone(n, m, v, kernels.thurstone_start(jnp.asarray(m)))
+        fit = fit_thurstone(n, m, v, stationary.thurstone_start(jnp.asarray(m)))
         gradient = np.abs(reference.profile_gradient(np.asarray(fit.qualities), n, m, v)).max()
         spread = np.sqrt((n * (v + m**2)).sum() / n.sum())
         assert bool(fit.converged) == (gradient * spread <= 1e-7 * n.sum() / 2)
@@ -125,7 +127,7 @@ def test_what_is_no_number_never_converges(bad):
     (n, m, v), _ = draw_scores(0, 0.0)
     for place in (m, v):
         kept, place[0, 1] = place[0, 1], bad
-        fit = fit_thurstone(n, m, v, kernels.thurstone_start(jnp.asarray(m)))
+        fit = fit_thurstone(n, m, v, stationary.thurstone_start(jnp.asarray(m)))
         assert not fit.converged
         place[0, 1] = kept
 
@@ -141,11 +143,43 @@ def test_the_inverse_of_a_changed_pair_is_that_of_the_changed_matrix(float64):
         return np.linalg.pinv(np.diag(weights.sum(1)) - weights)
 
     before = jnp.asarray(pseudo_inverse(weights))
-    fit = kernels.ThurstoneFit(jnp.zeros(5), before, jnp.bool_(True))
-    got = kernels.with_changed_pair(
+    fit = stationary.ThurstoneFit(jnp.zeros(5), before, jnp.bool_(True))
+    got = stationary.with_changed_pair(
         fit, jnp.array([1, 3]), jnp.asarray(weights[1, 3]), jnp.asarray(4.5)
     )
     np.testing.assert_allclose(got.inverse, pseudo_inverse(changed), atol=1e-12)
+
+
+def test_the_inverse_follows_the_pair_that_was_told(float64):
+    """By Sherman and Morrison it is the inverse of the Hessian with the new score."""
+    selector = stationary.StationaryMlPocbam(5, 2, follows=True)
+    params, compare = selector.params(), Normals(2, 5)
+    state = selector.init(params)
+    for number in range(selector.opening + 20):
+        i, j = selector.ask(jax.random.key(number), state, params).tolist()
+        state = selector.tell(state, [i, j], compare(i, j), params)
+
+    def curvatures(scores):
+        v = reference.likely(np.asarray(scores.counts), np.asarray(scores.variances))
+        qualities = np.asarray(state.model.qualities)
+        squares = (np.asarray(scores.means) - qualities[:, None] + qualities) ** 2
+        ones = (v + squares) ** 2 + np.eye(5)
+        return np.asarray(scores.counts) * (v - squares) / ones
+
+    def laplacian(weights):
+        return np.diag(weights.sum(1)) - weights
+
+    # Exactly the inverse before, so that what follows is the update alone.
+    before = np.linalg.pinv(laplacian(curvatures(state.scores)))
+    model = dataclasses.replace(state.model, inverse=jnp.asarray(before))
+    pairs = jnp.array([[0, 3], [1, 2], [0, 3]])
+    new = all_told(state.scores, pairs, jnp.array([0.4, -0.2, 0.1]))
+    followed = stationary.followed_inverse(model, state.scores, new, pairs, 0.0).inverse
+    # A second sample of a pair in one batch sees the first one: all end with the new scores.
+    after = np.linalg.pinv(laplacian(curvatures(new)))
+    center = np.eye(5) - 1 / 5
+    np.testing.assert_allclose(center @ followed @ center, after, rtol=1e-6, atol=1e-9)
+    assert np.abs(after - before).max() > 1e-3
 
 
 @pytest.mark.slow
@@ -158,7 +192,7 @@ def test_how_far_rounding_lets_float32_come(wins, most, capsys):
         v = np.maximum(v, 1e-6 * v[n > 0].mean())
         arrays = (jnp.asarray(x, jnp.float32) for x in (m, v))
         fit = fit_thurstone(
-            jnp.asarray(n, jnp.int32), *arrays, kernels.thurstone_start(jnp.float32(m))
+            jnp.asarray(n, jnp.int32), *arrays, stationary.thurstone_start(jnp.float32(m))
         )
         gradient = reference.profile_gradient(np.asarray(fit.qualities, float), n, m, v)
         spread = np.sqrt((n * (v + m**2)).sum() / n.sum())

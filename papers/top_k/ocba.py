@@ -7,11 +7,17 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
-from jaxrace.core.protocol import pytree, verb
+from jaxrace.core.protocol import make_params, pytree, verb
 from jaxrace.core.validation import require_integer
 from jaxrace.selection.base import Selector, Standing
-from jaxrace.selection.score_selector import ScoreParams, score_params
-from jaxrace.selection.scores import LEAST_VARIANCE, first_of_fewest, or_square, welford
+from jaxrace.selection.rounds import random_other
+from jaxrace.selection.scores import (
+    LEAST_VARIANCE,
+    ScoreParams,
+    first_of_fewest,
+    or_square,
+    welford,
+)
 
 # Options whose needs differ by less, relatively, are equally needy.
 _ROUNDING = 1e-5
@@ -58,7 +64,7 @@ class Ocba(Selector):
 
     def params(self, confidence: float = 1.0) -> ScoreParams:
         """The numbers, as ``ScoreSelector.params``."""
-        return score_params(confidence)
+        return make_params(ScoreParams, confidence=confidence)
 
     @verb
     def init(self, params: ScoreParams) -> OcbaState:
@@ -114,10 +120,3 @@ class Ocba(Selector):
         pooled = or_square(squares.sum() / total, state.means)
         degrees = jnp.maximum(degrees, 1).astype(squares.dtype)
         return jnp.maximum(squares / degrees, LEAST_VARIANCE * pooled)
-
-
-def random_other(option: jax.Array, uniform: jax.Array, num_options: int) -> jax.Array:
-    """Another option, each with the same probability, int32 []."""
-    others = num_options - 1
-    step = jnp.minimum((uniform * others).astype(jnp.int32), others - 1)
-    return (option + 1 + step) % num_options
