@@ -3,28 +3,18 @@
 Block m of a pair are the runs with the same numbers of both options. A permutation p matches
 independent runs, and a bet is placed on each match:
 
-    F_m = mean over p of  prod_a (1 + lambda (d(x^a, y^p(a)) - mu)),   p(a) = u a + v modulo b,
+    F_m = mean over p of  prod_a (1 + lambda (d(x^a, y^p(a)) - mu))    (``levels.log_factors``)
 
-u = 1 .. b - 1, v = 0 .. b - 1, b a prime. If E d <= mu, then E F_m <= 1: docs/tables.md.
+If E d <= mu, then E F_m <= 1: docs/tables.md.
 """
 
 import dataclasses
-import functools
 from collections.abc import Callable
 
 import numpy as np
 
-from jaxrace.evidence.levels import Bets
-from jaxrace.evidence.process import (
-    MOST_NUMBERS,
-    FloatArray,
-    IntArray,
-    Process,
-    cut_bets,
-    in_chunks,
-    least_wins,
-    log_mixture,
-)
+from jaxrace.evidence.levels import Bets, FloatArray, IntArray, cut_bets, log_factors, log_sum
+from jaxrace.evidence.process import MOST_NUMBERS, Process, in_chunks, least_wins
 
 # Differences [b, b, P] of the runs start .. start + b of the options in two lists, all three [P].
 Differences = Callable[[IntArray, IntArray, IntArray, int], np.ndarray]
@@ -60,7 +50,7 @@ class BlockPairs:
     def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
         """The e-processes of ordered pairs; see ``process.Pairs``."""
         null = np.broadcast_to(np.asarray(null, float), first.shape)
-        bets = cut_bets(self.bets.bets, null)  # [L, P]
+        bets = cut_bets(np.array(self.bets.bets)[:, None], null)  # [L, P]
         complete = self.complete()
         shared = np.minimum(complete[first], complete[second])
         log_bets = np.zeros(bets.shape)
@@ -88,7 +78,7 @@ class BlockPairs:
                 sums[at] += np.where(counts, total, 0.0).sum(1) * (unit // size**2)
                 so_far = log_bets[:, at, None] + np.where(counts, logs, 0.0).cumsum(2)
                 log_bets[:, at] = so_far[..., -1]
-                log_e = log_mixture(np.moveaxis(so_far, 0, -1), self.bets.weights)
+                log_e = log_sum(so_far + np.log(self.bets.weights)[:, None, None], 0)
                 now = np.where(counts, log_e, -np.inf)
                 highest[at] = np.maximum(highest[at], now.max(1))
             number += len(blocks)
@@ -112,30 +102,3 @@ def block_values(
     """The numbers [K, N] in blocks of pairs, [b, 1, P] and [1, b, P]; see ``Differences``."""
     runs = start + np.arange(size)[:, None]
     return values[first, runs][:, None], values[second, runs][None]
-
-
-def log_factors(differences: FloatArray, bets: FloatArray) -> FloatArray:
-    """ln F of one block of P pairs, [L, P]; differences [b, b, P], bets [L, P].
-
-    Pairs are the minor-most axis: all is done for many at once.
-
-    >>> won = np.ones((2, 2, 1))  # both runs beat both: (1 + 1/2)^2
-    >>> print(np.exp(log_factors(won, np.array([[0.5]]))))
-    [[2.25]]
-    """
-    factors = 1 + differences[:, :, None] * bets
-    matches = _matches(len(differences))
-    total, product = np.zeros(bets.shape), np.empty(bets.shape)
-    for match in matches:
-        product[:] = factors[0, match[0]]
-        for run, other in enumerate(match[1:], 1):
-            product *= factors[run, other]
-        total += product
-    return np.log(total / len(matches))
-
-
-@functools.cache
-def _matches(size: int) -> list[list[int]]:
-    """Of each permutation p(0), ..., p(b - 1)."""
-    shifts = [(slope, shift) for slope in range(1, size) for shift in range(size)]
-    return [[(slope * run + shift) % size for run in range(size)] for slope, shift in shifts]

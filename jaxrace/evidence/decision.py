@@ -1,25 +1,29 @@
 """Who is certainly best, who may be, and for which pairs more runs would help.
 
-On the host, and as part of the programs of races, which give arrays of JAX and ``xp``, the module
-that computes with them. The theorems are in docs/tables.md. Axes: K options; arrays [K, K] are
-about "i over j".
+Tables compute with NumPy; compiled races give arrays of JAX and its module as ``xp``. The theorems
+are in docs/tables.md. Axes: K options; arrays [K, K] are about "i over j".
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jaxrace.evidence.process import FloatArray, IntArray
+from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray
 
-BoolArray = NDArray[np.bool_]
 Certificate = Literal["dominance", "counts"]
 
+# How a race stands, and the words for it.
+RUNNING, DOMINANCE, COUNTS, EXHAUSTED, GIVEN_UP = range(5)
+CERTIFICATES = ("running", "dominance", "counts", "exhausted", "given up")
+
 # How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for. With 5
-# of it, guesses from independent runs are as good as those of a race that runs all options that are
-# not settled; on shared tasks more than 1 costs more than it brings.
+# guesses from independent runs are as good as those of a race that runs all undecided options; on
+# shared tasks more than 1 costs more than it brings.
 SLACK, SHARED_SLACK = 5.0, 1.0
+
+_MOST_LISTED = 8  # names in a line
 
 # Sums of estimates, and evidence, that agree in so many digits are equal.
 DIGITS = 9
@@ -60,8 +64,16 @@ class Doubt(NamedTuple):
     served: Any  # bool [K, K], those of them that are behind, or hardly ahead
 
 
+class Verdict(NamedTuple):
+    """What comes of a look at a race."""
+
+    certificate: Any  # int32 [], a number of ``CERTIFICATES``
+    doubtful: Any  # bool [K, K], pairs that more runs are for
+    asked: Any  # bool [K], options that are run next
+
+
 class Decision(NamedTuple):
-    """What comes of it."""
+    """What comes of a look at a table."""
 
     ranking: IntArray  # [K], options, best first
     wins: IntArray  # [K], options that one is over, or looks better than
@@ -114,6 +126,37 @@ def in_doubt(
     least = xp.where(doubtful, seen.highest, xp.inf).min()
     served = doubtful & (level - seen.highest >= level - least - slack)
     return Doubt(dominates, is_counted, doubtful, served)
+
+
+def certify(
+    seen: Seen,
+    leads: Any,
+    progress: Any,
+    most: Any,
+    level: Any,
+    slack: Any,
+    *,
+    is_tolerant: Any,
+    by_counts: bool = True,
+    reach: Any = None,
+    xp: Any = np,
+) -> Verdict:
+    """Does a race certify the options that lead, bool [K], ask for more, or end?
+
+    It ends where a pair in doubt has ``most`` blocks or tasks, int32 []; options have made
+    ``progress``, int32 [K]. It gives up where a pair lacks more than its ``reach`` [K, K].
+    """
+    found = in_doubt(seen, leads, level, slack, is_tolerant=is_tolerant, by_counts=by_counts, xp=xp)
+    doubtful = found.doubtful
+    used_up = doubtful & (xp.minimum(progress[:, None], progress[None, :]) >= most)
+    ends = used_up.any() | ~doubtful.any()
+    certificate = xp.where(ends, xp.int32(EXHAUSTED), xp.int32(RUNNING))
+    if reach is not None:
+        hopeless = ~ends & (doubtful & (level - seen.highest > reach)).any()
+        certificate = xp.where(hopeless, xp.int32(GIVEN_UP), certificate)
+    certificate = xp.where(found.is_counted, xp.int32(COUNTS), certificate)
+    certificate = xp.where(found.dominates, xp.int32(DOMINANCE), certificate)
+    return Verdict(certificate, doubtful, behind(found.served, progress) & (certificate == RUNNING))
 
 
 def decide(
@@ -193,6 +236,34 @@ def who_may_help(
     is_open = undecided & ~used_up & ~both_alike
     first = is_open & (doubtful | doubtful.T)
     return first if first.any() else is_open
+
+
+def who_may(by: str, top: int, possible: Sequence[str], sure: Sequence[str], count: int) -> str:
+    """Who may be among the best kappa of so many: what theorem 4 of docs/tables.md proves.
+
+    >>> who_may("wins", 1, ["a", "b"], [], 3), who_may("mean", 2, ["a", "b", "c"], ["a"], 4)
+    ('only a, b can be better than each of the others', 'the best 2 are among a, b, c; certainly a')
+    """
+
+    def listed(names: Sequence[str]) -> str:
+        hidden = len(names) - _MOST_LISTED
+        return ", ".join(names[:_MOST_LISTED]) + (f" and {hidden} more" if hidden > 0 else "")
+
+    if len(possible) == count and not sure:
+        return "either may be the better one" if count == 2 else "all of them may be among the best"
+    names = listed(possible)
+    others = "the other" if count == 2 else "each of the others"
+    among = names if len(possible) == top else f"among {names}"
+    if by == "wins":
+        claim = f"only {names} can be better than {others}"
+        if top > 1:
+            claim = f"if {top} are better than each of the others, they are {among}"
+    else:
+        one = names if len(possible) == 1 else f"one of {names}"
+        claim = f"the best is {one}" if top == 1 else f"the best {top} are {among}"
+    if not sure or len(possible) == top:
+        return claim
+    return f"{claim}; certainly {listed(sure)}"
 
 
 def _stand_ins(lacking: Any, highest: Any, strong: Any, xp: Any) -> Any:

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxrace.evidence.gamma import log_choose, log_factorial
-from jaxrace.tables.heads import names_clock
 
 # What chance does less often than this is warned of, or refused, in one call.
 WARNED, REFUSED = 1e-2, 1e-6
@@ -94,14 +93,9 @@ def require_independent(options: Sequence[Runs]) -> bool:
     return doubt is not None
 
 
-def require_no_clock(name: str, values: np.ndarray) -> None:
-    """Raise if what is called like a clock, and is sorted, would be raced as an option."""
-    rises = len(values) >= _LEAST_OF_CLOCK and values[0] != values[-1] and _is_sorted(values)
-    if rises and names_clock(name):
-        raise ValueError(
-            f"runs: expected scores of options, got column {name!r}, which is sorted: a clock or a "
-            "step? leave it out: --options (options=) names the columns of options"
-        )
+def rises(values: np.ndarray) -> bool:
+    """Are so many numbers sorted that chance hardly does it, as a clock or a step is?"""
+    return len(values) >= _LEAST_OF_CLOCK and values[0] != values[-1] and _is_sorted(values)
 
 
 def is_too_few(counts: ArrayLike) -> bool:

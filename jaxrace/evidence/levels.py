@@ -1,17 +1,27 @@
-"""How much evidence a verdict needs, and the bets that it comes from. Axes: K options, L bets.
+"""How much evidence a verdict needs, and the bets and factors that it comes from.
 
 The evidence of "i over j" is an e-process E_ij: it starts at 1, and if i is not over j it ever
-reaches 1 / alpha with a probability of at most alpha. A verdict is E_ij >= exp(level): the level
-shares delta among the statements that must not be wrong. The proofs are in docs/tables.md.
+reaches 1 / alpha with probability at most alpha. A verdict is E_ij >= exp(level): the level shares
+delta among the statements that must not be wrong. The proofs are in docs/tables.md.
 
-Bets are lambda in [0, 1), for differences d in [-1, 1]: a factor is 1 + lambda (d - mu), where mu
-is the mean of d under the null. The dominance race writes 2 lambda, in (0, 2), for d / 2.
+A factor of E is 1 + lambda (d - mu), for a difference d in [-1, 1] whose mean under the null is mu,
+and a bet lambda in [0, 1). The dominance race writes 2 lambda, in (0, 2), for d / 2. Tables compute
+with NumPy, in float64, and compiled races with JAX, in float32: functions of arrays take the module
+``xp``. Axes: K options, L bets, P pairs, b runs of a block.
 """
 
+import functools
 import math
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from jaxrace.core.validation import require_number
+import numpy as np
+from numpy.typing import NDArray
+
+from jaxrace.core.validation import BadArgument, require_number
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 By = Literal["wins", "mean"]
 Gaps = Literal["lost", "skip"]
@@ -44,7 +54,7 @@ def require_scale(by: By, low: float | None, high: float | None) -> None:
         for name, end in (("low", low), ("high", high)):
             require_number(name, end, -math.inf, most=_LARGEST_SCORE)
         if not low < high:
-            raise ValueError(f"low, high: expected low < high, got {low}, {high}")
+            raise BadArgument("low, high", "low < high", f"{low}, {high}")
 
 
 class Levels(NamedTuple):
@@ -153,3 +163,54 @@ def shared_bets(level: float, num_tasks: int | None = None) -> Bets:
         found = [bet for bet in found if bet < LARGEST_BET] + [LARGEST_BET]
         return Bets(tuple(found), tuple(dominance_weights(len(found))))
     return Bets(tuple(found), (1 / len(found),) * len(found))
+
+
+def cut_bets(bets: Any, mean: Any, growth: Any = 1.0, xp: Any = np) -> Any:
+    """The bets times ``growth``, for nulls of this mean; no factor is below 0.01.
+
+    Arguments are broadcast. The factor 1 + lambda (d - mean) falls with the mean, cut or not:
+    evidence against one null is evidence against all smaller ones.
+    """
+    return xp.minimum(bets * growth, (1 - LEAST_FACTOR) / xp.maximum(1 + mean, 1e-6))
+
+
+def frame_of_list(
+    null: Any, total: Any, number: Any, num_tasks: Any, xp: Any = np
+) -> tuple[Any, Any]:
+    """c_s, and by what bets grow, of task s = ``number`` in a list of N after the sum S_{s-1}.
+
+    c_s = (mu N - S_{s-1}) / (N - s + 1), lambda_s = lambda N / (N - s + 1): what is missing to the
+    null has ever fewer tasks to come from. A c_s below -1 is impossible, and any bet on it wins.
+    """
+    left = xp.maximum(num_tasks - number + 1, 1)
+    return xp.maximum((null * num_tasks - total) / left, -1.0), num_tasks / left
+
+
+def log_factors(differences: Any, bets: Any, xp: Any = np) -> Any:
+    """ln F of one block of P pairs, [L, P]; differences [b, b, P] in [-1, 1], bets [L, P].
+
+    A permutation matches the runs of two options, and each match has a factor:
+    F = mean over p of prod_a (1 + lambda d(x^a, y^p(a))), p(a) = u a + v modulo the prime b,
+    u = 1 .. b - 1, v = 0 .. b - 1.
+
+    >>> won = np.ones((2, 2, 1))  # both runs beat both: (1 + 1/2)^2
+    >>> print(np.exp(log_factors(won, np.array([[0.5]]))))
+    [[2.25]]
+    """
+    factors = 1 + differences[:, :, None] * bets
+    size = len(differences)
+    total = xp.zeros_like(factors[0, 0])
+    for slope in range(1, size):
+        # Sums of sums: rounding grows with b, and not with b^2.
+        of_slope = xp.zeros_like(total)
+        for shift in range(size):
+            matched = (factors[run, (slope * run + shift) % size] for run in range(size))
+            of_slope = of_slope + functools.reduce(xp.multiply, matched)
+        total = total + of_slope
+    return xp.log(total / (size * (size - 1)))
+
+
+def log_sum(logs: Any, axis: int = -1, xp: Any = np) -> Any:
+    """ln of the sum of exp(logs) along an axis."""
+    largest = logs.max(axis, keepdims=True)
+    return xp.log(xp.exp(logs - largest).sum(axis)) + largest.squeeze(axis)

@@ -10,10 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.evidence.levels import LEAST_FACTOR, Bets
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from jaxrace.evidence.levels import Bets, FloatArray, IntArray, cut_bets, log_sum
 
 # Numbers at once, in the largest array of a step: they stay in a processor's cache.
 MOST_NUMBERS = 2**17
@@ -119,36 +116,17 @@ def intervals(
     return lower, -lower_ends(pairs, second, first, level, -null)
 
 
-def log_mixture(log_bets: FloatArray, weights: tuple[float, ...]) -> FloatArray:
-    """ln E [...] of ln products [..., L]."""
-    values = log_bets + np.log(weights)
-    largest = values.max(-1)
-    return largest + np.log(np.exp(values - largest[..., None]).sum(-1))
-
-
-def cut_bets(
-    bets: tuple[float, ...], mean: FloatArray, growth: float | FloatArray = 1.0
-) -> FloatArray:
-    """lambda [L, ...] times ``growth`` for nulls of this mean [...]; no factor is below 0.01.
-
-    The factor 1 + lambda (d - mean) falls with the mean, cut or not: evidence against one null is
-    evidence against all smaller ones. Below -1 nothing needs to be cut.
-    """
-    most = (1 - LEAST_FACTOR) / np.maximum(1 + mean, 1e-12)
-    return np.minimum(np.multiply.outer(bets, np.broadcast_to(growth, mean.shape)), most)
-
-
 def least_wins(
     process: Process, null: float, mixture: Bets, level: float, at_once: int
 ) -> IntArray:
     """``Pairs.least_further`` where each factor is 1 + lambda (1 - mu), in steps of so many."""
-    bets = cut_bets(mixture.bets, np.asarray(null))
-    gain = np.log1p(bets * (1 - null)) * at_once
-    lacking = level - np.log(mixture.weights) - process.log_bets
+    gain = np.log1p(cut_bets(np.array(mixture.bets), null) * (1 - null)) * at_once
+    logs = process.log_bets + np.log(mixture.weights)
+    lacking = level - logs
     steps = np.ceil(lacking / gain).min(-1).clip(0).astype(int)  # by one of the bets alone
     while True:  # all together may need a little less
         fewer = np.maximum(steps - 1, 0)
-        log_e = log_mixture(process.log_bets + fewer[:, None] * gain, mixture.weights)
+        log_e = log_sum(logs + fewer[:, None] * gain)
         does = (log_e >= level) & (steps > 0)
         if not does.any():
             return np.where(process.highest >= level, 0, steps * at_once)

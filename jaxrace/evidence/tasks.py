@@ -1,18 +1,14 @@
 """Shared tasks: the e-process of options that ran on the same tasks, in one order.
 
 A pair's differences d_1, d_2, ... are those of the tasks, in their order, up to the last one that
-both have run, and S_s is the sum of the first s. Each has one factor 1 + lambda_s (d_s - c_s):
+both have run, and S_s is the sum of the first s. Each has one factor 1 + lambda_s (d_s - c_s). In a
+stream of tasks, which are alike and independent, c_s = mu and lambda_s = lambda; in a list of N
+tasks, in an order by lot, both are those of ``levels.frame_of_list``.
 
-    stream (tasks are alike and independent):  c_s = mu, lambda_s = lambda
-    list of N tasks, in an order by lot:       c_s = (mu N - S_{s-1}) / (N - s + 1),
-                                               lambda_s = lambda N / (N - s + 1)
-
-Bets on a list grow, because what is missing to its null has ever fewer tasks to come from.
-In a list, i over j is certain once S_s - (N - s) > mu N; and after N tasks it is S_N > mu N, and
-nothing else, that decides. A task that one of the two lacks counts as d = -1 until it is run: all
-factors grow with all d, so the evidence is at most that of the order without gaps, whatever they
-will be filled with, and it stays so as they are. Axes: K options, T tasks, R values of an option on
-a task, P pairs.
+In a list, i over j is certain once S_s - (N - s) > mu N; after N tasks S_N > mu N alone decides. A
+task that one of the two lacks counts as d = -1 until it is run: all factors grow with all d, so the
+evidence is at most that of the order without gaps, whatever fills them later.
+Axes: K options, T tasks, R values of an option on a task, P pairs.
 """
 
 import dataclasses
@@ -22,16 +18,17 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.evidence.levels import Bets, By, Gaps
-from jaxrace.evidence.process import (
+from jaxrace.evidence.levels import (
+    Bets,
+    By,
     FloatArray,
+    Gaps,
     IntArray,
-    Process,
     cut_bets,
-    in_chunks,
-    least_wins,
-    log_mixture,
+    frame_of_list,
+    log_sum,
 )
+from jaxrace.evidence.process import Process, in_chunks, least_wins
 
 # Sums of differences are as exact as this, per task: what is closer is a tie.
 _ROUNDING = 1e-9
@@ -98,18 +95,17 @@ class SharedPairs:
         if self.num_tasks is None:
             return least_wins(process, null, self.bets, level, 1)
         total, number = process.mean * process.common, process.common
-        log_bets = process.log_bets.copy()
+        logs = process.log_bets + np.log(self.bets.weights)
         further = np.where(process.highest >= level, 0, self.num_tasks - number)
         is_open = further > 0
         rounding = _ROUNDING * self.num_tasks
         for step in range(1, int(further.max(initial=0)) + 1):
-            left = np.maximum(self.num_tasks - number - step + 1, 1)
-            expected = (null * self.num_tasks - total - step + 1) / left
-            gains = 1 - np.maximum(expected, -1.0)
-            bets = cut_bets(self.bets.bets, expected, self.num_tasks / left)
-            log_bets += np.log(1 + bets * gains).T
-            surplus = total + step - (left - 1) - null * self.num_tasks
-            done = (log_mixture(log_bets, self.bets.weights) >= level) | (surplus > rounding)
+            task = number + step
+            expected, growth = frame_of_list(null, total + step - 1, task, self.num_tasks)
+            bets = cut_bets(np.array(self.bets.bets)[:, None], expected, growth)
+            logs += np.log(1 + bets * (1 - expected)).T
+            surplus = total + step - (self.num_tasks - task) - null * self.num_tasks
+            done = (log_sum(logs) >= level) | (surplus > rounding)
             further = np.where(is_open & done, np.minimum(further, step), further)
             is_open &= ~done
             if not is_open.any():
@@ -142,23 +138,21 @@ class SharedPairs:
         if self.num_tasks is None:
             expected, growth, surplus = null[:, None], 1.0, np.zeros((len(null), 0))
         else:
-            number = counts.cumsum(1)  # s
-            total = differences.cumsum(1)  # S_s
-            left = np.maximum(self.num_tasks - number + counts, 1)  # N - s + 1
-            expected = (null[:, None] * self.num_tasks - (total - differences)) / left
-            growth = self.num_tasks / left
+            number, total = counts.cumsum(1), differences.cumsum(1)  # s, S_s
+            of_pair = null[:, None]
+            expected, growth = frame_of_list(of_pair, total - differences, number, self.num_tasks)
             least = total - (self.num_tasks - number)  # of the sum over all tasks
-            surplus = least - (null * self.num_tasks)[:, None] - _ROUNDING * self.num_tasks
-        # A null of less than -1 is impossible, and certain to be rejected.
-        gains = differences - np.maximum(expected, -1.0)
-        logs = cut_bets(self.bets.bets, expected, growth) * gains  # [L, P, T]
+            surplus = least - (of_pair + _ROUNDING) * self.num_tasks
+        bets = cut_bets(np.array(self.bets.bets)[:, None, None], expected, growth)
+        logs = bets * (differences - np.maximum(expected, -1.0))  # [L, P, T]
         np.log(np.add(logs, 1, out=logs), out=logs)
-        logs = np.moveaxis(np.multiply(logs, counts, out=logs).cumsum(2), 0, -1)
-        if not logs.shape[1]:
-            return np.zeros((len(logs), logs.shape[2])), np.full(len(logs), -np.inf)
-        highest = np.where(counts, log_mixture(logs, self.bets.weights), -np.inf).max(1)
+        logs = np.multiply(logs, counts, out=logs).cumsum(2)
+        if not logs.shape[2]:
+            return np.zeros((len(null), len(logs))), np.full(len(null), -np.inf)
+        log_e = log_sum(logs + np.log(self.bets.weights)[:, None, None], 0)
+        highest = np.where(counts, log_e, -np.inf).max(1)
         highest[(surplus > 0).any(1)] = np.inf
-        return logs[:, -1].copy(), highest  # not all of it is kept
+        return logs[..., -1].T.copy(), highest  # not all of it is kept
 
 
 def _signs(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -24,10 +24,11 @@ import numpy as np
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
-from jaxrace.evidence.independence import REFUSED, WARNED
+from jaxrace.evidence.independence import REFUSED, WARNED, rises
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.scores import Table, by_task, ranks
+from jaxrace.tables.heads import names_clock
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
 _SUMS = (2.0, 8.0, 32.0, 128.0)
@@ -54,6 +55,17 @@ _FEW_STRETCHES = 4
 class _Finding(NamedTuple):
     log_e: float
     what: str
+
+
+def require_no_clock(name: str, values: np.ndarray) -> None:
+    """Raise if what is called like a clock, and is sorted, would be raced as an option."""
+    if rises(values) and names_clock(name):
+        raise BadArgument(
+            "runs",
+            "scores of options",
+            f"column {name!r}, which is sorted: a clock or a step? leave it out: --options "
+            "(options=) names the columns of options",
+        )
 
 
 def in_order_by_lot(table: Table, seed: int) -> Table:

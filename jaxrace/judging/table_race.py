@@ -16,14 +16,19 @@ from jaxrace.evidence.independence import (
     DependentRunsWarning,
     doubt_about,
     is_too_few,
-    require_no_clock,
     sorted_options,
 )
 from jaxrace.evidence.levels import By, Gaps
 from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
-from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
+from jaxrace.judging.alike import (
+    doubt_about_copies,
+    doubt_about_order,
+    in_order_by_lot,
+    pooled,
+    require_no_clock,
+)
 from jaxrace.judging.judgement import answer, judgement_on, without_guarantee
 from jaxrace.judging.looks import Looks
 from jaxrace.judging.question import HORIZON, Compare, Question, compared

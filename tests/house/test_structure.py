@@ -27,7 +27,7 @@ ARROWS = {
     "envs": {"core", "envs"},
     "agents": BASE,
     "answers": {"answers"},
-    "evidence": {"core", "evidence", "tables"},
+    "evidence": {"core", "evidence"},
     "tables": {"core", "tables"},
     "judging": HOST | {"core"},
     "runs": BASE | {"answers", "runs"},
