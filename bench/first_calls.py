@@ -45,7 +45,7 @@ def anew():
         return skill + jax.random.normal(jax.random.fold_in(key, (20 * skill).astype(int)))
     return sample
 def call(key, sample):
-    return racing.run_shared(race, key, sample, options, params)
+    return racing.run(race, key, sample, options, params)
 """
 _SELECTION = """
 selector = selection.{kind}(10, 3)
@@ -113,7 +113,7 @@ DRIVERS = dict(
             .replace("delta=0.05", "0.05, 300, value_range=8.0")
             .format(kind="HoeffdingRace", size=10),
         ),
-        ("run_shared, K = 10, 2,000 tasks", _SHARED),
+        ("shared tasks, K = 10, 2,000 tasks", _SHARED),
         *(
             (f"selection.run, {kind}", _SELECTION.format(kind=kind))
             for kind in ("Pocbam", "MlPocbam")

@@ -91,7 +91,7 @@ def _shared(lanes: int) -> Any:
         skill = 0.6 * jax.random.normal(keys[0], (ARMS,))
         models = {"skill": skill, "number": jnp.arange(ARMS)}
         questions = jax.random.normal(keys[1], (TASKS,))
-        result = racing.run_shared(race, keys[2], _answer, models, params, questions)
+        result = racing.run(race, keys[2], _answer, models, params, tasks=questions)
         return result.samples, result.ranking
 
     return jax.vmap(play), (_keys(lanes),)

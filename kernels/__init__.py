@@ -1,9 +1,5 @@
 """Pure, fused array functions: order relations, win counts, confidence bounds, race rules."""
 
-from jaxrace.kernels.block_bets import BLOCK_SIZES as BLOCK_SIZES
-from jaxrace.kernels.block_bets import MAX_BET as MAX_BET
-from jaxrace.kernels.block_bets import log_block_factors as log_block_factors
-from jaxrace.kernels.block_bets import log_block_products as log_block_products
 from jaxrace.kernels.bootstrap import resampled_sums as resampled_sums
 from jaxrace.kernels.bootstrap import resampling_counts as resampling_counts
 from jaxrace.kernels.bounds import BOUNDS as BOUNDS
@@ -17,7 +13,6 @@ from jaxrace.kernels.bounds import threshold_table as threshold_table
 from jaxrace.kernels.bounds import thresholds as thresholds
 from jaxrace.kernels.choices import first_best as first_best
 from jaxrace.kernels.choices import pick as pick
-from jaxrace.kernels.choices import ranking as ranking
 from jaxrace.kernels.correct_selection import correct_selection_gains as correct_selection_gains
 from jaxrace.kernels.correct_selection import in_top as in_top
 from jaxrace.kernels.correct_selection import log_correct_selection as log_correct_selection
@@ -44,19 +39,21 @@ from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
 from jaxrace.kernels.random_walk import visits_key as visits_key
 from jaxrace.kernels.random_walk import walk_visits as walk_visits
 from jaxrace.kernels.relations import lexicographic as lexicographic
+from jaxrace.kernels.relations import only_orders as only_orders
 from jaxrace.kernels.relations import pareto as pareto
 from jaxrace.kernels.relations import total_order as total_order
 from jaxrace.kernels.rules import RULES as RULES
+from jaxrace.kernels.rules import ranking as ranking
 from jaxrace.kernels.rules import select_and_discard as select_and_discard
 from jaxrace.kernels.rules import settle_reduced as settle_reduced
+from jaxrace.kernels.sparse import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.sparse import for_listed as for_listed
 from jaxrace.kernels.sparse import listing_block as listing_block
+from jaxrace.kernels.sparse import sample_slices as sample_slices
 from jaxrace.kernels.sparse import with_operands_kept as with_operands_kept
 from jaxrace.kernels.student import student_quantile as student_quantile
 from jaxrace.kernels.thurstone import residual_variances as residual_variances
 from jaxrace.kernels.thurstone import swept_qualities as swept_qualities
-from jaxrace.kernels.wins import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.wins import net_counts as net_counts
 from jaxrace.kernels.wins import open_round_gains as open_round_gains
 from jaxrace.kernels.wins import prefix_wins as prefix_wins
-from jaxrace.kernels.wins import sample_slices as sample_slices

@@ -31,12 +31,3 @@ def first_best(values: jax.Array) -> jax.Array:
     count = values.shape[0]
     places = jnp.arange(count, dtype=jnp.int32)
     return jnp.where(values == values.max(), places, count - 1).min()
-
-
-def ranking(*keys: jax.Array) -> jax.Array:
-    """The places of the largest first key [K] first, of equal ones the second, ...: int32 [K].
-
-    >>> print(ranking(jnp.array([1, 2, 1]), jnp.array([0.5, 0.0, 0.7])))
-    [1 2 0]
-    """
-    return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)

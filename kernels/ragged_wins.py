@@ -3,20 +3,22 @@
 Axes: B races (lanes), K options, N samples kept, P pairs.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.kernels.sparse import listing_block
-from jaxrace.kernels.wins import Compare, Outcome, row_slices
+from jaxrace.kernels.sparse import listing_block, row_slices
+
+Compare = Callable[[Any, Any], jax.Array]
 
 _TILE = 32  # samples of either option that are compared at once
 
 
-def ragged_net(
-    compare: Compare, outcomes: Outcome, counts: jax.Array, wanted: jax.Array
-) -> jax.Array:
+def ragged_net(compare: Compare, outcomes: Any, counts: jax.Array, wanted: jax.Array) -> jax.Array:
     """Net counts of every pair over the samples that both have: the first min(n_i, n_j) of each.
 
     int32 [B, K, K], antisymmetric, of outcomes with leaves [B, K, N, ...] and ``counts`` n_i, int32
@@ -58,7 +60,7 @@ def ragged_net(
 def _net_of_pairs(
     compare: Compare,
     tile: int,
-    samples: Outcome,
+    samples: Any,
     both: tuple[jax.Array, jax.Array],
     shared: jax.Array,
 ) -> jax.Array:
@@ -66,7 +68,7 @@ def _net_of_pairs(
     capacity = jax.tree.leaves(samples)[0].shape[1]
     against = jax.vmap(jax.vmap(jax.vmap(compare, (None, 0)), (0, None)))  # [P, tile, tile]
 
-    def cut(row: jax.Array, index: jax.Array) -> tuple[Outcome, jax.Array]:
+    def cut(row: jax.Array, index: jax.Array) -> tuple[Any, jax.Array]:
         """Samples of one tile, and which of them count: [P, tile]."""
         # The last slice that fits may start earlier.
         start = jnp.minimum(index * tile, capacity - tile)

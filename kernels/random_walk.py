@@ -9,8 +9,8 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.kernels.choices import ranking
 from jaxrace.kernels.elimination import inverse
+from jaxrace.kernels.rules import ranking
 
 # One of fifty steps starts anew anywhere, so that the chain is irreducible.
 _FOLLOWED, _RESTARTED = 0.98, 0.02

@@ -6,6 +6,7 @@ antisymmetric if their inputs are.
 """
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +19,17 @@ def total_order(a: jax.Array, b: jax.Array) -> jax.Array:
     [-1  0  1]
     """
     return jnp.greater(a, b).astype(jnp.int8) - jnp.less(a, b).astype(jnp.int8)
+
+
+def only_orders(compare: Any) -> bool:
+    """Does a preference see nothing of numbers but which is larger, so that ranks would do?
+
+    True of ``total_order``, and of preferences with a true attribute ``only_orders``.
+
+    >>> only_orders(total_order), only_orders(lambda a, b: 0)
+    (True, False)
+    """
+    return compare is total_order or getattr(compare, "only_orders", False)
 
 
 def pareto(*signs: jax.Array) -> jax.Array:

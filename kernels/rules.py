@@ -15,6 +15,15 @@ Rule = Literal["sharp", "printed"]
 RULES: tuple[str, ...] = get_args(Rule)
 
 
+def ranking(*keys: jax.Array) -> jax.Array:
+    """The places of the largest first key [K] first, of equal ones the second, ...: int32 [K].
+
+    >>> print(ranking(jnp.array([1, 2, 1]), jnp.array([0.5, 0.0, 0.7])))
+    [1 2 0]
+    """
+    return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)
+
+
 def select_and_discard(
     beats: jax.Array, top: int, rule: str = "sharp"
 ) -> tuple[jax.Array, jax.Array]:

@@ -1,4 +1,4 @@
-"""Work on the few marked places of a large mask, block by block.
+"""Work on the few marked places of a large mask, block by block, and on slices of samples.
 
 Shapes are fixed in compiled code, and a mask saves nothing by itself. A list of the marked places
 does: it is as long as the mask, but only its blocks with places in them are worked through.
@@ -16,6 +16,8 @@ from jaxrace.kernels.devices import sizes
 
 Carry = TypeVar("Carry")
 Result = TypeVar("Result")
+
+MAX_ROUNDS = 32767  # samples of an option: win counts of 2 n^2 half units must fit in an int32
 
 _LEAST_BLOCK = 32  # places per call that fill the vector units
 _PER_STEP = 4  # places per step of a plain loop
@@ -85,6 +87,30 @@ def with_operands_kept(
         return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), found)
 
     return lax.cond(wanted, function, nothing, *operands)
+
+
+def sample_slices(samples: Any, row: jax.Array, start: jax.Array, size: int) -> Any:
+    """Consecutive samples of P rows, the pairs last: leaves [size, P, ...].
+
+    Of leaves [rows, N, ...]; ``row`` and the first sample ``start``, at most N - ``size``, are
+    int32 [P].
+
+    >>> samples = jnp.arange(8).reshape(2, 4)
+    >>> sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2).tolist()
+    [[2, 4], [3, 5]]
+    """
+    slices = row_slices(samples, row, start, size)
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), slices)
+
+
+def row_slices(samples: Any, row: jax.Array, start: jax.Array, size: int) -> Any:
+    """``sample_slices`` with the pairs first: leaves [P, size, ...]."""
+
+    def cut(x: jax.Array) -> jax.Array:
+        at = (row, start, *[jnp.zeros_like(row)] * (x.ndim - 2))
+        return jax.vmap(lambda *at: lax.dynamic_slice(x, at, (1, size, *x.shape[2:]))[0])(*at)
+
+    return jax.tree.map(cut, samples)
 
 
 def _listed(wanted: jax.Array, length: int) -> tuple[jax.Array, jax.Array]:

@@ -22,13 +22,11 @@ import numpy as np
 from jax import lax
 
 from jaxrace.kernels.devices import sizes
-from jaxrace.kernels.sparse import for_listed, listing_block
+from jaxrace.kernels.sparse import MAX_ROUNDS, for_listed, listing_block, row_slices
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
 Both = tuple[Outcome, Outcome]  # samples of both options of P pairs
-
-MAX_ROUNDS = 32767  # 2 n^2 half units must fit in an int32
 
 # Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
 _MOST_SUMMED = 32
@@ -107,30 +105,6 @@ def listed_gains(
 
     both = jax.tree.map(lambda x: x[first], new), jax.tree.map(lambda x: x[second], new)
     return pair_gains(compare, rounds_of, both, num_old, jax.tree.leaves(old)[0].shape[1])
-
-
-def sample_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
-    """Consecutive samples of P rows, the pairs last: leaves [size, P, ...].
-
-    Of leaves [rows, N, ...]; ``row`` and the first sample ``start``, at most N - ``size``, are
-    int32 [P].
-
-    >>> samples = jnp.arange(8).reshape(2, 4)
-    >>> sample_slices(samples, jnp.array([0, 1]), jnp.array([2, 0]), 2).tolist()
-    [[2, 4], [3, 5]]
-    """
-    slices = row_slices(samples, row, start, size)
-    return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0), slices)
-
-
-def row_slices(samples: Outcome, row: jax.Array, start: jax.Array, size: int) -> Outcome:
-    """``sample_slices`` with the pairs first: leaves [P, size, ...]."""
-
-    def cut(x: jax.Array) -> jax.Array:
-        at = (row, start, *[jnp.zeros_like(row)] * (x.ndim - 2))
-        return jax.vmap(lambda *at: lax.dynamic_slice(x, at, (1, size, *x.shape[2:]))[0])(*at)
-
-    return jax.tree.map(cut, samples)
 
 
 def pair_gains(

@@ -23,6 +23,7 @@ Preference = Callable[[Any, Any], jax.Array]
 @dataclasses.dataclass(frozen=True)
 class _OfNumbers:
     field: str | int | None = None  # the outcome's attribute or key; itself unless given
+    only_orders = True  # see ``kernels.only_orders``
 
     def _of(self, outcome: Any) -> Any:
         if isinstance(self.field, str) and not isinstance(outcome, dict):
@@ -63,6 +64,11 @@ class _Composed:
                 raise BadArgument(name, "preferences (functions)", repr(criterion))
         object.__setattr__(self, "criteria", criteria)
 
+    @property
+    def only_orders(self) -> bool:
+        """See ``kernels.only_orders``."""
+        return all(map(kernels.only_orders, self.criteria))
+
     def _signs(self, a: Any, b: Any) -> list[jax.Array]:
         return [compare(a, b) for compare in self.criteria]
 
@@ -86,19 +92,6 @@ class Lexicographic(_Composed):
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""
         return kernels.lexicographic(*self._signs(a, b))
-
-
-def only_orders(compare: Preference) -> bool:
-    """Does a preference see of numbers only which is larger, so that ranks would do?
-
-    Known of ``kernels.total_order``, ``Larger``, ``Smaller`` and their compositions.
-
-    >>> only_orders(Pareto(Smaller("cost"), Larger("quality"))), only_orders(lambda a, b: 0)
-    (True, False)
-    """
-    if isinstance(compare, _Composed):
-        return all(map(only_orders, compare.criteria))
-    return compare is kernels.total_order or isinstance(compare, _OfNumbers)
 
 
 def _order(a: Any, b: Any) -> jax.Array:

@@ -70,9 +70,9 @@ def make_params(kind: type[Params], **values: Any) -> Params:
 def verb(method: Method) -> Method:
     """A method of a static object, compiled when plain Python calls it.
 
-    The arguments are those that ``checked_NAME`` of the object returns, if there is such a method:
-    looked at and converted; under a trace it sees shapes only. ``after_NAME``, if there is one, is
-    given what the compiled method returned.
+    If the object has a method ``_checked_NAME`` or ``checked_NAME``, it checks and converts the
+    arguments; under a trace it sees shapes only. ``_after_NAME``, if there is one, is given what
+    the compiled method returned.
 
     >>> class Doubling:
     ...     @verb
@@ -87,17 +87,20 @@ def verb(method: Method) -> Method:
     check, after = f"checked_{method.__name__}", f"after_{method.__name__}"
     signature = inspect.signature(method)
 
+    def hook(self: Any, name: str) -> Any:
+        return getattr(self, f"_{name}", None) or getattr(self, name, None)
+
     @functools.wraps(method)
     def call(self: Any, *args: Any, **named: Any) -> Any:
         if named:
             args = signature.bind(self, *args, **named).args[1:]
-        if hasattr(self, check):
-            args = getattr(self, check)(*args)
+        if checked := hook(self, check):
+            args = checked(*args)
         if is_traced(args):
             return method(self, *args)
         found = compiled(self, *args)
-        if hasattr(self, after):
-            getattr(self, after)(found)
+        if then := hook(self, after):
+            then(found)
         return found
 
     return cast(Method, call)

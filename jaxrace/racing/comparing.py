@@ -1,8 +1,8 @@
 """Races that compare outcomes in pairs: the samples they keep, and what they need of outcomes.
 
-The form of a preference (one signed integer, in pure JAX) is seen whenever a program is traced; its
-values are looked at on a few outcomes, once for each preference and source of outcomes, and never
-under a trace. Axes: K options, n outcomes, r rounds.
+The form of a preference (one signed integer, in pure JAX) is checked whenever a program is traced;
+its values on a few outcomes, once for each preference and source of outcomes, and never under a
+trace. Axes: K options, n outcomes, r rounds.
 """
 
 import dataclasses
@@ -15,16 +15,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.agents.preferences import only_orders
 from jaxrace.core import narrowing
 from jaxrace.core.compilation import jit
-from jaxrace.core.validation import require_function, require_integer
+from jaxrace.core.validation import BadArgument, require_function, require_integer
 from jaxrace.racing import base
 
 Compare = Callable[[Any, Any], jax.Array]
 
-# Outcomes of a race that are compared with one another, at most: 4096 pairs cost nothing.
-_MOST_OUTCOMES = 64
+_MOST_OUTCOMES = 64  # of a race that are compared with one another: 4096 pairs cost nothing
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,18 +39,26 @@ class ComparingRace(base.Race):
     """
 
     capacity: int
-    compare: Callable[[Any, Any], jax.Array]
+    compare: Compare
 
-    params_depend_on: ClassVar = ("num_options", "capacity")
+    _params_depend_on: ClassVar = ("num_options", "capacity")
+    _most: ClassVar[int] = kernels.MAX_ROUNDS  # samples of an option
+    _spare: ClassVar[int] = 0  # samples behind the capacity that there is room for
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_integer("capacity", self.capacity, 1, kernels.MAX_ROUNDS)
-        require_function("compare", self.compare)
+        require_integer("capacity", self.capacity, 1, self._most)
+        if self._compares:
+            require_function("compare", self.compare)
+
+    @property
+    def _compares(self) -> bool:
+        """Is the preference asked, or are outcomes scores?"""
+        return True
 
     @property
     def chunk(self) -> int:
-        """Rounds that a driver draws at once unless it is told otherwise."""
+        """Rounds that a driver draws at once by default."""
         # Whole vector registers: with 25 rounds the last of each option would go by itself.
         return 16 if 10 * (-self.capacity % 32) > self.capacity else 32
 
@@ -66,57 +72,60 @@ class ComparingRace(base.Race):
         max_rounds = self.capacity if max_rounds is None else max_rounds
         require_integer("max_rounds", max_rounds, 1)
         if max_rounds > self.capacity:
-            raise ValueError(
-                f"max_rounds: expected at most the capacity {self.capacity}, got {max_rounds}"
+            raise BadArgument(
+                "max_rounds", f"at most the capacity {self.capacity}", f"{max_rounds}"
             )
         return max_rounds
 
     def _room(self, example: Any) -> Any:
-        """Room for all samples, leaves [K, N, ...]; ValueError if ``compare`` gives no sign."""
-        require_sign(self.compare, example)
-        if only_orders(self.compare):
-            for leaf in jax.tree.leaves(example):
-                if jnp.issubdtype(leaf.dtype, jnp.complexfloating):
-                    raise ValueError(
-                        f"example_outcome: expected real numbers to be compared, got {leaf.dtype}"
-                    )
-        shape = (self.num_options, self.capacity)
+        """Zeros for all samples, leaves [K, N, ...]; ValueError unless outcomes can be compared."""
+        if self._compares:
+            require_sign(self.compare, example)
+            if kernels.only_orders(self.compare):
+                require_real("example_outcome", example, " to be compared")
+        return self._zeros(example)
+
+    def _zeros(self, example: Any) -> Any:
+        shape = self.num_options, self.capacity + self._spare
         return jax.tree.map(lambda x: jnp.zeros((*shape, *x.shape), x.dtype), example)
 
-    def check_state(self, state: Any) -> None:
-        """Raise ValueError unless ``state`` is of this kind, size and capacity of race."""
-        super().check_state(state)
+    def _check_state(self, state: Any) -> None:
+        super()._check_state(state)
         room = {x.shape[1] for x in jax.tree.leaves(state.outcomes)}
-        if room != {self.capacity}:
-            raise ValueError(
-                f"state: expected that of a race with capacity {self.capacity}, "
-                f"got room for {', '.join(map(str, sorted(room)))} samples"
-            )
+        if room != {self.capacity + self._spare}:
+            expected = f"that of a race with capacity {self.capacity}"
+            got = f"room for {', '.join(map(str, sorted(room)))} samples"
+            raise BadArgument("state", expected, got)
 
-    def check_outcomes(self, state: Any, outcomes: Any) -> None:
-        """Raise ValueError unless ``outcomes`` fits the example that ``init`` was given."""
+    def _check_outcomes(self, state: Any, outcomes: Any) -> None:
         require_outcomes(state.outcomes, outcomes)
 
-    def check_numbers(self, state: Any, outcomes: Any, params: Any) -> None:
-        """Raise ValueError unless the state's dtypes hold the numbers and tell them apart."""
+    def _check_numbers(self, state: Any, outcomes: Any, params: Any) -> None:
+        asked = np.asarray(self.ask(state, params))
         for new, kept in zip(
             jax.tree.leaves(outcomes), jax.tree.leaves(state.outcomes), strict=True
         ):
             if isinstance(new, jax.Array) and new.dtype == kept.dtype:
                 continue
             values = np.asarray(new)
-            if not narrowing.are_kept(values, kept.dtype):
-                counted = values[np.asarray(self.ask(state, params))]
-                counted = counted.reshape(-1, *values.shape[2:])
-                narrowing.require_told_apart("outcomes", counted, kept.dtype)
+            counts = self._counted(asked, values.shape[1])
+            if not self._compares:
+                narrowing.require_range("outcomes", values[counts], kept.dtype)
+            elif not narrowing.are_kept(values, kept.dtype):
+                narrowing.require_told_apart("outcomes", values[counts], kept.dtype)
 
-    def first_outcomes(self, state: Any) -> Any:
-        """Leaves [K, few, ...], and the number of rounds told."""
+    def _counted(self, asked: np.ndarray, rounds: int) -> np.ndarray:
+        """Which of the told samples count, bool [K, r]."""
+        return np.broadcast_to(asked[:, None], (self.num_options, rounds))
+
+    def _first_outcomes(self, state: Any) -> Any:
+        """Leaves [few, few, ...], and the number of rounds told."""
         return first_few(state.outcomes), state.round
 
-    def check_preferences(self, first: Any, source: Hashable = None) -> None:
+    def _check_preferences(self, first: Any, source: Hashable = None) -> None:
         """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
-        check_once(self.compare, source, *first)
+        if self._compares:
+            check_once(self.compare, source, *first)
 
 
 def check_compare(compare: Compare, outcomes: Any) -> None:
@@ -129,32 +138,46 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
         ValueError: ``compare`` is not pure JAX, returns anything but one signed integer -1, 0 or
             +1, or ``compare(a, b)`` is not ``-compare(b, a)``.
 
-    >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1.0, 2.0]))
+    >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1, 2]))
     Traceback (most recent call last):
-    ValueError: compare: expected 0 for an outcome and itself, got 1 for 1.0
+    jaxrace.core.validation.BadArgument: compare: expected 0 for an outcome and itself, got 1 for 1
     """
     outcomes = narrowing.as_arrays("outcomes", outcomes)
     lengths = {x.shape[:1] for x in jax.tree.leaves(outcomes)}
     if len(lengths) != 1 or not all(lengths) or (0,) in lengths:
-        raise ValueError(
-            "outcomes: expected leaves [n, ...] with one n >= 1, got "
-            f"{[list(x.shape) for x in jax.tree.leaves(outcomes)]}"
-        )
+        shapes = [list(x.shape) for x in jax.tree.leaves(outcomes)]
+        raise BadArgument("outcomes", "leaves [n, ...] with one n >= 1", f"{shapes}")
     single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), outcomes)
     require_sign(compare, single)
     signs, finite = map(np.asarray, _compare_all(compare, outcomes))
-    _raise_unless_antisymmetric(signs.astype(np.int64), finite, outcomes)
+    signs = signs.astype(np.int64)
+    both = finite[:, None] & finite[None, :]
+
+    def shown(index: int) -> str:
+        return str(jax.tree.map(lambda x: np.asarray(x)[index].tolist(), outcomes))
+
+    itself = np.eye(len(signs), dtype=bool) & (signs != 0)
+    for wrong, expected in (
+        (np.abs(signs) > 1, "-1, 0 or +1"),
+        (itself, "0 for an outcome and itself"),
+        (signs != -signs.T, "opposite signs for two outcomes and the two exchanged"),
+    ):
+        for i, j in np.argwhere(both & wrong)[:1]:
+            got = f"{signs[i, j]} for {shown(i)}"
+            if i != j:
+                exchanged = f" and {signs[j, i]}" if "opposite" in expected else ""
+                got = f"{signs[i, j]}{exchanged} for {shown(i)} and {shown(j)}"
+            raise BadArgument("compare", expected, got)
 
 
-def check_once(compare: Compare, source: Hashable, kept: Any, num_rounds: jax.Array | int) -> None:
+def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array | int) -> None:
     """``check_compare`` on the first samples of a race, unless that has passed before.
 
     ``source`` is what draws the samples, or None; ``kept`` comes from ``first_few``, with
     ``num_rounds`` rounds in it.
     """
     leaves, structure = jax.tree.flatten(kept)
-    check = (compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
-    passed = _passed(*check)
+    passed = _passed(compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
     if passed:
         return
     # Sliced by NumPy: each slice of a device array would be a program of its own.
@@ -181,10 +204,8 @@ def first_few(kept: Any) -> Any:
 def require_outcomes(kept: Any, told: Any) -> None:
     """Raise ValueError unless told samples [K, r, ...] fit those that a race keeps, [K, N, ...]."""
     expected = jax.tree.structure(kept)
-    if jax.tree.structure(told) != expected:
-        raise ValueError(
-            f"outcomes: expected the structure {expected}, got {jax.tree.structure(told)}"
-        )
+    if (got := jax.tree.structure(told)) != expected:
+        raise BadArgument("outcomes", f"the structure {expected}", f"{got}")
     num_told = {x.shape[1:2] for x in jax.tree.leaves(told)}
     for old, new in zip(jax.tree.leaves(kept), jax.tree.leaves(told), strict=True):
         # Compared without the rounds; a leaf [K] that lacks their axis does not fit.
@@ -192,24 +213,25 @@ def require_outcomes(kept: Any, told: Any) -> None:
         fits &= new.shape[2:] == old.shape[2:]
         if not fits or len(num_told) != 1 or 0 in new.shape[1:2]:
             wanted = ", ".join([str(old.shape[0]), "rounds", *map(str, old.shape[2:])])
-            raise ValueError(
-                f"outcomes: expected leaves [{wanted}] with one number of rounds, "
-                f"got {list(new.shape)}"
+            raise BadArgument(
+                "outcomes", f"leaves [{wanted}] with one number of rounds", f"{list(new.shape)}"
             )
-        if not _holds(old.dtype, narrowing.dtype_of(new)):
-            raise ValueError(
-                f"outcomes: expected {old.dtype} as in the example outcome, got {new.dtype}"
-            )
+        # A float holds other real numbers, but for their last digits.
+        holds = bool(jnp.can_cast(narrowing.dtype_of(new), old.dtype))
+        if jnp.issubdtype(old.dtype, jnp.floating):
+            holds = not jnp.issubdtype(narrowing.dtype_of(new), jnp.complexfloating)
+        if not holds:
+            raise BadArgument("outcomes", f"{old.dtype} as in the example outcome", f"{new.dtype}")
 
 
-def _holds(kept: Any, told: Any) -> bool:
-    """Does a dtype hold the numbers of another one, but for the last digits of a float?"""
-    if jnp.issubdtype(kept, jnp.floating):
-        return not jnp.issubdtype(told, jnp.complexfloating)
-    return bool(jnp.can_cast(told, kept))
+def require_real(name: str, example: Any, why: str = "") -> None:
+    """Raise ValueError if a leaf has complex numbers."""
+    for leaf in jax.tree.leaves(example):
+        if jnp.issubdtype(leaf.dtype, jnp.complexfloating):
+            raise BadArgument(name, f"real numbers{why}", f"{leaf.dtype}")
 
 
-def require_sign(compare: Compare, example: Any) -> None:
+def require_sign(compare: Any, example: Any) -> None:
     """Raise ValueError unless a preference returns one signed integer; computes nothing.
 
     ``example`` is an outcome of ``jax.ShapeDtypeStruct``s.
@@ -218,51 +240,16 @@ def require_sign(compare: Compare, example: Any) -> None:
         sign = jax.eval_shape(compare, example, example)
     except Exception as error:  # of code that is not ours
         first_line = next(iter(str(error).splitlines()), "")
-        raise ValueError(
-            "compare: expected a function of two outcomes in pure JAX, got "
-            f"{type(error).__name__}: {first_line}"
-        ) from error
+        got = f"{type(error).__name__}: {first_line}"
+        raise BadArgument("compare", "a function of two outcomes in pure JAX", got) from error
     is_one = isinstance(sign, jax.ShapeDtypeStruct) and sign.shape == ()
     if not is_one or not jnp.issubdtype(sign.dtype, jnp.signedinteger):
         got = jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", sign)
-        raise ValueError(
-            f"compare: expected one signed integer (int8) per pair of outcomes, got {got}"
-        )
+        raise BadArgument("compare", "one signed integer (int8) per pair of outcomes", f"{got}")
 
 
 @jit(1)
 def _compare_all(compare: Compare, outcomes: Any) -> tuple[jax.Array, jax.Array]:
     """Signs [n, n] of all pairs, and whether each outcome [n] is finite."""
     signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(outcomes, outcomes)
-    finite = jnp.ones(signs.shape[:1], bool)
-    for x in jax.tree.leaves(outcomes):
-        if jnp.issubdtype(x.dtype, jnp.inexact):
-            finite &= jnp.isfinite(x).all(tuple(range(1, x.ndim)))
-    return signs, finite
-
-
-def _raise_unless_antisymmetric(signs: np.ndarray, finite: np.ndarray, outcomes: Any) -> None:
-    shown = functools.partial(_shown, outcomes)
-    first = functools.partial(_first_of, finite)
-    for i, j in first(np.abs(signs) > 1):
-        raise ValueError(
-            f"compare: expected -1, 0 or +1, got {signs[i, j]} for {shown(i)} and {shown(j)}"
-        )
-    for i, _ in first(np.eye(len(signs), dtype=bool) & (signs != 0)):
-        raise ValueError(
-            f"compare: expected 0 for an outcome and itself, got {signs[i, i]} for {shown(i)}"
-        )
-    for i, j in first(signs != -signs.T):
-        raise ValueError(
-            "compare: expected opposite signs for two outcomes and the two exchanged, got "
-            f"{signs[i, j]} and {signs[j, i]} for {shown(i)} and {shown(j)}"
-        )
-
-
-def _first_of(finite: np.ndarray, wrong: np.ndarray) -> np.ndarray:
-    """The first pair of finite outcomes with something wrong [n, n], if any: [0 or 1, 2]."""
-    return np.argwhere(finite[:, None] & finite[None, :] & wrong)[:1]
-
-
-def _shown(outcomes: Any, index: int) -> str:
-    return str(jax.tree.map(lambda x: np.asarray(x)[index].tolist(), outcomes))
+    return signs, base.finite_rounds(jax.tree.map(lambda x: x[None], outcomes))[0]

@@ -1,6 +1,6 @@
-"""The fused driver: sampling, win counts and verdicts of whole races in one compiled loop.
+"""The fused driver: samples, evidence and verdicts of whole races in one compiled loop.
 
-Axes: B lanes (races that run side by side), K options.
+Axes: B races of a batch, K options, R rows (options of all races), n rounds of a chunk, N tasks.
 """
 
 import dataclasses
@@ -10,38 +10,61 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from jaxrace import kernels
 from jaxrace.core.compilation import cost_of, is_traced, jit
-from jaxrace.core.validation import require_function, require_integer, require_keys, require_kind
-from jaxrace.racing import base, drawing
+from jaxrace.core.narrowing import as_arrays, as_host_array, require_rows_apart
+from jaxrace.core.validation import (
+    BadArgument,
+    require_function,
+    require_integer,
+    require_keys,
+    require_kind,
+)
+from jaxrace.racing.base import Race, in_lane
+
+Sample = Callable[..., Any]
+# Keys and options, leaves [B, K, ...], and the samples that each has drawn so far.
+Rows = tuple[jax.Array, Any, jax.Array | np.ndarray]
 
 _SAMPLES = 300  # of an option, in a race that may draw any number of them
+# Options of a batch from which on it pays to draw only for those that ask, once they are few.
+_LISTED_ROWS = 256
+# Up to so many options go one by one: an expensive simulator had better not run in vain.
+_SINGLE_ROWS = 128
 
 
 def run(
-    race: base.Race,
+    race: Race,
     key: jax.Array,
-    sample: drawing.Sample,
+    sample: Sample,
     options: Any,
     params: Any,
     chunk: int | None = None,
     common_random_numbers: bool = False,
+    *,
+    tasks: Any = None,
 ) -> Any:
-    """Play a race to its end, as one program.
+    """Run a race to its end, as one program.
 
     Returns exactly the result of the ask/tell loop on the same samples. Sample t (from 0) of
     option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that the samples do not
     depend on ``chunk``, nor, but for a ``DominanceRace``, the verdicts. May be called under jit
-    and under vmap (over keys, options and params, at once or nested): all races of the batch
+    and under vmap (over keys, options, params and tasks, at once or nested): all races of the batch
     advance in one loop then.
+
+    In a race on shared tasks, task t of a stream has the key ``fold_in(key, t)``, the same for all
+    options: an option with chance of its own folds its number in. Of a finite list, the t-th task
+    that is run is number ``task_order(race, key)[t]``.
 
     Args:
         race: Such as a ``PreferenceRace``.
-        key: Of all samples.
+        key: Of all samples, and of the order of a finite list of tasks.
         sample: ``sample(key, option) -> outcome``, pure JAX, for one option and one sample;
-            hashable (a function or a frozen dataclass).
+            hashable (a function or a frozen dataclass). ``sample(key, option, task)`` in a race on
+            shared tasks.
         options: Leaves [K, ...], one row per option.
         params: From ``race.params``.
         chunk: Rounds that are simulated at once, ``race.chunk`` unless given. More of them fill the
@@ -49,113 +72,211 @@ def run(
             counts all that it is told.
         common_random_numbers: Give all options the same randomness in each round. This can
             lower the variance of their differences, but the guarantee of the race is VOID.
+        tasks: Of a race on shared tasks, leaves [N, ...], one row per task; N is the capacity.
+            Unless given, ``sample`` is given the task's number, int32.
 
     Raises:
-        ValueError: An argument is not what it should be; ``options`` has numbers that are out of
-            JAX's range, or rows that only float64 tells apart; or, not under a trace, a counted
-            outcome is NaN or infinite (``result.invalid``), or the race's ``compare`` is no
-            antisymmetric sign on the first outcomes of ``sample``.
+        ValueError: An argument is not what it should be; ``options`` or ``tasks`` have numbers that
+            are out of JAX's range, or rows that only float64 tells apart; or, not under a trace, a
+            counted outcome is NaN, infinite or out of its range (``result.invalid``), or
+            ``compare`` is no antisymmetric sign on the first outcomes of ``sample``.
 
-    >>> from jaxrace.kernels import total_order
-    >>> from jaxrace.racing import PreferenceRace
-    >>> race = PreferenceRace(num_options=4, top=2, capacity=200, compare=total_order)
+    >>> from jaxrace.racing import PreferenceRace, SharedRace
+    >>> race = PreferenceRace(num_options=4, top=2, capacity=200, compare=kernels.total_order)
     >>> def sample(key, mean):
     ...     return mean + jax.random.normal(key)
     >>> means = jax.numpy.array([0.0, 3.0, 1.5, -2.0])
     >>> result = run(race, jax.random.key(0), sample, means, race.params(delta=0.05))
     >>> result.best.tolist(), bool(result.decided)
     ([1, 2], True)
+    >>> race = SharedRace(num_options=3, top=1, capacity=2000, low=0, high=1, finite=True)
+    >>> def is_right(key, option, difficulty):
+    ...     chance = jax.nn.sigmoid(option["skill"] - difficulty)
+    ...     own = jax.random.fold_in(key, option["number"])
+    ...     return jax.random.bernoulli(own, chance).astype(jax.numpy.float32)
+    >>> models = {"skill": jax.numpy.array([0.0, 0.2, 1.0]), "number": jax.numpy.arange(3)}
+    >>> prompts, params = jax.random.normal(jax.random.key(1), 2000), race.params(delta=0.05)
+    >>> result = run(race, jax.random.key(0), is_right, models, params, tasks=prompts)
+    >>> result.best.tolist(), bool(result.decided), int(result.evaluations) < 1500
+    ([2], True, True)
     """
-    if race.shares_tasks:
-        raise ValueError("race: expected one of independent samples, got one for run_shared")
-    chunk, options = checked(race, key, sample, options, params, chunk)
-    require_kind("common_random_numbers", common_random_numbers, bool)
-    result, first = _run(race, sample, chunk, common_random_numbers, key, options, params)
-    check_found(race, sample, result, first)
-    return dataclasses.replace(result, common_random_numbers=common_random_numbers)
-
-
-def checked(
-    race: base.Race, key: jax.Array, sample: Any, options: Any, params: Any, chunk: int | None
-) -> tuple[int, Any]:
-    """The chunk and the options as arrays; ValueError unless arguments are what they should be."""
+    require_kind("race", race, Race)
     require_keys("key", key, ndim=0)
     require_function("sample", sample)
     chunk = race.chunk if chunk is None else chunk
     require_integer("chunk", chunk, 1)
-    race.check_params(params)
-    return chunk, base.as_rows("options", options, race.num_options)
-
-
-def check_found(race: base.Race, sample: Any, result: Any, first: Any) -> None:
-    """Raise ValueError for what only the samples show; not under a trace."""
+    race._check_params(params)
+    of_race = key, _as_rows("options", options, race.num_options), params
+    require_kind("common_random_numbers", common_random_numbers, bool)
+    if race._shares_tasks:
+        capacity = getattr(race, "capacity", 0)
+        if common_random_numbers:
+            raise BadArgument("common_random_numbers", "False for shared tasks", "True")
+        tasks = jnp.arange(capacity, dtype=jnp.int32) if tasks is None else tasks
+        of_race += (_as_rows("tasks", tasks, capacity),)
+    elif tasks is not None:
+        raise BadArgument("tasks", "none for a race of independent samples", "some")
+    result, first = _run(race, sample, chunk, common_random_numbers, *of_race)
     if not is_traced(result):
-        race.raise_if_invalid(result.invalid)
-        race.check_result(result)
-        race.check_preferences(first, source=sample)
+        race._check_found(result.invalid, first, source=sample)
+        race._check_result(result)
+    return dataclasses.replace(result, common_random_numbers=common_random_numbers)
+
+
+def task_order(race: Any, key: jax.Array) -> jax.Array:
+    """The numbers of the tasks of a ``SharedRace`` in the order in which they are run: int32 [N].
+
+    By lot for a finite list, from the race's key; otherwise as they are.
+    """
+    numbers = jnp.arange(race.capacity, dtype=jnp.int32)
+    if not race.finite:
+        return numbers
+    return jax.random.permutation(jax.random.fold_in(key, race.capacity), numbers)
+
+
+def _as_rows(name: str, tree: Any, count: int) -> Any:
+    """Arrays of JAX with ``count`` rows, leaves [count, ...], which are told apart as before."""
+    given = jax.tree.map(functools.partial(as_host_array, name), tree)
+    rows = as_arrays(name, given)
+    expected = f"leaves with leading axis {count}"
+    if not jax.tree.leaves(rows):
+        raise BadArgument(name, expected, "no arrays")
+    for leaf in jax.tree.leaves(rows):
+        if leaf.shape[:1] != (count,):
+            raise BadArgument(name, expected, f"{list(leaf.shape)}")
+    require_rows_apart(name, given, rows)
+    return rows
 
 
 def _work(
-    race: base.Race, sample: Any, _: int, __: bool, key: jax.Array, options: Any, ___: Any
+    race: Race, sample: Any, _: int, __: bool, key: jax.Array, options: Any, ___: Any, *tasks: Any
 ) -> float:
     """Of the race, and of all samples that it may draw."""
-    option = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), options)
+    own = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), (options, *tasks))
     samples = race.num_options * getattr(race, "capacity", _SAMPLES)
-    return race.work + samples * cost_of(sample, key, option)
+    return race.work + samples * cost_of(sample, key, *own)
 
 
 @jit(4, work=_work)
 def _run(
-    race: base.Race, sample: drawing.Sample, chunk: int, common_random_numbers: bool, *of_race: Any
-) -> Any:
-    """The result and ``first_outcomes``, of the key, the options and the params of one race."""
+    race: Race, sample: Sample, chunk: int, common_random_numbers: bool, *of_race: Any
+) -> tuple[Any, Any]:
+    """The result and ``_first_outcomes``, of the key, options, params and tasks of one race."""
     play = functools.partial(_play_in_step, race, sample, chunk, common_random_numbers)
-    return in_lanes(play, *of_race)
 
-
-def in_lanes(play: Callable[..., Any], *of_race: Any) -> Any:
-    """What a function of B races, leaves [B, ...], returns for one; under vmap they share lanes."""
-
-    def play_lanes(*of_races: Any) -> Any:
+    def play_batch(*of_races: Any) -> Any:
         return kernels.map_blocks(play, kernels.sizes().races)(*of_races)
 
-    return base.in_lane(kernels.merge_vmaps(play_lanes), *of_race)
+    return in_lane(kernels.merge_vmaps(play_batch), *of_race)
 
 
 def _play_in_step(
-    race: base.Race,
-    sample: drawing.Sample,
+    race: Race,
+    sample: Sample,
     chunk: int,
     common_random_numbers: bool,
     keys: jax.Array,
     options: Any,
     params: Any,
+    *tasks: Any,
 ) -> tuple[Any, Any]:
-    """Play B races, ``chunk`` rounds at once: results and ``first_outcomes``, leaves [B, ...]."""
-    example = jax.eval_shape(sample, keys[0], jax.tree.map(lambda x: x[0, 0], options))
+    """B races, ``chunk`` rounds at once: results and ``_first_outcomes``, leaves [B, ...]."""
+    draw, sources = by_key(sample), option_keys(keys, race.num_options, common_random_numbers)
+    if tasks:
+        draw = _on_tasks(sample, keys, jax.vmap(functools.partial(task_order, race))(keys), *tasks)
+        numbers = jnp.arange(keys.size, dtype=jnp.int32)[:, None]
+        sources = jnp.broadcast_to(numbers, (keys.size, race.num_options))
+    one = jax.tree.map(lambda x: x[0, 0], (sources, options))
+    example = jax.eval_shape(draw, *one, jnp.int32(0))
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
-    option_keys = drawing.option_keys(keys, race.num_options, common_random_numbers)
     # All begin alike: XLA would take seconds to work out what follows from that.
     begun = lax.optimization_barrier(jax.vmap(lambda p: race.init(example, p))(params))
 
     def ask(states: Any) -> jax.Array:
-        return jax.vmap(race.ask)(states, params)
+        return jax.vmap(race.ask)(states, params).astype(bool)
 
-    def draw_next(asked: jax.Array, drawn: jax.Array, num_rounds: int) -> Any:
-        rows = option_keys, options, drawn
-        return drawing.draw_next(sample, num_rounds, race.opening > 0, rows, asked)
+    def draw_next(states: Any, asked: jax.Array, num_rounds: int) -> Any:
+        """The next samples [B, K, n, ...], from where those of each option end."""
+        rows = sources, options, states.simulated
+        if race._is_unequal or asked.size >= _LISTED_ROWS:
+            return _map_rows(of_rows(draw, num_rounds), asked, rows)
+        return jax.vmap(of_rows(draw, num_rounds))(*rows)
 
     def play_chunk(carry: tuple[jax.Array, Any, jax.Array]) -> tuple[jax.Array, Any, jax.Array]:
         first_round, states, asked = carry  # rounds told so far; who asks, bool [B, K]
-        outcomes = draw_next(asked, states.simulated, chunk)
+        outcomes = draw_next(states, asked, chunk)
         states = race.tell_lanes(states, outcomes, params, first_round)
         return first_round + chunk, states, ask(states)
 
     states = begun
-    if race.opening:
-        outcomes = draw_next(ask(begun), begun.simulated, race.opening)
-        states = race.open_lanes(begun, outcomes, params)
+    if race._opening:
+        outcomes = draw_next(begun, ask(begun), race._opening)
+        states = race._open_lanes(begun, outcomes, params)
     start = jnp.int32(0), states, ask(states)
     end = lax.while_loop(lambda carry: carry[2].any(), play_chunk, start)
-    states = race.finish_lanes(end[1], params)
-    return jax.vmap(race.result)(states, params), jax.vmap(race.first_outcomes)(states)
+    states = race._finish_lanes(end[1], params)
+    return jax.vmap(race.result)(states, params), jax.vmap(race._first_outcomes)(states)
+
+
+def option_keys(keys: jax.Array, num_options: int, common_random_numbers: bool) -> jax.Array:
+    """The key of each option of B races, [B, K], from those of the races, [B]."""
+    numbers = jnp.arange(num_options, dtype=jnp.uint32)
+    if common_random_numbers:
+        numbers = jnp.zeros_like(numbers)
+    return jax.vmap(jax.vmap(jax.random.fold_in, (None, 0)), (0, None))(keys, numbers)
+
+
+def by_key(sample: Sample) -> Callable[..., Any]:
+    """A function of an option's key, the option, and the number of a sample."""
+    return lambda key, option, number: sample(jax.random.fold_in(key, number), option)
+
+
+def _on_tasks(sample: Sample, keys: jax.Array, orders: jax.Array, tasks: Any) -> Callable[..., Any]:
+    """A function of the number of a race, an option, and the number of a task."""
+
+    def draw(race: jax.Array, option: Any, number: jax.Array) -> Any:
+        at = orders[race, jnp.minimum(number, orders.shape[1] - 1)]
+        task = jax.tree.map(lambda x: x[race, at], tasks)
+        return sample(jax.random.fold_in(keys[race], number), option, task)
+
+    return draw
+
+
+def of_rows(draw: Callable[..., Any], num_rounds: int) -> Callable[..., Any]:
+    """A function of sources, options and samples drawn so far, of R options: the next [R, n, ...].
+
+    ``draw(source, option, number)`` is one sample, as ``by_key`` has it.
+    """
+
+    def draw_row(source: jax.Array, option: Any, drawn: jax.Array) -> Any:
+        numbers = drawn + jnp.arange(num_rounds, dtype=jnp.int32)
+        # The rounds are the innermost axis: they fill the vector registers.
+        return jax.vmap(draw, (None, None, 0))(source, option, numbers)
+
+    return jax.vmap(draw_row)
+
+
+def _map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
+    """``function`` of the rows [B, K] that are wanted, and zeros for the others.
+
+    The function takes ``args`` of any number of rows, [rows, ...], and returns as many.
+    """
+    num_rows = wanted.size
+    args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
+
+    def map_block(rows: jax.Array, results: Any) -> Any:
+        own = jnp.minimum(rows, num_rows - 1)
+        # Always true, but unknown at compile time: XLA keeps the conditional.
+        part = kernels.with_operands_kept(
+            function, rows[0] < num_rows, *jax.tree.map(lambda x: x[own], args)
+        )
+        return jax.tree.map(lambda x, y: x.at[rows].set(y, mode="drop"), results, part)
+
+    first = jax.eval_shape(function, *jax.tree.map(lambda x: x[:1], args))
+    empty = jax.tree.map(lambda x: jnp.zeros((num_rows, *x.shape[1:]), x.dtype), first)
+    sizes = kernels.sizes()
+    # The last block is filled up with an option that has not asked.
+    few = num_rows <= _SINGLE_ROWS
+    block = 1 if few else min(sizes.rows, num_rows // sizes.row_blocks)
+    results = kernels.for_listed(wanted, block, map_block, empty)
+    return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)

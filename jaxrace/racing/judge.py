@@ -1,8 +1,7 @@
 """Dominance races on samples that have been made already, decided on the host.
 
-The evidence and the decisions are those of ``jaxrace.judging``, which knows no JAX; here they are
-asked for a race with its numbers, and put down as the race itself would have them. Axes: K options,
-n_i samples of option i.
+The evidence is that of tables, ``evidence.blocks``, in NumPy, and the decision that of compiled
+races. Axes: K options, n_i samples of option i.
 """
 
 import dataclasses
@@ -15,26 +14,19 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from jaxrace.agents.preferences import only_orders
+from jaxrace import kernels
 from jaxrace.core import narrowing
 from jaxrace.core.compilation import jit
-from jaxrace.evidence import decision
+from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.blocks import BlockPairs, Differences, block_values
+from jaxrace.evidence.decision import EXHAUSTED, RUNNING, behind, who_may_help
 from jaxrace.evidence.independence import Runs, require_independent
 from jaxrace.evidence.levels import Bets
 from jaxrace.judging import scores
 from jaxrace.racing import base, comparing
-from jaxrace.racing.dominance.decision import reach_of
-from jaxrace.racing.dominance.race import DominanceRace
-from jaxrace.racing.dominance.result import DominanceResult
-from jaxrace.racing.dominance.state import (
-    CERTIFICATES,
-    EXHAUSTED,
-    GIVEN_UP,
-    RUNNING,
-    DominanceParams,
-    DominanceState,
-)
+from jaxrace.racing.certified.blocks import DominanceParams, DominanceState, decide, see
+from jaxrace.racing.certified.dominance import DominanceRace
+from jaxrace.racing.certified.result import DominanceResult
 
 # Pairs of options that are compared at once.
 _MOST_PAIRS = 64
@@ -57,7 +49,7 @@ def judge(
     be added behind the others and judged again, with the same race and params, or with a race of
     larger capacity and the same ``horizon``.
 
-    Numbers of which only the order counts (``preferences.only_orders``) are compared as they are,
+    Numbers of which only the order counts (``kernels.only_orders``) are compared as they are,
     however large and however close to each other. Others have 32 bits, as JAX gives them.
 
     Args:
@@ -87,33 +79,43 @@ def judge(
     >>> result.best_names, result.certificate, result.samples.tolist()
     (['c'], 'dominance', [11, 21, 21])
     """
-    race.check_params(params)
+    race._check_params(params)
     names, of_options = _by_options(race, samples)
     options = [_host_arrays(of_option) for of_option in of_options]
     if names is not None and all(isinstance(x, np.ndarray) and x.ndim == 1 for x in options):
         scores.require_options("samples", dict(zip(names, options, strict=True)))
     counts = np.array([_count(race, *option) for option in enumerate(options)], np.int32)
     first_bad = np.array([_first_bad(race, of_option) for of_option in options], np.int32)
+    only_orders = kernels.only_orders(race.compare)
     try:
-        compared = _as_compared(race, options)
+        # Ranks, where only the order counts.
+        compared = _ranked(options) if race.by == "wins" and only_orders else options
         outcomes = jax.tree.map(functools.partial(_padded, race.capacity), *compared)
     except (TypeError, ValueError) as error:
         raise ValueError(f"samples: expected outcomes that are alike: {error}") from error
-    _require_told_apart(race, options)
+    if not only_orders:
+        for arrays in zip(*map(jax.tree.leaves, options), strict=True):
+            values = np.concatenate(arrays)
+            narrowing.require_told_apart("samples", values, narrowing.dtype_of(values))
     outcomes = narrowing.as_arrays("samples", outcomes)
-    race.check_preferences((comparing.first_few(outcomes), int(counts.min())))
+    race._check_preferences((comparing.first_few(outcomes), int(counts.min())))
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[2:], x.dtype), outcomes)
     state = dataclasses.replace(
         race.init(example, params), outcomes=outcomes, first_bad=jnp.asarray(first_bad)
     )
-    differences = _differences(race, compared, outcomes)
+    # Numbers are compared on the host, by rank or by score.
+    leaves = [jax.tree.leaves(of_option) for of_option in compared]
+    is_plain = len(leaves[0]) == 1 and leaves[0][0].ndim == 1
+    is_plain &= only_orders or race.by == "mean"
+    columns = [x[0] for x in leaves] if is_plain else None
+    differences = _differences(race, columns, outcomes)
     state = _judged(race, state, params, differences, counts)
-    race.raise_if_invalid(state.invalid)
+    base.raise_if_invalid(state.invalid, "", race.low, race.high)
     if state.certificate >= EXHAUSTED:
         state = _finish(race, state, params)
     if not dependent:
         labels = [f"option {i}" for i in range(len(options))] if names is None else list(names)
-        dependent = require_independent(_runs(race, labels, compared, outcomes, counts))
+        dependent = require_independent(_runs(race, labels, leaves, columns, outcomes, counts))
     return dataclasses.replace(race.result(state, params), names=names, dependent=dependent)
 
 
@@ -125,61 +127,54 @@ def _judged(
     counts: np.ndarray,
 ) -> DominanceState:
     """Decide a race that has not begun on all samples that it will get, ``counts`` int [K]."""
-    blocks, limit, top = race.blocks, int(params.max_rounds), race.top
-    most, within = blocks.num_complete(limit), np.minimum(counts, limit)
+    numbers = jax.tree.map(np.asarray, params)
+    blocks, limit = race.blocks, int(params.max_rounds)
+    within = np.minimum(counts, limit)
     # Bets on d in [-1, 1], where the race writes them for d / 2.
-    bets = np.asarray(params.bets, float) / 2
-    mixture = Bets(tuple(bets), tuple(np.exp(np.asarray(params.log_weights, float))))
-    pairs = BlockPairs(differences, within, mixture, blocks.first, blocks.later)
-    null, is_tolerant = float(params.null), float(params.tolerance) > 0
+    bets = Bets(tuple(np.array(params.bets, float) / 2), tuple(np.exp(numbers.log_weights)))
+    pairs = BlockPairs(differences, within, bets, blocks.first, blocks.later)
     every = ~np.eye(len(counts), dtype=bool)
     first, second = np.nonzero(every)
-    process = pairs.process(first, second, null)
+    process = pairs.process(first, second, float(params.null))
 
     def square(of_pairs: np.ndarray, nothing: float = 0.0) -> np.ndarray:
-        found = np.full((*every.shape, *of_pairs.shape[1:]), nothing)
+        found = np.full((*every.shape, *of_pairs.shape[1:]), nothing, np.float32)
         found[every] = of_pairs
         return found
 
-    mean = square(process.mean)
     # In 32 bits, as a race that draws its samples has them.
-    highest = square(process.highest, -np.inf).astype(np.float32).astype(float)
-    level, strong_level = np.float32(params.level), np.float32(params.strong_level)
-    seen = decision.seen_of(highest, mean, level, strong_level, null)
+    highest = square(process.highest, -np.inf)
     complete = pairs.complete()
     shared = np.minimum(complete[:, None], complete[None, :])
-    used_up = shared >= most
-    asked = within < min(blocks.first, limit)
-    certificate = RUNNING if limit > 0 else EXHAUSTED
+    margin = np.zeros(every.shape, np.int32)
+    margin[every] = np.rint(process.mean * shared[every] * blocks.unit)
+    asked, certificate = within < min(blocks.first, limit), RUNNING if limit > 0 else EXHAUSTED
+    doubtful = np.asarray(state.doubtful)
     if certificate == RUNNING and not asked.any():
-        found = decision.decide(
-            seen, top, float(level), float(params.slack), is_tolerant=is_tolerant
-        )
-        served = found.served
-        # Infinite without a limit to give up at; not a number where nothing is left to play.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            give_up = float(params.give_up)
-            reach = reach_of(mean, shared, most, null, give_up, blocks, xp=np)
-            hopeless = level - highest > reach
-        if found.certificate is not None:
-            certificate = CERTIFICATES.index(found.certificate)
-        elif not found.doubtful.any() or (found.doubtful & used_up).any():
+        with np.errstate(divide="ignore", invalid="ignore"):  # of a forecast
+            about = highest, margin, complete, numbers
+            found = decide(*about, top=race.top, blocks=blocks, xp=np)
+        certificate, doubtful, asked = int(found.certificate), found.doubtful, found.asked
+        if certificate == EXHAUSTED:
             # Samples that came otherwise may have left options behind.
-            served = decision.who_may_help(
-                seen, found.doubtful, used_up, top, is_tolerant=is_tolerant
+            served = who_may_help(
+                see(*about, blocks, np),
+                doubtful,
+                shared >= blocks.num_complete(limit),
+                race.top,
+                is_tolerant=float(params.tolerance) > 0,
             )
             certificate = RUNNING if served.any() else EXHAUSTED
-        elif (found.doubtful & hopeless).any():
-            certificate = GIVEN_UP
-        asked = decision.behind(served, complete)
+            asked = behind(served, complete)
     played = within if limit < blocks.first else pairs.start(complete)
     return dataclasses.replace(
         state,
         simulated=counts.astype(np.int32),
         samples=np.asarray(played, np.int32),
-        log_bets=square(process.log_bets).astype(np.float32),
-        highest=highest.astype(np.float32),
-        margin=np.rint(mean * shared * blocks.unit).astype(np.int32),
+        log_bets=square(process.log_bets),
+        highest=highest,
+        margin=margin,
+        doubtful=doubtful,
         asked=asked & (certificate == RUNNING),
         certificate=np.int32(certificate),
     )
@@ -191,34 +186,35 @@ def _by_options(race: DominanceRace, samples: Any) -> tuple[tuple[str, ...] | No
     if isinstance(samples, Mapping):
         names, found = tuple(map(str, samples)), list(samples.values())
         if len(set(names)) < len(names):
-            raise ValueError(f"samples: expected different names, got {', '.join(names)}")
+            raise BadArgument("samples", "different names", ", ".join(names))
     elif isinstance(samples, Sequence) and not isinstance(samples, str):
         found = list(samples)
     else:
         # An array without names: which of its axes is that of the options?
         shape = np.shape(samples)
         if len(shape) < 2 or shape[1] == race.num_options or shape[0] != race.num_options:
-            raise ValueError(
-                f"samples: expected samples by name, or a list of arrays, one of each of the "
-                f"{race.num_options} options, got an array {list(shape)}: "
-                "a table [n, K] is list(table.T)"
+            raise BadArgument(
+                "samples",
+                "samples by name, or a list of arrays, one of each of the "
+                f"{race.num_options} options",
+                f"an array {list(shape)}",
+                ": a table [n, K] is list(table.T)",
             )
         found = list(_host_array(samples))
     if len(found) != race.num_options:
-        raise ValueError(f"samples: expected those of {race.num_options} options, got {len(found)}")
+        raise BadArgument("samples", f"those of {race.num_options} options", f"{len(found)}")
     return names, found
 
 
 def _host_arrays(samples: Any) -> Any:
     if isinstance(samples, list | tuple) and all(map(np.isscalar, samples)):
-        samples = np.asarray(samples)  # a list of numbers is no pytree of them
+        samples = np.asarray(samples)  # numbers, and not a pytree of them
     return jax.tree.map(_host_array, samples)
 
 
 def _host_array(leaf: Any) -> np.ndarray:
     array = np.asarray(narrowing.as_host_array("samples", leaf))
-    if array.dtype.kind == "c":
-        raise ValueError(f"samples: expected real numbers, got {array.dtype}")
+    comparing.require_real("samples", array)
     return array
 
 
@@ -228,10 +224,8 @@ def _count(race: DominanceRace, option: int, samples: Any) -> int:
         raise ValueError(f"samples: expected arrays [n, ...] of one length for option {option}")
     (count,) = lengths
     if count > race.capacity:
-        raise ValueError(
-            f"samples: expected at most the capacity {race.capacity} of each option, "
-            f"got {count} of option {option}"
-        )
+        expected = f"at most the capacity {race.capacity} of each option"
+        raise BadArgument("samples", expected, f"{count} of option {option}")
     return count
 
 
@@ -245,45 +239,37 @@ def _first_bad(race: DominanceRace, samples: Any) -> int:
     return int(places[0]) + 1 if places.size else 0
 
 
-def _as_compared(race: DominanceRace, options: list[Any]) -> list[Any]:
-    """The samples of each option; their ranks, int32, where only the order counts."""
-    if race.by == "mean" or not only_orders(race.compare):
-        return options
+def _ranked(options: list[Any]) -> list[Any]:
+    """The place of each number among all different ones, whatever dtypes they have: int32."""
+
+    def ranks(*arrays: np.ndarray) -> list[np.ndarray]:
+        shape = {x.shape[1:] for x in arrays}
+        if len(shape) > 1:
+            raise ValueError(f"one shape, got {', '.join(map(str, sorted(shape)))}")
+        found = scores.ranks([x.reshape(-1) for x in arrays])
+        return [y.astype(np.int32).reshape(x.shape) for y, x in zip(found, arrays, strict=True)]
+
     structure = jax.tree.structure(options[0])
-    ranked = jax.tree.map(lambda *arrays: _ranks(arrays), *options)
+    ranked = jax.tree.map(ranks, *options)
     return jax.tree.transpose(structure, jax.tree.structure([0] * len(options)), ranked)
 
 
-def _ranks(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """The place of each number among all different ones, whatever dtypes they have: int32."""
-    shape = {x.shape[1:] for x in arrays}
-    if len(shape) > 1:
-        raise ValueError(f"one shape, got {', '.join(map(str, sorted(shape)))}")
-    found = scores.ranks([x.reshape(-1) for x in arrays])
-    return [part.astype(np.int32).reshape(x.shape) for part, x in zip(found, arrays, strict=True)]
-
-
 def _padded(capacity: int, *arrays: np.ndarray) -> np.ndarray:
-    """[K, N, ...], filled up by zeros, which nobody reads."""
+    """[K, N, ...], filled up by zeros, which are never read."""
     return np.stack([np.pad(x, [(0, capacity - len(x)), *[(0, 0)] * (x.ndim - 1)]) for x in arrays])
 
 
-def _require_told_apart(race: DominanceRace, options: list[Any]) -> None:
-    """Raise ValueError unless 32 bits hold the numbers that are compared as they are."""
-    if only_orders(race.compare):
-        return
-    for arrays in zip(*map(jax.tree.leaves, options), strict=True):
-        values = np.concatenate(arrays)
-        narrowing.require_told_apart("samples", values, narrowing.dtype_of(values))
-
-
 def _runs(
-    race: DominanceRace, names: list[str], compared: list[Any], outcomes: Any, counts: np.ndarray
+    race: DominanceRace,
+    names: list[str],
+    leaves: list[list[np.ndarray]],
+    columns: list[np.ndarray] | None,
+    outcomes: Any,
+    counts: np.ndarray,
 ) -> list[Runs]:
     """The samples of each option as they are looked at for independence."""
-    leaves = [jax.tree.leaves(of_option) for of_option in compared]
-    if only_orders(race.compare) and len(leaves[0]) == 1 and leaves[0][0].ndim == 1:
-        return [Runs(name, x, x) for name, (x,) in zip(names, leaves, strict=True)]
+    if columns is not None and race.by == "wins":
+        return [Runs(name, x, x) for name, x in zip(names, columns, strict=True)]
     few = min(race.capacity, _MOST_COMPARED)
     found = []
     for option, (name, count, arrays) in enumerate(zip(names, counts, leaves, strict=True)):
@@ -291,27 +277,22 @@ def _runs(
         itself = np.array([option])
         signs = _block_signs(race.compare, few, outcomes, itself, itself, 0 * itself)
         net = np.where(np.arange(few) < count, np.asarray(signs)[0], 0).sum(1)
-        found.append(Runs(name, net[:count], _codes(arrays)))
+        seen: dict[Any, int] = {}
+        rows = zip(*([row.tobytes() for row in leaf] for leaf in arrays), strict=True)
+        codes = np.array([seen.setdefault(row, len(seen)) for row in rows], int)  # equal if equal
+        found.append(Runs(name, net[:count], codes))
     return found
 
 
-def _codes(leaves: list[np.ndarray]) -> np.ndarray:
-    """Numbers [n] that are equal where the outcomes are."""
-    seen: dict[Any, int] = {}
-    rows = zip(*([row.tobytes() for row in leaf] for leaf in leaves), strict=True)
-    return np.array([seen.setdefault(row, len(seen)) for row in rows], int)
-
-
-def _differences(race: DominanceRace, compared: list[Any], outcomes: Any) -> Differences:
-    """The signs of samples of pairs of options: of ranks on the host, of others by ``compare``.
+def _differences(
+    race: DominanceRace, columns: list[np.ndarray] | None, outcomes: Any
+) -> Differences:
+    """The signs of samples of pairs of options: of numbers on the host, of others by ``compare``.
 
     By mean the differences of scores, in float64.
     """
-    leaves = jax.tree.leaves(compared[0])
-    by_order = only_orders(race.compare) and len(leaves) == 1 and leaves[0].ndim == 1
-    if race.by == "mean" or by_order:
-        columns = [jax.tree.leaves(of_option)[0].astype(float) for of_option in compared]
-        values, sign = _padded(race.capacity, *columns), 1
+    if columns is not None:
+        values, sign = _padded(race.capacity, *[x.astype(float) for x in columns]), 1
         if race.by == "wins":
             one = jax.tree.map(lambda x: np.ones((), x.dtype), outcomes)
             sign = int(race.compare(one, jax.tree.map(np.zeros_like, one)))
@@ -353,4 +334,4 @@ def _block_signs(
 @jit(1)
 def _finish(race: DominanceRace, state: Any, params: DominanceParams) -> Any:
     """Count all samples of a race that ends without a certificate, for its guess."""
-    return base.in_lane(race.finish_lanes, state, params)
+    return base.in_lane(race._finish_lanes, state, params)

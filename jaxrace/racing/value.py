@@ -18,22 +18,28 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.core import narrowing
-from jaxrace.core.protocol import pytree, verb
-from jaxrace.core.validation import Owner, require_integer, require_positive, require_probability
+from jaxrace.core.protocol import make_params, number, pytree, verb
+from jaxrace.core.validation import (
+    BadArgument,
+    Owner,
+    require_integer,
+    require_positive,
+    require_probability,
+)
 from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing import base
 from jaxrace.racing.result import RaceResult, span
 
-_MOST_ROUNDS = 2**24
+_is_horizon = functools.partial(require_integer, least=1, most=2**24)
 
 
 @pytree
 class ValueParams:
     """The numbers of a value-based race; make them with the race's ``params``."""
 
-    delta: jax.Array  # float32 []
-    max_rounds: jax.Array  # int32 [], n_max
-    value_range: jax.Array  # float32 [], R, the width of each option's own support
+    delta: jax.Array = number(require_probability)  # float32 []
+    max_rounds: jax.Array = number(_is_horizon, np.int32)  # int32 [], n_max
+    value_range: jax.Array = number(require_positive)  # float32 [], R, the width of each support
     owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
@@ -103,8 +109,8 @@ class ValueRace(base.Race):
     dynamic_delta: bool = False
 
     title: ClassVar[str]  # in reports
-    params_kind = ValueParams
-    state_kind = ValueState
+    _params_kind = ValueParams
+    _state_kind = ValueState
 
     @abc.abstractmethod
     def radius(
@@ -122,28 +128,19 @@ class ValueRace(base.Race):
             max_rounds: n_max, 1 .. 2^24 (counts are exact in float32 up to there).
             value_range: R > 0, needed: every option's outcomes lie in an interval of this width.
         """
-        require_probability("delta", delta)
-        require_integer("max_rounds", max_rounds, 1, _MOST_ROUNDS)
         if value_range is None:
-            raise ValueError("value_range: expected the width of the outcomes' range, got nothing")
-        require_positive("value_range", value_range)
-        return ValueParams(
-            delta=jnp.asarray(delta, jnp.float32),
-            max_rounds=jnp.asarray(max_rounds, jnp.int32),
-            value_range=jnp.asarray(value_range, jnp.float32),
-            owner=self.owner,
-        )
+            raise BadArgument("value_range", "the width of the outcomes' range", "nothing")
+        numbers = {"delta": delta, "max_rounds": max_rounds, "value_range": value_range}
+        return make_params(ValueParams, **numbers, owner=self._owner)
 
     @verb
     def init(self, example_outcome: Any, params: ValueParams) -> ValueState:
         leaves = jax.tree.leaves(example_outcome)
         if len(leaves) != 1 or leaves[0].shape != ():
-            raise ValueError(
-                f"example_outcome: expected a single number, got "
-                f"{[list(leaf.shape) for leaf in leaves]}"
-            )
+            got = f"{[list(leaf.shape) for leaf in leaves]}"
+            raise BadArgument("example_outcome", "a single number", got)
         if jnp.issubdtype(leaves[0].dtype, jnp.complexfloating):
-            raise ValueError(f"example_outcome: expected a real number, got {leaves[0].dtype}")
+            raise BadArgument("example_outcome", "a real number", f"{leaves[0].dtype}")
         numbers = jnp.zeros(self.num_options, jnp.float32)
         counts = jnp.zeros(self.num_options, jnp.int32)
         flags = jnp.zeros(self.num_options, bool)
@@ -263,28 +260,23 @@ class ValueRace(base.Race):
             dynamic_delta=self.dynamic_delta,
         )
 
-    def check_outcomes(self, state: ValueState, outcomes: Any) -> None:
-        """Raise ValueError unless ``outcomes`` is one array [K, r] with r >= 1."""
+    def _check_outcomes(self, state: ValueState, outcomes: Any) -> None:
         shapes = [list(leaf.shape) for leaf in jax.tree.leaves(outcomes)]
         if len(shapes) != 1 or len(shapes[0]) != 2 or shapes[0][0] != self.num_options:
-            raise ValueError(
-                f"outcomes: expected one array [{self.num_options}, rounds], got {shapes}"
-            )
+            raise BadArgument("outcomes", f"one array [{self.num_options}, rounds]", f"{shapes}")
         if shapes[0][1] == 0:
-            raise ValueError("outcomes: expected at least one round, got none")
+            raise BadArgument("outcomes", "at least one round", "none")
         (values,) = jax.tree.leaves(outcomes)
         if jnp.issubdtype(values.dtype, jnp.complexfloating):
-            raise ValueError(f"outcomes: expected real numbers, got {values.dtype}")
+            raise BadArgument("outcomes", "real numbers", f"{values.dtype}")
 
-    def check_numbers(self, state: ValueState, outcomes: Any, params: ValueParams) -> None:
-        """Raise ValueError unless float32 holds these numbers, and well enough for the range."""
+    def _check_numbers(self, state: ValueState, outcomes: Any, params: ValueParams) -> None:
         (values,) = map(np.asarray, jax.tree.leaves(outcomes))
         counted = values[np.asarray(self.ask(state, params))]
         narrowing.require_range("outcomes", counted, np.float32)
         _require_fine(counted, params)
 
-    def check_result(self, result: ValueResult) -> None:
-        """Raise ValueError unless float32 was fine enough for the samples."""
+    def _check_result(self, result: ValueResult) -> None:
         _require_fine(np.asarray(result.mean), result.params)
 
 
@@ -293,10 +285,9 @@ def _require_fine(values: np.ndarray, params: ValueParams) -> None:
     largest = float(np.abs(values[np.isfinite(values)]).max(initial=0))
     value_range = float(params.value_range)
     if largest * 2.0**-24 > value_range / math.sqrt(float(params.max_rounds)) / 100:
-        raise ValueError(
-            f"outcomes: expected numbers that float32 tells apart in a value_range of "
-            f"{value_range:g}, got {largest:g}; subtract what they have in common"
-        )
+        expected = f"numbers that float32 tells apart in a value_range of {value_range:g}"
+        hint = "; subtract what they have in common"
+        raise BadArgument("outcomes", expected, f"{largest:g}", hint)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,7 +15,7 @@ from jaxrace import kernels
 from jaxrace.agents.rollout import Rollout
 from jaxrace.core.compilation import MIDDLING, jit
 from jaxrace.core.keys import with_keys, without_keys
-from jaxrace.racing import base, drawing
+from jaxrace.racing import base, driver
 from jaxrace.search.final_race import FinalRace, FinalRaceState
 from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, ranked_by
 
@@ -56,7 +56,7 @@ def step_lanes(
     return _tell(learner, axis, is_final, states, params, asked, races, race_params)
 
 
-def _draw(rollout: Rollout, num_rounds: int, rows: drawing.Rows, asked: np.ndarray) -> Any:
+def _draw(rollout: Rollout, num_rounds: int, rows: driver.Rows, asked: np.ndarray) -> Any:
     """The next samples [B, K, n, ...] of those that ask, and zeros for the others, in NumPy.
 
     One program draws any number of options, a block at a time.
@@ -83,7 +83,7 @@ def _draw(rollout: Rollout, num_rounds: int, rows: drawing.Rows, asked: np.ndarr
 
 @jit(2, work=lambda *_: MIDDLING)
 def _draw_block(rollout: Rollout, num_rounds: int, *rows: Any) -> Any:
-    return drawing.of_rows(rollout, num_rounds)(*rows)
+    return driver.of_rows(driver.by_key(rollout), num_rounds)(*rows)
 
 
 @jit(1, donated=(0,))
@@ -122,7 +122,7 @@ def _ask(learner: Any, axis: Axis, is_final: bool, states: Any, params: Any) -> 
     of_one = jax.tree.map(lambda x: x[0, 0], options)
     shapes = _outcome.eval_shape(search.rollout, keys[0], of_one)
     example = jax.tree.map(lambda x: np.zeros(x.shape, x.dtype), shapes)
-    option_keys = drawing.option_keys(keys, race.num_options, common)
+    option_keys = driver.option_keys(keys, race.num_options, common)
     begun = jax.vmap(lambda params: race.init(example, params))(race_params)
     asks = jax.vmap(race.ask)(begun, race_params)
     return asked, option_keys, begun, asks, options, race_params

@@ -207,7 +207,7 @@ def _play(
         order = racing.task_order(race, key)
         # What undoes the order that the race draws.
         tasks = jnp.argsort(order) if as_they_are else jnp.arange(race.capacity)
-        result = racing.run_shared(race, key, _lookup, table, params, tasks.astype(jnp.int32))
+        result = racing.run(race, key, _lookup, table, params, tasks=tasks.astype(jnp.int32))
         return result.decided, jnp.argsort(result.ranking) < race.top
 
     return jax.vmap(of_race)(keys, tables)

@@ -52,14 +52,14 @@ def draw_answer(key, answers):
     return answers[jax.random.randint(key, (), 0, len(answers))]
 
 
-def our_races(lists, race, run, sample):
+def our_races(lists, race, sample):
     """Evaluations, whether certified, and the first kappa, of each list."""
     params = race.params(DELTA)
 
     @jax.jit
     @jax.vmap
     def play(key, table):
-        found = run(race, key, sample, table, params)
+        found = racing.run(race, key, sample, table, params)
         return found.samples.sum(), found.decided, found.ranking[: race.top]
 
     keys = jax.random.split(jax.random.key(0), len(lists))
@@ -207,9 +207,9 @@ def compare(number, top, spread, length):
         for kind in (racing.SharedRace, racing.DominanceRace)
     )
     found = {
-        "shared, list": our_races(lists, shared(finite=True), racing.run_shared, lookup),
-        "shared, stream": our_races(lists, shared(finite=False), racing.run_shared, lookup),
-        "independent": our_races(lists, independent(by="mean"), racing.run, draw_answer),
+        "shared, list": our_races(lists, shared(finite=True), lookup),
+        "shared, stream": our_races(lists, shared(finite=False), lookup),
+        "independent": our_races(lists, independent(by="mean"), draw_answer),
         "KL-LUCB": [kl_lucb(rng, x, top) for rng, x in zip(rngs, lists, strict=True)],
     }
     if top == 1:

@@ -145,7 +145,7 @@ class PlayersRace:
         ended = lax.while_loop(
             lambda state: self.race.ask(state, params).any(),
             lambda state: told(state, self.race.chunk),
-            told(begun, self.race.opening),
+            told(begun, self.race.first_block),
         )
         result = self.race.result(ended, params)
         selected = jnp.argsort(result.ranking) < self.race.top

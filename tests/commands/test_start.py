@@ -102,7 +102,7 @@ def test_every_driver_has_cheap_options_for_a_small_job(monkeypatch):
     race, params, means = a_race(racing.PreferenceRace, num_options=5)
     racing.run(race, key, new_sample(), means, params)
     shared = racing.SharedRace(5, 1, 30, low=0, high=1)
-    racing.run_shared(shared, key, lambda *_: jnp.float32(0.5), means, shared.params())
+    racing.run(shared, key, lambda *_: jnp.float32(0.5), means, shared.params())
     selector = selection.Uniform(5, 2)
     problem = selection.thurstone(key, 5)
     selection.run(selector, key, compare, problem, 40, selector.params(), interval=5)

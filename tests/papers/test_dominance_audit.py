@@ -11,7 +11,7 @@ from dominance_cases import stopping_races
 from scipy import stats
 
 from jaxrace import kernels, racing
-from jaxrace.racing.dominance import state as dominance_state
+from jaxrace.evidence import decision
 from papers.audits.dominance import means, null_pairs, options, races
 from papers.audits.dominance.options import draw
 from papers.audits.reckoning import DELTAS
@@ -175,7 +175,7 @@ def test_the_race_of_the_audit_is_the_race():
     padded = races.pad_bets(whole.params(0.5), params.bets.size + 2)
     expected, expected_best = races.play(whole, task.options.laws, keys, padded)
     np.testing.assert_array_equal(certificate, expected)
-    certified = np.isin(expected, [dominance_state.DOMINANCE, dominance_state.COUNTS])
+    certified = np.isin(expected, [decision.DOMINANCE, decision.COUNTS])
     assert 200 < certified.sum() < 2000
     np.testing.assert_array_equal(np.asarray(best)[certified], np.asarray(expected_best)[certified])
 

@@ -1,6 +1,6 @@
 """The race on shared tasks as its definition says it, one task after the other, in float64.
 
-Nothing is shared with ``jaxrace.racing.shared``, but for the numbers in ``params``.
+Nothing is shared with ``jaxrace.racing.certified``, but for the numbers in ``params``.
 """
 
 import numpy as np

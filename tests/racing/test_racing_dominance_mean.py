@@ -10,9 +10,10 @@ from reference import reference_dominance_race as reference
 
 import jaxrace
 from jaxrace import kernels
-from jaxrace.evidence.decision import Seen, decide
+from jaxrace.evidence.decision import Seen, certify, decide
 from jaxrace.racing import DominanceRace, SharedRace, judge, run
-from jaxrace.racing.dominance import decision
+from jaxrace.racing.certified import blocks
+from jaxrace.racing.certified.race import first_of, standing
 
 OPTIONS, CAPACITY = 4, 61
 MEAN = {"by": "mean", "low": -1.0, "high": 3.0}
@@ -136,13 +137,21 @@ def test_who_is_over_the_first_within_a_tolerance_leaves_a_pair_in_doubt(toleran
     assert bool(found.doubtful[0, 1]) == (tolerance > 0)
     margin = jnp.asarray(np.rint(mean * race.blocks.unit), jnp.int32)
     seen = jnp.asarray(highest), margin, jnp.ones(3, jnp.int32)
-    same = decision.decide_blocks(*seen, params, top=1, blocks=race.blocks)
+    same = blocks.decide(*seen, params, top=1, blocks=race.blocks)
     assert bool(same.doubtful[0, 1]) == (tolerance > 0)
     settings = {"by": "wins", "compare": kernels.total_order}
     shared = SharedRace(3, 1, 60, **settings).params(0.05, tolerance=tolerance)
     on_tasks = Seen(*map(jnp.asarray, (highest, over, over & False, mean)))
-    asked = decision.decide(
-        on_tasks, jnp.ones(3, jnp.int32), shared, jnp.int32(60), 1, by_counts=tolerance == 0
+    asked = certify(
+        on_tasks,
+        first_of(standing(on_tasks), 1),
+        jnp.ones(3, jnp.int32),
+        jnp.int32(60),
+        shared.level,
+        shared.slack,
+        is_tolerant=tolerance > 0,
+        by_counts=tolerance == 0,
+        xp=jnp,
     ).asked
     assert asked.tolist()[:2] == [True, tolerance > 0]
 

@@ -74,7 +74,7 @@ def compare_with_reference(
     params = race.params(delta, max_rounds, epsilon)
     # Bounds differ in their params alone, unless intervals are asked for: they share a program.
     player = race if check_intervals else dataclasses.replace(race, bound="published")
-    params = dataclasses.replace(params, owner=player.owner)
+    params = dataclasses.replace(params, owner=player._owner)
     history, results, states = jax.tree.map(np.asarray, play(player, outcomes, params))
     histories = []
     for number, instance in enumerate(outcomes):

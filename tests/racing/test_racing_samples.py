@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from jaxrace.racing.preference.state import write_rounds
+from jaxrace.racing.preference.rounds import write_rounds
 
 write = jax.jit(write_rounds)
 

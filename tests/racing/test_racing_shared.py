@@ -69,14 +69,14 @@ def test_every_decision_is_the_definitions(kind):
     params = race.params(delta=0.1, tolerance=tolerance)
     keys = jax.random.split(jax.random.key(1), SEEDS)
     tables = jax.vmap(lambda key: item_responses(key, race.capacity))(keys)
-    batch = jax.vmap(lambda k, x: racing.run_shared(race, k, lookup, x, params))(keys, tables)
+    batch = jax.vmap(lambda k, x: racing.run(race, k, lookup, x, params))(keys, tables)
     for seed, key in enumerate(keys):
         order = np.asarray(racing.task_order(race, key))
         table = np.asarray(tables[seed])[:, order]
         samples, best, certificate, possible = plain_race(race, params, differences_of(table))
         found = [jax.tree.map(lambda x, seed=seed: x[seed], batch)]
         if seed < 2:
-            found += [racing.run_shared(race, key, lookup, tables[seed], params)]
+            found += [racing.run(race, key, lookup, tables[seed], params)]
             found += [play(race, table, params, tell_at_most=11)]
         for result in found:
             assert set(result.best.tolist()) == best
@@ -242,7 +242,7 @@ def test_scores_out_of_their_range_are_named():
     with pytest.raises(ValueError, match=r"from 0 to 1, got another one for option 1 on task 3"):
         race.tell(state, np.array([[0.0], [1.5]], np.float32), params)
     with pytest.raises(ValueError, match="option 0 on task 1"):
-        racing.run_shared(race, jax.random.key(0), lookup, jnp.full((2, 9), 2.0), params)
+        racing.run(race, jax.random.key(0), lookup, jnp.full((2, 9), 2.0), params)
     # What was not asked for is not looked at.
     race.tell(state, np.array([[0.0, 7.0], [1.0, jnp.nan]], np.float32), params)
 
@@ -253,14 +253,15 @@ def test_rows_that_only_64_bits_tell_apart_are_refused(name):
     race = racing.SharedRace(num_options=2, top=1, capacity=2, **MEAN)
     rows = {"options": np.array([1.0, 2.0]), "tasks": np.array([1.0, 2.0])}
     rows[name] = np.array([1.0, 1.0 + 1e-9])
-    key, numbers = jax.random.key(0), (rows["options"], race.params(), rows["tasks"])
+    key, options = jax.random.key(0), rows["options"]
     with pytest.raises(ValueError, match=f"{name}: expected rows that float32 tells apart"):
-        racing.run_shared(race, key, lambda key, x, t: x / 9, *numbers)
+        racing.run(race, key, lambda key, x, t: x / 9, options, race.params(), tasks=rows["tasks"])
 
 
-def test_the_driver_of_independent_samples_refuses_shared_tasks():
-    race = racing.SharedRace(num_options=2, top=1, capacity=9, **MEAN)
-    with pytest.raises(ValueError, match="race: expected one of independent samples"):
+def test_only_a_race_on_shared_tasks_has_tasks():
+    race = racing.HoeffdingRace(num_options=2, top=1)
+    params = race.params(value_range=1.0)
+    with pytest.raises(ValueError, match="tasks: expected none for a race of independent samples"):
         racing.run(
-            race, jax.random.key(0), lambda key, row: row[0], jnp.zeros((2, 9)), race.params()
+            race, jax.random.key(0), lambda key, x: x, jnp.zeros(2), params, tasks=jnp.zeros(9)
         )

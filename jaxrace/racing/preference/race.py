@@ -6,7 +6,8 @@ r rounds told at once.
 
 import dataclasses
 import functools
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,27 +15,35 @@ import numpy as np
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.core.protocol import verb
-from jaxrace.core.validation import (
-    require_choice,
-    require_kind,
-    require_number,
-    require_probability,
-)
+from jaxrace.core.protocol import make_params, verb
+from jaxrace.core.validation import BadArgument, require_choice, require_kind
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.preference import rounds, surrogates
-from jaxrace.racing.preference.result import PreferenceResult, by_copeland, by_surrogate
-from jaxrace.racing.preference.state import (
+from jaxrace.racing.preference.result import PreferenceResult, by_copeland
+from jaxrace.racing.preference.rounds import (
     RACE_AXES,
     PreferenceParams,
     PreferenceState,
     Told,
     keep_samples,
+    play_rounds,
 )
 
 # Rounds that are counted at once, at most 126: [K, K, rounds] sums, 34 MB for 512 options.
 PIECE = 32
+
+
+class Ranking(NamedTuple):
+    """What "best" is in a race."""
+
+    play: Callable[..., PreferenceState]  # rounds of one race
+    conclude: Callable[..., PreferenceResult]
+    allowed: Callable[..., Any] | None = None  # ``PreferenceParams.allowed``, if it needs intervals
+    allowed_table: Callable[..., Any] | None = None  # the same for every n_max
+
+
+# ``surrogates`` adds those that need intervals.
+RANKINGS = {"copeland": Ranking(play_rounds, by_copeland)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,9 +83,9 @@ class PreferenceRace(ComparingRace):
     dynamic_delta: bool = False
     ranking: str = "copeland"
 
-    params_kind = PreferenceParams
-    state_kind = PreferenceState
-    params_depend_on: ClassVar = (*ComparingRace.params_depend_on, "bound")
+    _params_kind = PreferenceParams
+    _state_kind = PreferenceState
+    _params_depend_on: ClassVar = ("num_options", "capacity", "bound")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -85,18 +94,20 @@ class PreferenceRace(ComparingRace):
         require_kind("intersect", self.intersect, bool)
         require_kind("dynamic_delta", self.dynamic_delta, bool)
         if self.dynamic_delta and self.bound != "published":
-            raise ValueError(f"bound: expected 'published' with dynamic_delta, got {self.bound!r}")
-        require_choice("ranking", self.ranking, surrogates.RANKINGS)
-        has_intervals = kernels.bound_named(self.bound).sides == 2
-        if self.ranking != "copeland" and not has_intervals:
-            raise ValueError(
-                f"bound: expected intervals with ranking {self.ranking!r}, "
-                f"got {self.bound!r} for verdicts only"
-            )
-        if self.ranking != "copeland" and self.dynamic_delta:
-            raise ValueError(
-                f"dynamic_delta: expected False with ranking {self.ranking!r}, got True"
-            )
+            raise BadArgument("bound", "'published' with dynamic_delta", f"{self.bound!r}")
+        require_choice("ranking", self.ranking, tuple(RANKINGS))
+        if self._rule.allowed is not None:
+            which = f"with ranking {self.ranking!r}"
+            if kernels.bound_named(self.bound).sides != 2:
+                raise BadArgument(
+                    "bound", f"intervals {which}", f"{self.bound!r} for verdicts only"
+                )
+            if self.dynamic_delta:
+                raise BadArgument("dynamic_delta", f"False {which}", "True")
+
+    @property
+    def _rule(self) -> Ranking:
+        return RANKINGS[self.ranking]
 
     def params(
         self, delta: float = 0.05, max_rounds: int | None = None, epsilon: float = 0.0
@@ -109,28 +120,30 @@ class PreferenceRace(ComparingRace):
             epsilon: In [0, 1/2): a pair is decided once l_ij >= 1/2 - epsilon, and the answer is
                 a Copeland top-kappa of some matrix within epsilon of s.
         """
-        require_probability("delta", delta)
         max_rounds = self._horizon(max_rounds)
-        require_number("epsilon", epsilon, least=0, below=0.5)
-        if epsilon and (self.dynamic_delta or self.ranking != "copeland"):
+        by_intervals = self._rule.allowed
+        if epsilon and (self.dynamic_delta or by_intervals):
             why = "dynamic_delta" if self.dynamic_delta else f"ranking {self.ranking!r}"
-            raise ValueError(f"epsilon: expected 0 with {why}, got {epsilon!r}")
-        bound = kernels.bound_named(self.bound)
-        table = kernels.thresholds(bound, self.num_options, max_rounds, delta, epsilon)
-        padding = (0, self.capacity - max_rounds)
-        table = np.pad(table, padding, constant_values=kernels.NEVER)
-        allowed = None
-        if self.ranking != "copeland":
-            about = self.bound, self.num_options, max_rounds, self.capacity, delta
-            allowed = jnp.asarray(surrogates.allowed_rounds(*about))
-        return PreferenceParams(
-            delta=jax.device_put(np.float32(delta)),
-            max_rounds=jax.device_put(np.int32(max_rounds)),
-            epsilon=jax.device_put(np.float32(epsilon)),
-            thresholds=jax.device_put(table),
-            allowed=allowed,
-            owner=self.owner,
+            raise BadArgument("epsilon", f"0 with {why}", f"{epsilon!r}")
+
+        def thresholds() -> np.ndarray:
+            bound = kernels.bound_named(self.bound)
+            found = kernels.thresholds(bound, self.num_options, max_rounds, delta, epsilon)
+            padding = (0, self.capacity - max_rounds)
+            return np.pad(found, padding, constant_values=kernels.NEVER)
+
+        params = make_params(
+            PreferenceParams,
+            delta=delta,
+            max_rounds=max_rounds,
+            epsilon=epsilon,
+            thresholds=thresholds,
+            owner=self._owner,
         )
+        if by_intervals is None:
+            return params
+        about = self.bound, self.num_options, max_rounds, self.capacity, delta
+        return dataclasses.replace(params, allowed=jnp.asarray(by_intervals(*about)))
 
     def table(self, delta: float, epsilon: float = 0.0, **others: Any) -> PreferenceParams:
         """Params with ``thresholds`` [N, N] that serve every n_max up to the capacity."""
@@ -138,9 +151,9 @@ class PreferenceRace(ComparingRace):
         bound = kernels.bound_named(self.bound)
         table = kernels.threshold_table(bound, self.num_options, self.capacity, delta, epsilon)
         params = dataclasses.replace(params, thresholds=jax.device_put(table))
-        if params.allowed is None:
+        if self._rule.allowed_table is None:
             return params
-        allowed = surrogates.allowed_table(self.bound, self.num_options, self.capacity, delta)
+        allowed = self._rule.allowed_table(self.bound, self.num_options, self.capacity, delta)
         return dataclasses.replace(params, allowed=jnp.asarray(allowed))
 
     def params_at(self, table: PreferenceParams, max_rounds: jax.Array) -> PreferenceParams:
@@ -236,20 +249,13 @@ class PreferenceRace(ComparingRace):
         """Play the rounds that B races were ``told``, whose samples are kept."""
         # The sample buffer stays out of the loops' carries.
         counted = dataclasses.replace(states, outcomes=None)
-        play = functools.partial(rounds.play_rounds, is_dynamic=self.dynamic_delta)
-        if self.ranking != "copeland":
-            divergence = kernels.bound_named(self.bound).divergence
-            play = functools.partial(
-                surrogates.play_rounds, ranking=self.ranking, divergence=divergence
-            )
-        play = functools.partial(play, top=self.top, rule=self.rule)
+        play = functools.partial(self._rule.play, self)
         played = jax.vmap(play, (0, 0, RACE_AXES))(counted, params, told)
         return dataclasses.replace(played, outcomes=states.outcomes)
 
     @verb
     def result(self, state: PreferenceState, params: PreferenceParams) -> PreferenceResult:
-        conclude = by_copeland if self.ranking == "copeland" else by_surrogate
-        return conclude(
+        return self._rule.conclude(
             state,
             borda=base.fixed_point_margins(state.net, state.rounds).sum(-1, dtype=jnp.int32),
             net=state.net,
@@ -263,13 +269,10 @@ class PreferenceRace(ComparingRace):
             ranked_by=self.ranking,
         )
 
-    def check_params(self, params: PreferenceParams) -> None:
-        """Raise ValueError unless ``params`` comes from such a race."""
-        super().check_params(params)
-        if (params.allowed is None) != (self.ranking == "copeland"):
-            raise ValueError(f"params: expected those of ranking {self.ranking!r}, got another's")
-        if jnp.shape(params.thresholds) != (self.capacity,):
-            raise ValueError(
-                f"params: expected those of one race with capacity {self.capacity}, "
-                f"got thresholds of shape {list(jnp.shape(params.thresholds))}"
-            )
+    def _check_params(self, params: PreferenceParams) -> None:
+        super()._check_params(params)
+        if (params.allowed is None) != (self._rule.allowed is None):
+            raise BadArgument("params", f"those of ranking {self.ranking!r}", "another's")
+        if (shape := jnp.shape(params.thresholds)) != (self.capacity,):
+            expected = f"those of one race with capacity {self.capacity}"
+            raise BadArgument("params", expected, f"thresholds of shape {list(shape)}")

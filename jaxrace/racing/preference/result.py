@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import kernels
-from jaxrace.racing.preference import surrogates
-from jaxrace.racing.preference.state import PreferenceState
+from jaxrace.racing.preference.rounds import PreferenceState
 from jaxrace.racing.result import RaceResult, span
 
 FloatArray = NDArray[np.float64]
@@ -176,31 +175,6 @@ def by_copeland(state: PreferenceState, borda: jax.Array, **held: Any) -> Prefer
         beats=state.beats,
         copeland=copeland,
         scores=None,
-        borda=borda,
-        **held,
-    )
-
-
-def by_surrogate(state: PreferenceState, borda: jax.Array, **held: Any) -> PreferenceResult:
-    """The result by Borda's score or by the random walk."""
-    if held["ranked_by"] == "borda":
-        scores, key = surrogates.borda_scores(state.net, state.rounds), borda
-    else:
-        scores = surrogates.walk_scores(state.net, state.rounds)
-        key = kernels.visits_key(scores)
-    # Estimates go on moving after a verdict, but the verdict stays.
-    standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
-    known = state.rounds > 0
-    threshold = held["params"].thresholds[jnp.maximum(state.rounds, 1) - 1]
-    return PreferenceResult(
-        ranking=kernels.ranking(standing, key),
-        selected=state.selected,
-        discarded=state.discarded,
-        tied=jnp.zeros_like(state.selected),
-        decided=(state.selected | state.discarded).all(),
-        beats=known & (state.net >= threshold),
-        copeland=(state.net > 0).sum(-1, dtype=jnp.int32),
-        scores=scores,
         borda=borda,
         **held,
     )

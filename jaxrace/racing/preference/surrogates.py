@@ -8,7 +8,7 @@ their sums are exact, whatever the order of the options. Axes: K options, r roun
 
 import dataclasses
 import functools
-from typing import Literal, get_args
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.racing import base
-from jaxrace.racing.preference.state import PreferenceParams, PreferenceState, Told
-
-Ranking = Literal["copeland", "borda", "random_walk"]
-RANKINGS: tuple[str, ...] = get_args(Ranking)
+from jaxrace.racing.preference.race import RANKINGS, Ranking
+from jaxrace.racing.preference.result import PreferenceResult
+from jaxrace.racing.preference.rounds import PreferenceParams, PreferenceState, Told
 
 # Units of the fixed point that a bound is moved outwards, for the rounding of its estimate.
 _OUTWARDS = 4
@@ -177,14 +176,7 @@ def allowed_table(
 
 
 def play_rounds(
-    state: PreferenceState,
-    params: PreferenceParams,
-    told: Told,
-    *,
-    ranking: str,
-    divergence: str,
-    top: int,
-    rule: str,
+    race: Any, state: PreferenceState, params: PreferenceParams, told: Told
 ) -> PreferenceState:
     """The loop of Procedure 1 (Busa-Fekete et al. 2013) for r rounds of one race.
 
@@ -194,6 +186,7 @@ def play_rounds(
     of all rounds hold, so do the kept ones. Which of the two happens changes the cost alone.
     """
     gains, finite, first_round = told
+    divergence = kernels.bound_named(race.bound).divergence
     numbers = first_round + 1 + jnp.arange(gains.shape[0], dtype=jnp.int32)
     # All bounds at once, for the vector units: those of pairs that stop counting are not used.
     nets = kernels.net_counts(state.net, gains)
@@ -211,19 +204,21 @@ def play_rounds(
         net = jnp.where(counting, net, now.net)
         rounds = jnp.where(counting, number, now.rounds)
         upper = jnp.where(counting, upper, kept_upper)
-        if ranking == "borda":
-            selected, discarded = settle_borda(upper, now.selected, now.discarded, top, rule)
+        if race.ranking == "borda":
+            selected, discarded = settle_borda(
+                upper, now.selected, now.discarded, race.top, race.rule
+            )
         else:
-            found = settle_walk(net, rounds, upper, top, rule)
+            found = settle_walk(net, rounds, upper, race.top, race.rule)
             stopped = now.selected.any()  # no rounding may take a verdict back
             selected = jnp.where(stopped, now.selected, found[0])
             discarded = jnp.where(stopped, now.discarded, found[1])
         undecided = ~(selected | discarded)
         needed = undecided[:, None] & undecided[None, :]
-        if ranking == "borda" and rule == "sharp":
+        if race.ranking == "borda" and race.rule == "sharp":
             scores = base.fixed_point_margins(net, rounds).sum(-1, dtype=jnp.int32)
             shrink = jnp.sqrt(last_allowed / _allowed_at(params, number))
-            can_end = borda_can_end(scores, upper, counting, selected, discarded, shrink, top)
+            can_end = borda_can_end(scores, upper, counting, selected, discarded, shrink, race.top)
             needed |= can_end & (undecided[:, None] | undecided[None, :])
         first_bad = asked & ~is_finite & (now.invalid == 0)
         now = dataclasses.replace(
@@ -248,3 +243,32 @@ def _allowed_at(params: PreferenceParams, rounds: jax.Array) -> jax.Array:
     assert params.allowed is not None
     allowed = jnp.take(params.allowed, rounds - 1, mode="fill", fill_value=jnp.inf)
     return jnp.where(rounds > 0, allowed, jnp.inf)
+
+
+def by_surrogate(state: PreferenceState, borda: jax.Array, **held: Any) -> PreferenceResult:
+    """The result by Borda's score or by the random walk."""
+    if held["ranked_by"] == "borda":
+        scores, key = borda_scores(state.net, state.rounds), borda
+    else:
+        scores = walk_scores(state.net, state.rounds)
+        key = kernels.visits_key(scores)
+    # Estimates go on moving after a verdict, but the verdict stays.
+    standing = state.selected.astype(jnp.int32) - state.discarded.astype(jnp.int32)
+    known = state.rounds > 0
+    threshold = held["params"].thresholds[jnp.maximum(state.rounds, 1) - 1]
+    return PreferenceResult(
+        ranking=kernels.ranking(standing, key),
+        selected=state.selected,
+        discarded=state.discarded,
+        tied=jnp.zeros_like(state.selected),
+        decided=(state.selected | state.discarded).all(),
+        beats=known & (state.net >= threshold),
+        copeland=(state.net > 0).sum(-1, dtype=jnp.int32),
+        scores=scores,
+        borda=borda,
+        **held,
+    )
+
+
+_BY_INTERVALS = Ranking(play_rounds, by_surrogate, allowed_rounds, allowed_table)
+RANKINGS |= dict.fromkeys(("borda", "random_walk"), _BY_INTERVALS)

@@ -12,6 +12,7 @@ from scipy import stats
 
 from jaxrace import kernels, racing
 from jaxrace.core.validation import require_integer
+from jaxrace.evidence.levels import log_factors
 from papers.audits.dominance.options import Faces, Law, Normals, SetTask, draw
 from papers.audits.dominance.races import HORIZONS
 from papers.audits.reckoning import FULL_SIZE, Finding
@@ -98,7 +99,8 @@ def _play(horizon: int, size: int, laws: Law, key: jax.Array, even_chance: jax.A
         log_bets, largest = carry
         x, y = draw_block(block, length)
         signs = kernels.total_order(x[:, None], y[None, :])
-        factors = kernels.log_block_factors(signs, params.bets / surplus)[0]
+        bets = jnp.broadcast_to((params.bets / surplus / 2)[:, None], (params.bets.size, size))
+        factors = log_factors(signs.astype(jnp.float32), bets, jnp)
         log_bets = log_bets + factors + length * jnp.log(surplus)[:, None]
         log_e = jax.nn.logsumexp(params.log_weights[:, None] + log_bets, axis=0)
         return log_bets, jnp.maximum(largest, log_e)

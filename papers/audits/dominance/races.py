@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import kernels, racing
-from jaxrace.racing.dominance.state import COUNTS, DOMINANCE
+from jaxrace.evidence.decision import COUNTS, DOMINANCE
 from papers.audits.dominance.options import TASKS, TIED_CIRCLE, Law, SetTask, draw
 from papers.audits.reckoning import DELTAS, FULL_SIZE, MOST_OF_CONTROL, Finding, count_wrong
 
@@ -24,7 +24,7 @@ _NEVER = np.float32(np.inf)  # a level that certificate (a) never reaches
 class _Certifying(racing.DominanceRace):
     """The race without its last guess, which no guarantee is about and takes longer than it."""
 
-    def finish_lanes(
+    def _finish_lanes(
         self, states: racing.DominanceState, params: racing.DominanceParams
     ) -> racing.DominanceState:
         return states

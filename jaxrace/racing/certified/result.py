@@ -1,4 +1,4 @@
-"""What a dominance race found, and how a person reads it. Axes: K options, L bets."""
+"""What races by e-values found, and how a person reads it. Axes: K options, L bets, Q nulls."""
 
 import abc
 import dataclasses
@@ -9,24 +9,22 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.core.compilation import jit
-from jaxrace.judging.result import who_may
-from jaxrace.racing.dominance import decision
-from jaxrace.racing.dominance.state import (
+from jaxrace.evidence.decision import (
     CERTIFICATES,
     COUNTS,
     DOMINANCE,
     EXHAUSTED,
     GIVEN_UP,
-    Blocks,
-    DominanceParams,
+    who_may,
 )
+from jaxrace.evidence.levels import FloatArray
 from jaxrace.racing.result import MAX_LISTED, RaceResult, span
-
-FloatArray = NDArray[np.float64]
 
 # Pairs in doubt that a report names.
 _MOST_PAIRS = 5
+
+# Means that are as close as this, in units of the range, are equal: float32 rounds scores by half.
+TIE = 2.0**-23
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -129,8 +127,12 @@ class DominanceResult(CertifiedResult):
     log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
     highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
     margin: jax.Array  # int32 [K, K], see ``DominanceState``
+    # bool [K, K], pairs that the race was drawing for; none where it is certified. Mostly (i, j)
+    # with i in the first kappa and j outside that nothing decides yet; where all of these are
+    # decided, and not all for i, pairs of which a certain win is likeliest
+    doubtful: jax.Array
     asked: jax.Array  # bool [K], who would be drawn next
-    blocks: Blocks = dataclasses.field(metadata={"static": True})
+    blocks: Any = dataclasses.field(metadata={"static": True})
     capacity: int = dataclasses.field(metadata={"static": True})
     names: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
 
@@ -144,17 +146,6 @@ class DominanceResult(CertifiedResult):
     @property
     def log_highest(self) -> FloatArray:
         return np.asarray(self.highest, np.float64)
-
-    @property
-    def doubtful(self) -> NDArray[np.bool_]:
-        """The pairs that a race was drawing for, bool [..., K, K]; none where it is certified.
-
-        Mostly (i, j) with i in the first kappa and j outside that nothing decides yet; where all
-        of these are decided, and not all for i, pairs of which a certain win is likeliest.
-        """
-        race = self.blocks, self.top
-        found = _doubtful(*race, self.highest, self.margin, self.samples, self.params)
-        return np.asarray(found) & ~np.asarray(self.decided)[..., None, None]
 
     @property
     def log_evidence(self) -> FloatArray:
@@ -189,11 +180,10 @@ class DominanceResult(CertifiedResult):
         """
         blocks = self.blocks
         doubtful = np.asarray(self.doubtful)
-        shared = decision.common(blocks.complete(self.samples))
-        margin = np.asarray(decision.mean_margin(self.margin, shared, blocks), np.float64)
-        shared = np.asarray(shared)
-        gap = (np.abs(margin) - float(self.params.null)) / 2
-        growth = decision.growth_by_gap(blocks) * gap**2
+        shared = blocks.complete(np.asarray(self.samples), np)
+        shared = np.minimum(shared[:, None], shared[None, :])
+        margin = blocks.mean(np.asarray(self.margin), shared, np).astype(np.float64)
+        growth = blocks.growth * ((np.abs(margin) - float(self.params.null)) / 2) ** 2
         # Of the two orders of a pair the one that looks right.
         log_e = np.where(margin >= 0, self.log_evidence, self.log_evidence.T)
         with np.errstate(divide="ignore"):
@@ -256,7 +246,9 @@ class DominanceResult(CertifiedResult):
         level = float(self.params.level)
         # Of the two orders of a pair: the guess need not be the one that was drawn for.
         highest = np.maximum(self.log_highest, self.log_highest.T)
-        pairs = sorted(map(tuple, np.argwhere(self.doubtful)), key=lambda pair: highest[pair])
+        pairs = sorted(
+            map(tuple, np.argwhere(np.asarray(self.doubtful))), key=lambda pair: highest[pair]
+        )
         shown = [
             f"{i} or {j} ({_share(float(highest[i, j]), level)})" for i, j in pairs[:_MOST_PAIRS]
         ]
@@ -275,24 +267,89 @@ class DominanceResult(CertifiedResult):
         return notes | {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
 
 
-@jit(2)
-def _doubtful(
-    blocks: Blocks,
-    top: int,
-    highest: jax.Array,
-    margin: jax.Array,
-    samples: jax.Array,
-    params: DominanceParams,
-) -> jax.Array:
-    def of_race(*of_one: Any) -> jax.Array:
-        return decision.decide_blocks(*of_one, top=top, blocks=blocks).doubtful
-
-    for _ in range(samples.ndim - 1):
-        of_race = jax.vmap(of_race)
-    return of_race(highest, margin, blocks.complete(samples), params)
-
-
 def _share(log_e: float, level: float) -> str:
     """How far the evidence has come, on the scale of logarithms."""
     # Cut off: what is in doubt must not read like 100 %.
     return f"{math.floor(100 * max(log_e, 0) / level)} % of the evidence"
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class SharedResult(CertifiedResult):
+    """The result of a ``SharedRace``."""
+
+    highest: jax.Array  # float32 [Q, K, K], ln of the largest E_ij in the course of the race
+    mean_difference: jax.Array  # float32 [K, K], over the common tasks, in [-1, 1]
+    asked: jax.Array  # int32 [K], how many further tasks each would run next
+    finite: bool = dataclasses.field(metadata={"static": True})
+
+    @property
+    def evaluations(self) -> NDArray[np.int64]:
+        """Outcomes of all options together: int64 [...]."""
+        return np.asarray(self.samples, np.int64).sum(-1)
+
+    @property
+    def log_highest(self) -> FloatArray:
+        return np.asarray(self.highest, np.float64)[..., 0, :, :]
+
+    @property
+    def oracle_calls(self) -> NDArray[np.int64]:
+        """Comparisons of two options on a task that the race counted."""
+        samples = np.asarray(self.samples, np.int64)
+        shared = np.minimum(samples[..., :, None], samples[..., None, :])
+        return np.triu(shared, 1).sum((-2, -1))
+
+    def _promise(self) -> str:
+        best = "highest mean" if self.by == "mean" else "the most wins"
+        if np.max(self.params.tolerance) > 0:
+            best = f"{best} within {span(self.params.tolerance)}"
+        tasks = "on the whole list of tasks" if self.finite else "on tasks like these"
+        return (
+            f"{best}, {tasks}: a wrong certificate has probability at most "
+            f"{span(self.params.delta)}, however options depend on each other within a task"
+        )
+
+    def _title(self) -> str:
+        number = span(self.params.max_rounds)
+        tasks = f"a list of {number} tasks" if self.finite else f"at most {number} tasks"
+        return f"race by {self.by} on {tasks}, delta {span(self.params.delta)}"
+
+    def _progress(self) -> str:
+        number = int(self.certificate_number)
+        if number == DOMINANCE:
+            return f"CERTIFIED (a): {self._first} is over each of the others"
+        if number == COUNTS:
+            return "CERTIFIED (b): certain wins and losses settle the scores"
+        if not self.decided and (tied := self._equal()):
+            return f"TIED on the whole list: {', '.join(tied)}"
+        played = int(np.max(self.samples))
+        how = f"after {played} tasks" if number == EXHAUSTED else "yet"
+        return f"NOT certified {how}; {self._guess}"
+
+    def _equal(self) -> list[str]:
+        """Options that are equal on the whole list, where nothing else is open at the boundary."""
+        inside, outside = np.split(np.asarray(self.ranking), [self.top])
+        cross = np.ix_(inside, outside)
+        run = np.asarray(self.samples) == int(self.params.max_rounds)
+        is_tied = self.finite & (run[:, None] & run[None, :])[cross]
+        is_tied &= abs(np.asarray(self.mean_difference)[cross]) <= TIE
+        if not (is_tied | (self.log_highest[cross] >= float(self.params.level))).all():
+            return []
+        found = np.concatenate([inside[is_tied.any(1)], outside[is_tied.any(0)]])
+        return [str(option) for option in found]
+
+    def _notes(self) -> dict[str, str]:
+        """Further, how far the evidence is, and whose further tasks would help."""
+        notes = super()._notes()
+        if self.decided:
+            return notes
+        ranking = np.asarray(self.ranking)
+        inside, outside = ranking[: self.top], ranking[self.top :]
+        worst = float(self.log_highest[np.ix_(inside, outside)].min())
+        share = math.floor(100 * max(worst, 0) / float(self.params.level))
+        asked = np.asarray(self.asked)
+        wanted = [f"{asked[i]} of {i}" for i in ranking if asked[i]][:MAX_LISTED]
+        return notes | {
+            "in doubt": f"{min(share, 99)} % of the evidence for the pair that has least",
+            "next tasks": ", ".join(wanted) or "-",
+        }

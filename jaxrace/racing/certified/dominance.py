@@ -2,13 +2,13 @@
 
 By wins it needs nothing but a preference between two outcomes, transitive or not; by mean, scores
 with a known range. The theorems and their proofs are in docs/dominance_race.md and docs/tables.md.
-Axes: K options, N = capacity, L bets, r rounds told at once.
+Axes: B races, K options, N = capacity, r rounds told at once.
 """
 
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import jax
@@ -16,29 +16,27 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
-from jaxrace.core import narrowing
-from jaxrace.core.protocol import verb
-from jaxrace.core.validation import (
-    require_choice,
-    require_integer,
-    require_number,
-    require_probability,
-)
-from jaxrace.evidence.decision import SLACK, perhaps_best, perhaps_tied
-from jaxrace.evidence.levels import By, dominance_bets, dominance_weights, levels
+from jaxrace.core.protocol import make_params, verb
+from jaxrace.core.validation import BadArgument, require_choice
+from jaxrace.evidence.decision import EXHAUSTED, RUNNING, SLACK
+from jaxrace.evidence.levels import By, dominance_bets, dominance_weights
 from jaxrace.racing import base
-from jaxrace.racing.comparing import ComparingRace
-from jaxrace.racing.dominance import decision, evidence
-from jaxrace.racing.dominance.result import DominanceResult
-from jaxrace.racing.dominance.state import (
-    COUNTS,
-    EXHAUSTED,
-    RUNNING,
+from jaxrace.racing.certified.blocks import (
     Blocks,
     DominanceParams,
     DominanceState,
-    require_bets,
+    count_blocks,
+    decide,
+    see,
 )
+from jaxrace.racing.certified.race import CertifiedRace, Standing, keep_samples, standing
+from jaxrace.racing.certified.result import DominanceResult
+from jaxrace.racing.comparing import Compare, require_real
+
+# Primes. The mean of products of so many factors stays far inside the range of a float32: with all
+# samples lost it is (1 - 1.95 / 2)^b.
+BLOCK_SIZES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
+MAX_BET = 1.95
 
 # Rounding may raise the logarithm of a block's factor, and of their sum, by a few units in the
 # last place of a float32: verdicts keep so far, per block, from the exact level; and per sample,
@@ -50,7 +48,7 @@ _MOST_UNITS = 2**24  # of a margin by mean, as many as float32 tells apart
 
 
 @dataclasses.dataclass(frozen=True)
-class DominanceRace(ComparingRace):
+class DominanceRace(CertifiedRace):
     """Top-kappa from pairwise preferences or by mean, drawing only where the answer is in doubt.
 
     The samples of an option come in blocks. A race certifies kappa options (a) when each of them
@@ -83,33 +81,26 @@ class DominanceRace(ComparingRace):
     ([0], 'dominance')
     """
 
-    compare: Callable[[Any, Any], jax.Array] = kernels.total_order
+    compare: Compare = kernels.total_order
     first_block: int = 11
     block: int = 5
     by: By = "wins"
     low: float | None = None
     high: float | None = None
 
-    params_kind = DominanceParams
-    state_kind = DominanceState
-    params_depend_on: ClassVar = (
-        *(*ComparingRace.params_depend_on, "top", "first_block", "block"),
+    _params_kind = DominanceParams
+    _state_kind = DominanceState
+    _params_depend_on: ClassVar = (
+        *("num_options", "capacity", "top", "first_block", "block"),
         *("by", "low", "high"),
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("first_block", "block"):
-            require_choice(name, getattr(self, name), kernels.BLOCK_SIZES)
-        require_choice("by", self.by, ("wins", "mean"))
-        base.require_float32_scale(self.by, self.low, self.high)
+            require_choice(name, getattr(self, name), BLOCK_SIZES)
         if self.by == "mean" and self.compare is not kernels.total_order:
-            raise ValueError("compare: expected none for a race by mean")
-
-    @property
-    def width(self) -> float:
-        """What a tolerance is less than: the range of scores; by wins 1/2, a win probability."""
-        return 0.5 if self.low is None or self.high is None else self.high - self.low
+            raise BadArgument("compare", "none for a race by mean", f"{self.compare!r}")
 
     @property
     def blocks(self) -> Blocks:
@@ -121,13 +112,12 @@ class DominanceRace(ComparingRace):
         return Blocks(self.first_block, self.block, unit)
 
     @property
-    def opening(self) -> int:
-        """The first block of every option."""
+    def _opening(self) -> int:
         return self.first_block
 
     @property
     def chunk(self) -> int:
-        """Samples that a driver draws at once thereafter."""
+        """Samples that a driver draws at once after the first block."""
         return self.block
 
     def params(
@@ -162,39 +152,32 @@ class DominanceRace(ComparingRace):
             tolerance: Good enough: nobody else is better by so much or more, in units of the score
                 by mean and in win probability, below 0.5, by wins. Ties end, too.
         """
-        require_probability("delta", delta)
         max_rounds = self._horizon(max_rounds)
-        require_number("slack", slack, least=0)
-        if give_up != math.inf:
-            require_number("give_up", give_up, least=0)
-        require_number("tolerance", tolerance, least=0, below=self.width)
-        needed = levels(self.by, self.num_options, self.top, delta, has_tolerance=tolerance > 0)
         horizon = max_rounds if horizon is None else horizon
-        require_integer("horizon", horizon, 1)
-        bets = dominance_bets(needed.verdict, horizon) if bets is None else bets
-        weights = dominance_weights(len(bets)) if weights is None else weights
-        require_bets(bets, weights, kernels.MAX_BET)
-        rounding = _ROUNDING * self.blocks.num_complete(max_rounds)
-        rounding *= 2 if tolerance else 1
+        mixture = self._mixture(delta, tolerance, horizon, bets, weights, MAX_BET, _usual_bets)
+        rounding = _ROUNDING * self.blocks.num_complete(max_rounds) * (2 if tolerance else 1)
         if self.by == "mean":
             rounding += _ROUNDING_OF_SCORES * max_rounds
-        return DominanceParams(
-            delta=jnp.asarray(delta, jnp.float32),
-            max_rounds=jnp.asarray(max_rounds, jnp.int32),
-            tolerance=jnp.asarray(tolerance, jnp.float32),
-            null=jnp.asarray(-tolerance / self.width, jnp.float32),
-            level=jnp.asarray(needed.verdict + rounding, jnp.float32),
-            strong_level=jnp.asarray(needed.strong + rounding, jnp.float32),
-            # Of races within a tolerance there is no evidence without one.
-            possible_level=jnp.asarray(
-                math.inf if tolerance else needed.possible + rounding, jnp.float32
-            ),
-            bets=jnp.asarray(bets, jnp.float32),
-            log_weights=jnp.asarray(np.log(weights) - np.log(np.sum(weights)), jnp.float32),
-            slack=jnp.asarray(slack, jnp.float32),
-            give_up=jnp.asarray(give_up, jnp.float32),
-            owner=self.owner,
+        needed = mixture.levels
+        return make_params(
+            DominanceParams,
+            delta=delta,
+            max_rounds=max_rounds,
+            tolerance=tolerance,
+            null=-tolerance / self.width,
+            level=needed.verdict + rounding,
+            strong_level=needed.strong + rounding,
+            # A race within a tolerance keeps no evidence without one.
+            possible_level=math.inf if tolerance else needed.possible + rounding,
+            bets=mixture.bets,
+            log_weights=np.log(mixture.weights),
+            slack=slack,
+            give_up=give_up,
+            owner=self._owner,
         )
+
+    def _weights(self, num_bets: int) -> Sequence[float]:
+        return dominance_weights(num_bets)
 
     def rounds_to_tell(self, state: DominanceState | DominanceResult) -> int:
         """How many samples of each option that asks complete its next block, not under a trace."""
@@ -202,9 +185,9 @@ class DominanceRace(ComparingRace):
 
     @verb
     def init(self, example_outcome: Any, params: DominanceParams) -> DominanceState:
-        num_options = self.num_options
-        options, pairs = (num_options,), (num_options, num_options)
+        options, pairs = (self.num_options,), (self.num_options, self.num_options)
         starts = params.max_rounds > 0
+        first = jnp.arange(self.num_options, dtype=jnp.int32) < self.top
         return DominanceState(
             outcomes=self._room(example_outcome),
             simulated=jnp.zeros(options, jnp.int32),
@@ -213,6 +196,7 @@ class DominanceRace(ComparingRace):
             log_bets=jnp.zeros((*pairs, params.bets.shape[-1]), jnp.float32),
             highest=jnp.full(pairs, -jnp.inf, jnp.float32),
             margin=jnp.zeros(pairs, jnp.int32),
+            doubtful=first[:, None] & ~first[None, :],
             asked=jnp.broadcast_to(starts, options),
             certificate=jnp.where(starts, RUNNING, EXHAUSTED).astype(jnp.int32),
             net=jnp.zeros(pairs, jnp.int32),
@@ -225,11 +209,11 @@ class DominanceRace(ComparingRace):
     @verb
     def tell(self, state: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
         def tell(states: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
-            return self.finish_lanes(self._tell(states, outcomes, params), params)
+            return self._finish_lanes(self._tell(states, outcomes, params), params)
 
         return base.in_lane(tell, state, outcomes, params)
 
-    def open_lanes(
+    def _open_lanes(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
         return self._tell(states, outcomes, params, goes_on=False)
@@ -249,45 +233,39 @@ class DominanceRace(ComparingRace):
     ) -> DominanceState:
         """Keep the samples [B, K, r, ...], play the blocks that become complete, and decide.
 
-        Each option has its own number of samples. Only where first blocks (``opens``) or later ones
-        (``goes_on``) may become complete, the program for them is compiled.
+        Each option has its own number of samples. The programs for first blocks (``opens``) and
+        later ones (``goes_on``) are compiled only where such blocks may become complete.
         """
-        most = self.blocks.complete(params.max_rounds)[:, None]
-        before = self._complete(states, most)
-        bad = jax.vmap(lambda x: base.bad_outcomes(x, self.low, self.high))(outcomes)
+        limit = params.max_rounds[:, None]
+        before = self._complete(states, limit)
+        bad = jax.vmap(self._bad)(outcomes)
         lacking = jnp.where(states.asked, bad.shape[2], 0)
-        states = evidence.keep_samples(states, outcomes, lacking, bad)
-        after = self._complete(states, most)
+        states = keep_samples(states, outcomes, lacking, bad)
+        after = self._complete(states, limit)
         difference = self.compare if self.by == "wins" else self._difference
-        count = functools.partial(evidence.count_blocks, blocks=self.blocks, difference=difference)
+        count = functools.partial(count_blocks, blocks=self.blocks, difference=difference)
         states = count(states, params, before, after, opens=opens, goes_on=goes_on)
         # Samples in whole blocks; where n_max has no room for one, all there are.
-        limit = params.max_rounds[:, None]
         few = jnp.minimum(states.simulated, limit)
         samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
-        return self._decide(dataclasses.replace(states, samples=samples), params)
-
-    def _decide(self, states: DominanceState, params: DominanceParams) -> DominanceState:
-        """Decide for B races who is asked next: nobody, once a race has ended."""
-        most = self.blocks.complete(params.max_rounds)[:, None]
         # An option without a whole block yet is asked again, if n_max leaves room for one.
-        told = jnp.minimum(states.simulated.min(-1), params.max_rounds)
-        opened = told >= jnp.minimum(params.max_rounds, self.first_block)
-        looked_at = states.asked.any(-1) & opened
-        seen = states.highest, states.margin, self._complete(states, most)
-        decide = functools.partial(decision.decide_blocks, top=self.top, blocks=self.blocks)
-        found = jax.vmap(decide)(*seen, params)
+        opened = few.min(-1) >= jnp.minimum(params.max_rounds, self.first_block)
+        looks = states.asked.any(-1) & opened
+        of_race = functools.partial(decide, top=self.top, blocks=self.blocks)
+        found = jax.vmap(of_race)(states.highest, states.margin, after, params)
         return dataclasses.replace(
             states,
-            asked=jnp.where(looked_at[:, None], found.asked, states.asked),
-            certificate=jnp.where(looked_at, found.certificate, states.certificate),
+            samples=samples,
+            doubtful=jnp.where(looks[:, None, None], found.doubtful, states.doubtful),
+            asked=jnp.where(looks[:, None], found.asked, states.asked),
+            certificate=jnp.where(looks, found.certificate, states.certificate),
         )
 
-    def _complete(self, state: DominanceState, most: jax.Array) -> jax.Array:
-        """m_i, int32 [..., K]: blocks of each option, at most ``most``."""
-        return jnp.minimum(self.blocks.complete(state.simulated), most)
+    def _complete(self, state: DominanceState, max_rounds: jax.Array) -> jax.Array:
+        """m_i, int32 [..., K]: blocks of each option, at most those of n_max."""
+        return self.blocks.complete(jnp.minimum(state.simulated, max_rounds))
 
-    def finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
+    def _finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Count all samples of the races that end without a certificate, for their guess."""
         ended = (states.certificate >= EXHAUSTED) & (states.net == 0).all((1, 2))
         if self.by == "mean":
@@ -298,38 +276,25 @@ class DominanceRace(ComparingRace):
 
     @verb
     def result(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
-        complete = self._complete(state, self.blocks.complete(params.max_rounds))
-        seen = decision.seen_of(state.highest, state.margin, complete, params, self.blocks)
-        keys = decision.standing(seen)
+        complete = self._complete(state, params.max_rounds)
+        seen = see(state.highest, state.margin, complete, params, self.blocks, jnp)
+        keys = standing(seen)
         if self.by == "mean":
             above = state.net.astype(jnp.float32) / _MOST_UNITS
             margins = base.fixed_point(above, self.num_options)
         else:
             common = jnp.minimum(state.samples[:, None], state.samples[None, :])
             margins = base.fixed_point_margins(state.net, common)
-        guess = decision.Standing(
-            (state.net > 0).sum(-1, dtype=jnp.int32), margins.sum(-1, dtype=jnp.int32)
-        )
+        guess = Standing((state.net > 0).sum(-1, dtype=jnp.int32), margins.sum(-1, dtype=jnp.int32))
         guessed = state.certificate >= EXHAUSTED
         keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
-        ranking = kernels.ranking(*keys)
         certified = (state.certificate != RUNNING) & ~guessed
-        in_top = jnp.argsort(ranking) < self.top
-        possible, sure = perhaps_best(state.highest >= params.possible_level, self.top)
-        certain = certified & (params.tolerance == 0)
-        tied = perhaps_tied(seen.strong, in_top) & (state.certificate == COUNTS)
+        beats = state.highest >= params.possible_level
+        held = self._held(state, params, "log_bets", "highest", "margin", "asked")
         return DominanceResult(
-            ranking=ranking,
-            selected=jnp.where(certified, in_top, sure),
-            discarded=jnp.where(certified, ~in_top, ~possible),
-            possible=jnp.where(certain, in_top | tied, possible),
-            tied=tied,
-            decided=certified,
-            certificate_number=state.certificate,
-            wins=keys.wins,
-            total=keys.total,
-            **self._held(state, params, "log_bets", "highest", "margin", "asked"),
-            by=self.by,
+            **self._certain(state, params, seen, keys, certified, beats),
+            **held,
+            doubtful=state.doubtful & ~certified,
             blocks=self.blocks,
             capacity=self.capacity,
         )
@@ -352,18 +317,11 @@ class DominanceRace(ComparingRace):
         if self.by == "mean":
             shapes = [list(leaf.shape) for leaf in jax.tree.leaves(example)]
             if shapes != [[]]:
-                raise ValueError(f"example_outcome: expected a single number, got {shapes}")
+                raise BadArgument("example_outcome", "a single number", f"{shapes}")
+            require_real("example_outcome", example, " to be compared")
         return super()._room(example)
 
-    def check_numbers(self, state: Any, outcomes: Any, params: Any) -> None:
-        """Raise ValueError unless the state's dtypes hold the numbers, and tell them apart."""
-        if self.by == "wins":
-            super().check_numbers(state, outcomes, params)
-            return
-        (scores,), (kept,) = jax.tree.leaves(outcomes), jax.tree.leaves(state.outcomes)
-        counted = np.asarray(scores)[np.asarray(self.ask(state, params))]
-        narrowing.require_range("outcomes", counted, kept.dtype)
 
-    def raise_if_invalid(self, invalid: jax.Array) -> None:
-        """Raise ValueError for the first outcome that is not finite or out of its range."""
-        base.raise_if_invalid(invalid, low=self.low, high=self.high)
+def _usual_bets(level: float, horizon: int) -> tuple[Sequence[float], Sequence[float]]:
+    bets = dominance_bets(level, horizon)
+    return bets, dominance_weights(len(bets))

@@ -1,0 +1,1 @@
+"""Races that certify kappa options by e-values: on independent samples, and on shared tasks."""

@@ -1,0 +1,299 @@
+"""Samples in blocks: what told ones add to the evidence of a dominance race, and what is decided.
+
+Axes: B races, K options, N = capacity, r rounds told, b samples of a block, P pairs, L bets.
+"""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.core.protocol import number, pytree
+from jaxrace.core.validation import Owner, require_number
+from jaxrace.evidence.decision import Seen, Verdict, certify, seen_of
+from jaxrace.evidence.levels import log_factors, log_sum
+from jaxrace.racing.certified.race import common, first_of, pairs_of, standing
+
+
+def _require_patience(name: str, value: Any) -> None:
+    if value != math.inf:
+        require_number(name, value, least=0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Blocks:
+    """How the samples of an option are cut into blocks, the same for all options."""
+
+    first: int  # samples of the first block
+    later: int  # samples of every other block
+    unit: int  # what a margin of 1 in a block counts in ``DominanceState.margin``
+
+    def complete(self, samples: Any, xp: Any = jnp) -> Any:
+        """How many whole blocks so many samples hold."""
+        return xp.where(samples < self.first, 0, 1 + (samples - self.first) // self.later)
+
+    def start(self, block: Any, xp: Any = jnp) -> Any:
+        """Samples before a block, or in so many blocks."""
+        return xp.where(block > 0, self.first + (block - 1) * self.later, 0)
+
+    def num_complete(self, max_rounds: int) -> int:
+        """``complete`` for a number known in Python: blocks in so many samples."""
+        return int(self.complete(max_rounds, np))
+
+    def rounds_to_tell(self, state: Any) -> int:
+        """How many samples of each option that asks complete its next block.
+
+        ``state`` is that of one race, not under a trace, or its result.
+        """
+        samples = np.asarray(state.simulated)
+        lacking = self.start(self.complete(samples, np) + 1, np) - samples
+        return int(lacking.max(initial=0, where=np.asarray(state.asked)))
+
+    def mean(self, margin: Any, shared: Any, xp: Any = jnp) -> Any:
+        """2 S_ij - 1 over so many common blocks, float32."""
+        counted = xp.maximum(shared, 1).astype(xp.float32)
+        return margin.astype(xp.float32) / (xp.float32(self.unit) * counted)
+
+    @property
+    def growth(self) -> float:
+        """What a log e-value grows by per sample, over the square of the gap S_ij - 1/2."""
+        return 3 / (1 + 1 / (2 * self.later))
+
+
+@pytree
+class DominanceParams:
+    """The numbers of a ``DominanceRace``; make them with ``DominanceRace.params``."""
+
+    delta: jax.Array = number()  # float32 []
+    max_rounds: jax.Array = number(dtype=np.int32)  # int32 [], n_max, samples per option
+    tolerance: jax.Array = number()  # float32 [], m, in units of the score or a win probability
+    null: jax.Array = number()  # float32 [], mu: the mean of differences in [-1, 1] under the null
+    level: jax.Array = number()  # float32 [], LA: the log e-value of a verdict
+    strong_level: jax.Array = number()  # float32 [], LB: of a strong one; infinite without (b)
+    possible_level: jax.Array = (
+        number()
+    )  # float32 [], to be out of the best; infinite in a tolerance
+    bets: jax.Array = number()  # float32 [L], lambda
+    log_weights: jax.Array = number()  # float32 [L], ln w
+    slack: jax.Array = number(functools.partial(require_number, least=0))  # float32 []
+    give_up: jax.Array = number(_require_patience)  # float32 [], standard errors; or infinity
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
+
+
+@pytree
+class DominanceState:
+    """The progress of a ``DominanceRace``."""
+
+    outcomes: Any  # leaves [K, N, ...], all samples so far
+    simulated: jax.Array  # int32 [K], samples told for options that had asked
+    samples: jax.Array  # int32 [K], samples that counted
+    first_bad: jax.Array  # int32 [K], number of the first sample that was not finite, or 0
+    log_bets: jax.Array  # float32 [K, K, L], sum of ln F_m(lambda) over the common blocks
+    highest: jax.Array  # float32 [K, K], e_ij: the largest ln E_ij so far, -inf without blocks
+    margin: jax.Array  # int32 [K, K], sum of the margins 2 S - 1 of the blocks, in ``Blocks.unit``
+    doubtful: jax.Array  # bool [K, K], pairs that are drawn for
+    asked: jax.Array  # bool [K]
+    certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
+    net: jax.Array  # int32 [K, K], wins less losses of all common samples, of an uncertified end
+
+    @property
+    def round(self) -> jax.Array:
+        """int32 []: samples told of every option."""
+        return self.simulated.min(-1)
+
+    @property
+    def invalid(self) -> jax.Array:
+        """int32 [K]: number of the first sample that counted and was not finite, or 0."""
+        counted = (self.first_bad > 0) & (self.first_bad <= self.samples)
+        return jnp.where(counted, self.first_bad, 0)
+
+
+def see(highest: Any, margin: Any, complete: Any, params: Any, blocks: Blocks, xp: Any) -> Seen:
+    """What a decision is taken on; arguments as fields of ``DominanceState``."""
+    mean = blocks.mean(margin, common(complete, xp), xp)
+    return seen_of(highest, mean, params.level, params.strong_level, params.null)
+
+
+def decide(
+    highest: Any,
+    margin: Any,
+    complete: Any,
+    params: Any,
+    *,
+    top: int,
+    blocks: Blocks,
+    xp: Any = jnp,
+) -> Verdict:
+    """Certify, ask for more, or end; ``complete`` are the whole blocks of each option, int32 [K].
+
+    A log e-value may still grow by as much as the samples that are left give, if the gap of the
+    pair is its estimate and ``give_up`` standard errors, 1 / sqrt(6 n) for nearly equal continuous
+    laws. That is a forecast; no guarantee depends on it.
+    """
+    most, shared = blocks.complete(params.max_rounds, xp), common(complete, xp)
+    seen = see(highest, margin, complete, params, blocks, xp)
+    played = blocks.start(shared, xp).astype(xp.float32)
+    gap = (seen.mean - params.null) / 2 + params.give_up / xp.sqrt(6.0 * played)
+    left = ((most - shared) * blocks.later).astype(xp.float32)
+    return certify(
+        seen,
+        first_of(standing(seen, xp), top, xp),
+        complete,
+        most,
+        params.level,
+        params.slack,
+        is_tolerant=params.tolerance > 0,
+        reach=left * blocks.growth * xp.maximum(gap, 0) ** 2,
+        xp=xp,
+    )
+
+
+def count_blocks(
+    states: DominanceState,
+    params: DominanceParams,
+    before: jax.Array,
+    after: jax.Array,
+    *,
+    blocks: Blocks,
+    difference: Callable[[Any, Any], jax.Array],
+    opens: bool,
+    goes_on: bool,
+) -> DominanceState:
+    """Play the blocks that pairs of options have come to share.
+
+    ``difference`` of two outcomes is a sign, an integer, or a float32 in [-1, 1]. Options had
+    ``before`` blocks, int32 [B, K], which have been played, and have ``after``. May there be first
+    blocks among those to be played (``opens``), and later ones (``goes_on``)?
+    """
+    num_races, num_options = before.shape
+    first, second = pairs_of(num_options)
+    before, after = before.T, after.T  # [K, B]: races fill the vector units
+    evidence = (states.log_bets, states.highest, states.margin)
+    evidence = jax.tree.map(lambda x: x.reshape(-1, *x.shape[3:]), evidence)
+    samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
+    bets, log_weights = params.bets.T, params.log_weights.T  # [L, B]
+
+    def play_one_each(
+        next_block: Callable[[jax.Array], jax.Array], size: int, evidence: Any
+    ) -> Any:
+        """One block of every pair that shares it; its number, from those that were shared."""
+
+        def to_play(before: jax.Array, after: jax.Array) -> jax.Array:
+            shared = jnp.minimum(before[:, None], before[None, :])
+            is_next = next_block(shared) < jnp.minimum(after[:, None], after[None, :])
+            return is_next[first, second]  # [P, B]: of both orders the first
+
+        wanted = kernels.with_operands_kept(to_play, (before < after).any(), before, after)
+
+        def play(places: jax.Array, evidence: Any) -> Any:
+            place = jnp.minimum(places, wanted.size - 1)
+            pair, race = place // num_races, place % num_races
+            block = next_block(jnp.minimum(before[first[pair], race], before[second[pair], race]))
+            rows = tuple(race * num_options + option[pair] for option in (first, second))
+            found = _block_differences(difference, samples, rows, blocks.start(block), size)
+            # Where a pair's numbers lie in [B, K, K], in both orders.
+            at = rows[0] * num_options + second[pair], rows[1] * num_options + first[pair]
+            at = jnp.where(places == wanted.size, states.highest.size, jnp.stack(at))  # [2, P]
+            log_bets, highest, margin = evidence
+            total, log_e, gain = kernels.with_operands_kept(
+                functools.partial(_add_block, blocks.unit),
+                places[0] < wanted.size,  # always true, but unknown at compile time
+                jnp.moveaxis(log_bets[at], -1, 1),
+                found,
+                bets[:, race],
+                log_weights[:, race],
+                params.null[race],
+            )
+            return (
+                log_bets.at[at].set(jnp.moveaxis(total, 1, -1), mode="drop"),
+                highest.at[at].max(log_e, mode="drop"),
+                margin.at[at].add(jnp.stack([gain, -gain]), mode="drop"),
+            )
+
+        block = kernels.listing_block(wanted.size, light=True)
+        return kernels.for_listed(wanted, block, play, evidence)
+
+    # Blocks that the capacity has no room for are not compiled: their slices would not fit.
+    capacity = jax.tree.leaves(samples)[0].shape[1]
+    if opens and blocks.first <= capacity:
+        never = jnp.iinfo(jnp.int32).max
+        evidence = lax.cond(
+            ((before == 0) & (after > 0)).any(),
+            lambda evidence: play_one_each(
+                lambda shared: jnp.where(shared == 0, jnp.int32(0), never), blocks.first, evidence
+            ),
+            lambda evidence: evidence,
+            evidence,
+        )
+    if goes_on and blocks.first + blocks.later <= capacity:
+        # No pair advances by more blocks than its options; first blocks have been played.
+        evidence = lax.fori_loop(
+            0,
+            (after - jnp.maximum(before, 1)).max(),
+            lambda number, evidence: play_one_each(
+                lambda shared: jnp.maximum(shared, 1) + number, blocks.later, evidence
+            ),
+            evidence,
+        )
+    log_bets, highest, margin = evidence
+    return dataclasses.replace(
+        states,
+        log_bets=log_bets.reshape(states.log_bets.shape),
+        highest=highest.reshape(states.highest.shape),
+        margin=margin.reshape(states.margin.shape),
+    )
+
+
+def _block_differences(
+    difference: Callable[[Any, Any], jax.Array],
+    samples: Any,
+    rows: tuple[jax.Array, ...],
+    start: jax.Array,
+    size: int,
+) -> jax.Array:
+    """Of the samples from ``start`` [P] on, of the options in two rows [P]: [b, b, P]."""
+    slices = [kernels.sample_slices(samples, row, start, size) for row in rows]
+
+    def take_all(x: Any, y: Any) -> jax.Array:
+        found = jax.vmap(jax.vmap(jax.vmap(difference), (None, 0)), (0, None))(x, y)
+        is_sign = jnp.issubdtype(found.dtype, jnp.integer)
+        return found.astype(jnp.int8 if is_sign else jnp.float32)
+
+    # Always true, but unknown at compile time.
+    return kernels.with_operands_kept(take_all, start[0] >= 0, *slices)
+
+
+def _add_block(
+    unit: int,
+    told: jax.Array,
+    found: jax.Array,
+    bets: jax.Array,
+    log_weights: jax.Array,
+    null: jax.Array,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """What a block of differences ``found`` [b, b, P] adds to P pairs, in both orders.
+
+    ``told``, float32 [2, L, P], are the sums of ln F_m(lambda) before it; ``bets`` and
+    ``log_weights`` are [L, P], ``null`` [P]. Returns the sums after it, ln E_ij [2, P], and the
+    margin [P] of the first order in whole units.
+    """
+    size = found.shape[0]
+    # 1 + lambda (d - mu) / 2 is 1 - lambda mu / 2, at least 1, times a smaller bet on d alone.
+    surplus = 1 - bets * null / 2
+    half = bets / surplus / 2
+    logs = log_factors(found.astype(jnp.float32), jnp.concatenate([half, -half]), jnp)
+    if jnp.issubdtype(found.dtype, jnp.integer):
+        # At most 23 signs in an int8. In two steps, of which XLA would make one of single numbers.
+        net = functools.reduce(jnp.add, found.sum(0, dtype=jnp.int8).astype(jnp.int32))
+        margin = unit // size**2 * net
+    else:
+        margin = jnp.rint(unit * found.mean((0, 1))).astype(jnp.int32)
+    total = told + logs.reshape(told.shape) + size * jnp.log(surplus)
+    return total, log_sum(log_weights + total, 1, jnp), margin

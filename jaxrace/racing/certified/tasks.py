@@ -1,0 +1,192 @@
+"""What outcomes on shared tasks add to the evidence of every pair of options.
+
+Task s of a pair, in the common order, has the difference d_s in [-1, 1], and the factor
+1 + lambda_s (d_s - c_s). In a stream c_s is the mean mu under the null; in a list of N tasks c_s
+and lambda_s are those of ``levels.frame_of_list``, and i over j is certain once the tasks that are
+left cannot change it. Axes: B races, K options, P = K (K - 1) / 2 pairs, R of them at once, L bets,
+Q nulls.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from jaxrace import kernels
+from jaxrace.core.protocol import number, pytree
+from jaxrace.core.validation import Owner, require_integer, require_number
+from jaxrace.evidence.levels import cut_bets, frame_of_list
+from jaxrace.kernels.kahan import Total, add
+from jaxrace.racing.certified.race import pairs_of
+from jaxrace.racing.certified.result import TIE
+
+BLOCK = 8  # tasks of a pair that are counted at once
+_MOST = 1e30  # products are cut here, far above every level
+
+Differences = Callable[[Any, Any], jax.Array]  # of outcomes [BLOCK, R, ...] of each: [BLOCK, R]
+
+_positive_integer = functools.partial(require_integer, least=1)
+_not_negative = functools.partial(require_number, least=0)
+
+
+@pytree
+class SharedParams:
+    """The numbers of a ``SharedRace``; make them with ``SharedRace.params``."""
+
+    delta: jax.Array = number()  # float32 []
+    max_rounds: jax.Array = number(dtype=np.int32)  # int32 [], most tasks of an option; of a list N
+    tolerance: jax.Array = number()  # float32 [], m, in units of the score or a win probability
+    level: jax.Array = number()  # float32 [], the log e-value of a verdict
+    strong_level: jax.Array = number()  # float32 [], of a verdict that counts; infinite by mean
+    possible_level: jax.Array = number()  # float32 [], that of being out of the best
+    nulls: jax.Array = number()  # float32 [Q], means of differences: of verdicts, and 0 if another
+    bets: jax.Array = number()  # float32 [L], lambda
+    weights: jax.Array = number()  # float32 [L], w
+    slack: jax.Array = number(_not_negative)  # float32 []
+    first: jax.Array = number(_positive_integer, np.int32)  # int32 [], tasks before the first look
+    least: jax.Array = number(_positive_integer, np.int32)  # int32 [], tasks of a batch at least
+    growth: jax.Array = number(_not_negative)  # float32 [], a batch's share of an option's tasks
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
+
+
+class PairEvidence(NamedTuple):
+    """The evidence of P pairs (i, j), i < j: of i over j, and of j over i; in states [P, ...]."""
+
+    bets: jax.Array  # float32 [L, Q, 2, P], w times the products of factors over the common tasks
+    highest: jax.Array  # float32 [Q, 2, P], the largest E so far; infinite where it is certain
+    total: Total  # float32 [P], S: the sum of the differences of i and j
+
+
+@pytree
+class SharedState:
+    """The progress of a ``SharedRace``."""
+
+    outcomes: Any  # leaves [K, N + BLOCK, ...], all outcomes so far
+    simulated: jax.Array  # int32 [K], tasks told for options that had asked
+    wanted: jax.Array  # int32 [K], tasks that are to be told before the next look
+    first_bad: jax.Array  # int32 [K], number of the first invalid outcome, or 0
+    pairs: PairEvidence  # leaves [P, ...], the evidence of each pair
+    certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
+
+    @property
+    def samples(self) -> jax.Array:
+        """int32 [K]: outcomes that counted, which are all."""
+        return self.simulated
+
+    @property
+    def round(self) -> jax.Array:
+        """int32 []: tasks told of every option."""
+        return self.simulated.min(-1)
+
+    @property
+    def invalid(self) -> jax.Array:
+        """int32 [K]: number of the first outcome that counted and was invalid, or 0."""
+        return self.first_bad
+
+
+class Numbers(NamedTuple):
+    """What ``SharedParams`` say to each of R pairs."""
+
+    nulls: jax.Array  # float32 [Q, 1, R]
+    bets: jax.Array  # float32 [L, 1, 1, R]
+    whole: jax.Array  # float32 [R], N
+
+
+def pairs_first(evidence: PairEvidence) -> PairEvidence:
+    """Leaves [P, ...]: one row for each pair."""
+    return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), evidence)
+
+
+def pairs_last(evidence: PairEvidence) -> PairEvidence:
+    """Undo ``pairs_first``."""
+    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), evidence)
+
+
+def squared(numbers: jax.Array, num_options: int, diagonal: float) -> jax.Array:
+    """Numbers [..., 2, P], in both orders, as [..., K, K]."""
+    place = np.zeros((num_options, num_options), np.int32)
+    first, second = np.triu_indices(num_options, 1)
+    place[first, second] = np.arange(first.size)
+    place[second, first] = np.arange(first.size, 2 * first.size)
+    found = numbers.reshape(*numbers.shape[:-2], -1)[..., place]
+    return jnp.where(jnp.eye(num_options, dtype=bool), diagonal, found)
+
+
+def count_tasks(
+    states: SharedState,
+    params: SharedParams,
+    before: jax.Array,
+    *,
+    differences: Differences,
+    is_finite: bool,
+) -> SharedState:
+    """Play the tasks that pairs have come to share; options had ``before``, int32 [B, K]."""
+    num_options = before.shape[1]
+    first, second = pairs_of(num_options)
+    start = jnp.minimum(before[:, first], before[:, second])  # [B, P]
+    end = jnp.minimum(states.simulated[:, first], states.simulated[:, second])
+    samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
+
+    def play_pass(number: jax.Array, kept: PairEvidence) -> PairEvidence:
+        begin = start + BLOCK * number
+
+        def play(places: jax.Array, kept: PairEvidence) -> PairEvidence:
+            place = jnp.minimum(places, begin.size - 1)
+            race, pair = place // first.size, place % first.size
+            rows = tuple(race * num_options + option[pair] for option in (first, second))
+            begins, ends = begin.reshape(-1)[place], end.reshape(-1)[place]
+            own = (kernels.sample_slices(samples, row, begins, BLOCK) for row in rows)
+            numbers = Numbers(
+                params.nulls[race].T[:, None],
+                params.bets[race].T[:, None, None],
+                params.max_rounds[race].astype(jnp.float32),
+            )
+            earlier = pairs_last(jax.tree.map(lambda x: x[place], kept))
+            tasks = begins + jnp.arange(1, BLOCK + 1, dtype=jnp.int32)[:, None]  # s
+            step = functools.partial(_play_task, numbers, ends, is_finite)
+            earlier = pairs_first(lax.scan(step, earlier, (tasks, differences(*own)))[0])
+            return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, earlier)
+
+        block = kernels.listing_block(begin.size, light=True)
+        return kernels.for_listed(begin < end, block, play, kept)
+
+    kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.pairs)  # [B P, ...]
+    kept = lax.fori_loop(0, (-(-(end - start) // BLOCK)).max(), play_pass, kept)
+    kept = jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.pairs)
+    return dataclasses.replace(states, pairs=kept)
+
+
+def _play_task(
+    numbers: Numbers,
+    end: jax.Array,
+    is_finite: bool,
+    earlier: PairEvidence,
+    task: tuple[jax.Array, jax.Array],
+) -> tuple[PairEvidence, None]:
+    number, difference = task  # [R]: s and d_s; a pair plays up to ``end``
+    counts = number <= end
+    done = number.astype(jnp.float32)
+    both = jnp.stack([difference, -difference])  # [2, R]
+    mean, growth = numbers.nulls, 1.0
+    if is_finite:
+        sums = jnp.stack([earlier.total.value, -earlier.total.value])
+        mean, growth = frame_of_list(numbers.nulls, sums, done, numbers.whole, jnp)  # [Q, 2, R]
+    bets = cut_bets(numbers.bets, mean, growth, jnp)  # [L, Q, 1 or 2, R]
+    product = jnp.minimum(earlier.bets * (1 + bets * (both - mean)), _MOST)
+    product = jnp.where(counts, product, earlier.bets)
+    highest = jnp.maximum(earlier.highest, product.sum(0))
+    added = add(earlier.total, difference)
+    total = jax.tree.map(lambda new, old: jnp.where(counts, new, old), added, earlier.total)
+    if is_finite:
+        left = numbers.whole - done
+        value, missing = (jnp.stack([x, -x]) for x in total)
+        surplus = (value - left) + (missing - numbers.nulls * numbers.whole)
+        is_certain = surplus > TIE * numbers.whole  # what is closer than rounding is not
+        certain = jnp.where((left == 0) & ~is_certain, 0.0, highest)  # after all tasks
+        highest = jnp.where(counts, jnp.where(is_certain, jnp.inf, certain), highest)
+    return PairEvidence(product, highest, total), None

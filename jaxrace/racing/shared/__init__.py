@@ -1,1 +1,0 @@
-"""The race on shared tasks."""
