@@ -4,15 +4,9 @@ Tables compute with NumPy; compiled races give arrays of JAX and its module as `
 are in docs/tables.md. Axes: K options; arrays [K, K] are about "i over j".
 """
 
-import math
-from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray
-
-Certificate = Literal["dominance", "counts"]
 
 # How a race stands, and the words for it.
 RUNNING, DOMINANCE, COUNTS, EXHAUSTED, GIVEN_UP = range(5)
@@ -24,9 +18,6 @@ CERTIFICATES = ("running", "dominance", "counts", "exhausted", "given up")
 SLACK, SHARED_SLACK = 5.0, 1.0
 
 _MOST_LISTED = 8  # names in a line
-
-# Sums of estimates, and evidence, that agree in so many digits are equal.
-DIGITS = 9
 
 
 class Seen(NamedTuple):
@@ -70,27 +61,6 @@ class Verdict(NamedTuple):
     certificate: Any  # int32 [], a number of ``CERTIFICATES``
     doubtful: Any  # bool [K, K], pairs that more runs are for
     asked: Any  # bool [K], options that are run next
-
-
-class Decision(NamedTuple):
-    """What comes of a look at a table."""
-
-    ranking: IntArray  # [K], options, best first
-    wins: IntArray  # [K], options that one is over, or looks better than
-    leads: BoolArray  # [K], T: the first kappa of the ranking
-    certificate: Certificate | None
-    doubtful: BoolArray  # [K, K], pairs that more runs are for
-    served: BoolArray  # [K, K], those of them that are behind, or hardly ahead
-
-
-def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
-    """Options, best first, and how many each is over: verdicts, and where there is none the mean.
-
-    Ties go by the sum of the means, then to the smaller index.
-    """
-    ahead = over | (~over.T & (mean > 0))
-    wins = ahead.sum(1)
-    return np.lexsort((-mean.sum(1).round(DIGITS), -wins)), wins
 
 
 def in_doubt(
@@ -159,19 +129,6 @@ def certify(
     return Verdict(certificate, doubtful, behind(found.served, progress) & (certificate == RUNNING))
 
 
-def decide(
-    seen: Seen, top: int, level: float, slack: float, *, is_tolerant: bool = False
-) -> Decision:
-    """Certify kappa options, or say which pairs are in doubt: on the host."""
-    ranking, wins = ranking_of(seen.over, seen.mean)
-    leads = np.zeros(len(seen.over), bool)
-    leads[ranking[:top]] = True
-    found = in_doubt(seen, leads, level, slack, is_tolerant=is_tolerant)
-    certificate: Certificate | None = "counts" if found.is_counted else None
-    certificate = "dominance" if found.dominates else certificate
-    return Decision(ranking, wins, leads, certificate, found.doubtful, found.served)
-
-
 def behind(served: Any, progress: Any) -> Any:
     """Of each pair the option that lags, both if neither does: bool [K]."""
     lags = progress[:, None] <= progress[None, :]
@@ -204,66 +161,6 @@ def perhaps_tied(strong: Any, leads: Any) -> Any:
     barely = strong.sum(1)[:, None] + strong.sum(0)[None, :] <= len(leads) - 1
     pairs = leads[:, None] & ~leads[None, :] & barely
     return pairs.any(1) | pairs.any(0)
-
-
-def who_may_help(
-    seen: Seen, doubtful: BoolArray, used_up: BoolArray, top: int, *, is_tolerant: bool = False
-) -> BoolArray:
-    """Pairs that may still matter to certificate (a): bool [K, K]; ``used_up`` ones have no runs.
-
-    A race, which draws for all pairs in doubt alike, ends where one has no runs left. Runs that
-    came otherwise may have left options behind, which change who is in doubt.
-
-    If j over i is decided, or the pair is undecided and used up, a set that is ever certified has
-    j in it with i. Who takes more than kappa options with it is out, who is taken by more than
-    K - kappa is in; nobody helps if that leaves no set. First come the pairs in doubt, then others
-    of which not both options are in, nor both out.
-    """
-    num_options = len(seen.over)
-    itself = np.eye(num_options, dtype=bool)
-    # Pairs (i, j) of which i will not be over j any more, but by a wrong verdict.
-    against = seen.over.T & (not is_tolerant)
-    undecided = ~(seen.over | against) & ~itself
-    takes = against | (undecided & used_up) | itself
-    for _ in range(math.ceil(math.log2(num_options))):
-        # With all that those take.
-        takes = takes.astype(np.float32) @ takes.astype(np.float32) > 0
-    is_out = takes.sum(1) > top
-    is_in = takes.sum(0) > num_options - top
-    if is_out.sum() > num_options - top or is_in.sum() > top or (is_in & is_out).any():
-        return np.zeros_like(undecided)
-    both_alike = (is_in[:, None] & is_in[None, :]) | (is_out[:, None] & is_out[None, :])
-    is_open = undecided & ~used_up & ~both_alike
-    first = is_open & (doubtful | doubtful.T)
-    return first if first.any() else is_open
-
-
-def who_may(by: str, top: int, possible: Sequence[str], sure: Sequence[str], count: int) -> str:
-    """Who may be among the best kappa of so many: what theorem 4 of docs/tables.md proves.
-
-    >>> who_may("wins", 1, ["a", "b"], [], 3), who_may("mean", 2, ["a", "b", "c"], ["a"], 4)
-    ('only a, b can be better than each of the others', 'the best 2 are among a, b, c; certainly a')
-    """
-
-    def listed(names: Sequence[str]) -> str:
-        hidden = len(names) - _MOST_LISTED
-        return ", ".join(names[:_MOST_LISTED]) + (f" and {hidden} more" if hidden > 0 else "")
-
-    if len(possible) == count and not sure:
-        return "either may be the better one" if count == 2 else "all of them may be among the best"
-    names = listed(possible)
-    others = "the other" if count == 2 else "each of the others"
-    among = names if len(possible) == top else f"among {names}"
-    if by == "wins":
-        claim = f"only {names} can be better than {others}"
-        if top > 1:
-            claim = f"if {top} are better than each of the others, they are {among}"
-    else:
-        one = names if len(possible) == 1 else f"one of {names}"
-        claim = f"the best is {one}" if top == 1 else f"the best {top} are {among}"
-    if not sure or len(possible) == top:
-        return claim
-    return f"{claim}; certainly {listed(sure)}"
 
 
 def _stand_ins(lacking: Any, highest: Any, strong: Any, xp: Any) -> Any:

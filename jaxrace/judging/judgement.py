@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace.evidence import decision
+from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.blocks import BlockPairs
-from jaxrace.evidence.decision import BoolArray, Decision, Seen
-from jaxrace.evidence.levels import Levels, confidence
+from jaxrace.evidence.decision import Seen
+from jaxrace.evidence.levels import BoolArray, Levels, confidence
 from jaxrace.evidence.process import Evidence, Pairs, intervals, wanted_pairs
+from jaxrace.evidence.table_decision import Decision
 from jaxrace.judging.alike import ORDER_BY_LOT
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
@@ -62,7 +63,7 @@ def judgement_on(
         looked_at |= wanted
         of_evidence = evidence.highest, evidence.mean, level.verdict, level.strong
         seen = decision.seen_of(*of_evidence, question.null)
-        decided = decision.decide(seen, top, level.verdict, slack, is_tolerant=is_tolerant)
+        decided = table_decision.decide(seen, top, level.verdict, slack, is_tolerant=is_tolerant)
         wanted = (decided.leads[:, None] != decided.leads[None, :]) & ~looked_at
         if not wanted.any():
             break
@@ -76,7 +77,7 @@ def judgement_on(
         served = np.zeros_like(served)  # nothing is in doubt before all have something
     elif not served.any() and num_options <= _MOST_HELPED:
         none = np.zeros_like(served)
-        served = decision.who_may_help(seen, none, none, top, is_tolerant=is_tolerant)
+        served = table_decision.who_may_help(seen, none, none, top, is_tolerant=is_tolerant)
     asked = decision.behind(served, progress)
     if decided.certificate is None:
         asked |= has_some == 0
@@ -225,7 +226,7 @@ def _pairs(question: Question, table: Table, pairs: Pairs, found: Judgement) -> 
         table.names,
     )
     first, second = (x.ravel() for x in np.meshgrid(ranking[:top], ranking[top:], indexing="ij"))
-    order = np.argsort(evidence.highest[first, second].round(decision.DIGITS), kind="stable")
+    order = np.argsort(evidence.highest[first, second].round(table_decision.DIGITS), kind="stable")
     order = order[evidence.has_runs[first, second][order]][:_MOST_PAIRS]
     first, second = at = first[order], second[order]
     if not len(first):

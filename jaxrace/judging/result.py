@@ -14,8 +14,8 @@ from jaxrace.answers.answer import (
     listed,
     panels,
 )
-from jaxrace.evidence.decision import Certificate, who_may
 from jaxrace.evidence.levels import By
+from jaxrace.evidence.table_decision import Certificate, who_may
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

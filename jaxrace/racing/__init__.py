@@ -3,6 +3,7 @@
 from jaxrace.evidence.independence import DependentRunsWarning as DependentRunsWarning
 from jaxrace.evidence.independence import check_runs as check_runs
 from jaxrace.racing.base import Race as Race
+from jaxrace.racing.certified import report as report  # adds what results print
 from jaxrace.racing.certified.blocks import DominanceParams as DominanceParams
 from jaxrace.racing.certified.blocks import DominanceState as DominanceState
 from jaxrace.racing.certified.dominance import DominanceRace as DominanceRace

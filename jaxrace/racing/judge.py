@@ -19,9 +19,10 @@ from jaxrace.core import narrowing
 from jaxrace.core.compilation import jit
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.blocks import BlockPairs, Differences, block_values
-from jaxrace.evidence.decision import EXHAUSTED, RUNNING, behind, who_may_help
+from jaxrace.evidence.decision import EXHAUSTED, RUNNING, behind
 from jaxrace.evidence.independence import Runs, require_independent
 from jaxrace.evidence.levels import Bets
+from jaxrace.evidence.table_decision import who_may_help
 from jaxrace.judging import scores
 from jaxrace.racing import base, comparing
 from jaxrace.racing.certified.blocks import DominanceParams, DominanceState, decide, see

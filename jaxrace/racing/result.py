@@ -1,4 +1,4 @@
-"""What every race finds, and how a person reads it. Axes: K options."""
+"""What every race finds. Axes: K options."""
 
 import abc
 import dataclasses
@@ -6,10 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-# Longer tables and lists are cut; the arrays of the result have everything.
-MAX_LISTED = 20
+from numpy.typing import NDArray
 
 
 # Results hold arrays: the comparison of a dataclass would raise.
@@ -57,129 +54,15 @@ class RaceResult(abc.ABC):
     @property
     def guarantee(self) -> str:
         """What holds with which probability, in words."""
-        if self.heuristic:
-            return f"heuristic, no guarantee: {self.heuristic}"
-        return self._promise()
+        return self._report.guarantee()
 
-    def _promise(self) -> str:
-        """What holds where nothing is a heuristic."""
-        return f"what is certain is right with {confidence(self.params.delta)}"
-
-    @abc.abstractmethod
-    def _title(self) -> str:
-        """The race's kind and numbers."""
-
-    @abc.abstractmethod
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        """Further columns of the table, [K] each."""
-
-    def _tied(self) -> NDArray[np.bool_]:
-        """Options that are equally good across the boundary, bool [K]."""
-        return np.zeros(self.num_options, bool)
-
-    _compares = True  # does the race compare outcomes with each other?
-    # What to say of options that are tied; {places} are left for them, and some are {taken}.
-    _tied_how = "any {places} of them will do, and {taken}"
-
-    def _is_certain(self) -> bool:
-        """May "in" and "out" be called certain?"""
-        return self.heuristic is None
-
-    def _words(self) -> dict[str, str]:
-        """What is said of options in the table, and the line that lists them: ins, then outs."""
-        sure = "certainly" if self._is_certain() else "perhaps"
-        return {"in": f"{sure} in", "out": f"{sure} out"}
-
-    def _progress(self) -> str:
-        """How the race stands."""
-        if self.decided:
-            return "decided"
-        played, limit = int(np.max(self.samples)), int(self.params.max_rounds)
-        guess = "the undecided are ranked by a guess"
-        if played < limit:
-            return f"NOT decided yet, after {played} of at most {limit} rounds: {guess}"
-        return f"NOT decided within {limit} rounds: {guess}"
-
-    def _notes(self) -> dict[str, str]:
-        """Further lines of the report, with their names."""
-        return {}
+    @property
+    def _report(self) -> Any:
+        return REPORTS[type(self)](self)
 
     def __str__(self) -> str:
-        if np.ndim(self.decided):
-            return self._of_batch()
-        ranking, tied = np.asarray(self.ranking), self._tied()
-        selected = np.asarray(self.selected) & ~tied
-        discarded = np.asarray(self.discarded) & ~tied
-        (is_in, says_in), (is_out, says_out) = self._words().items()
-        samples = np.asarray(self.samples)
-        compared = f", {int(self.oracle_calls):,} comparisons" if self._compares else ""
-        rows = {
-            says_in: listed(ranking, selected),
-            says_out: listed(ranking, discarded),
-            "undecided": listed(ranking, ~(selected | discarded | tied)),
-        }
-        if tied.any():
-            places = int(self.top - selected.sum())
-            taken = "the first is taken" if places == 1 else f"the first {places} are taken"
-            how = self._tied_how.format(places=places, taken=taken)
-            rows["tied"] = f"{listed(ranking, tied)}: {how}"
-        rows |= self._notes()
-        rows["cost"] = (
-            f"{int(samples.sum()):,} samples counted, "
-            f"{int(np.sum(self.simulated)):,} simulated{compared}"
-        )
-        verdict = dict.fromkeys(np.flatnonzero(selected), is_in)
-        verdict |= dict.fromkeys(np.flatnonzero(discarded), is_out)
-        verdict |= dict.fromkeys(np.flatnonzero(tied), "tied")
-        columns = self._columns()
-        lines = [
-            f"Top {self.top} of {self.num_options} options: {self._title()}",
-            f"  {self._progress()}",
-            f"  {self.guarantee}",
-            *(f"  {name:<15}{text}" for name, text in rows.items()),
-            "",
-            "  rank  option  " + "".join(f"{name:>9}" for name in columns) + "  samples  verdict",
-        ]
-        for rank, option in enumerate(ranking[:MAX_LISTED]):
-            numbers = "".join(f"{_short(column[option]):>9}" for column in columns.values())
-            mark = verdict.get(option, "?")
-            lines.append(f"  {rank + 1:>4}  {option:>6}  {numbers}{samples[option]:>9}  {mark}")
-        if self.num_options > MAX_LISTED:
-            lines.append(f"  ... and {self.num_options - MAX_LISTED} more")
-        return "\n".join(lines)
-
-    def _of_batch(self) -> str:
-        decided = np.asarray(self.decided)
-        samples = np.asarray(self.samples).sum(-1)
-        simulated = np.asarray(self.simulated).sum(-1)
-        return (
-            f"{decided.size} races, top {self.top} of {self.num_options} options: {self._title()}\n"
-            f"  {int(decided.sum())} of {decided.size} decided; in each, {self.guarantee}\n"
-            f"  mean cost {samples.mean():,.1f} samples counted, {simulated.mean():,.1f} simulated"
-        )
+        return str(self._report)
 
 
-def confidence(delta: ArrayLike) -> str:
-    """The words for 1 - delta."""
-    return f"probability at least {span(1 - np.asarray(delta, np.float64))}"
-
-
-def span(numbers: ArrayLike) -> str:
-    """One number, or the smallest to the largest of a batch.
-
-    >>> span(0.05), span([0.01, 0.5])
-    ('0.05', '0.01 to 0.5')
-    """
-    low, high = (f"{end:.4g}" for end in (np.min(numbers), np.max(numbers)))
-    return low if low == high else f"{low} to {high}"
-
-
-def listed(ranking: NDArray[np.integer], mask: NDArray[np.bool_]) -> str:
-    """The options of a mask [K], best first."""
-    names = [str(option) for option in ranking if mask[option]]
-    shown = ", ".join(names[:MAX_LISTED]) + (", ..." if len(names) > MAX_LISTED else "")
-    return shown or "-"
-
-
-def _short(number: Any) -> str:
-    return str(int(number)) if isinstance(number, int | np.integer) else f"{number:.3f}"
+# How a person reads each kind of result: ``racing.report`` and ``certified.report`` add theirs.
+REPORTS: dict[type, Any] = {}

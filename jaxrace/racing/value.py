@@ -28,7 +28,7 @@ from jaxrace.core.validation import (
 )
 from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing import base
-from jaxrace.racing.result import RaceResult, span
+from jaxrace.racing.result import RaceResult
 
 _is_horizon = functools.partial(require_integer, least=1, most=2**24)
 
@@ -74,23 +74,10 @@ class ValueResult(RaceResult):
     empty: jax.Array  # bool [K], an intersection of intervals was empty
     title: str = dataclasses.field(metadata={"static": True})  # of the kind of race
 
-    _compares = False
-
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
         """Comparisons of two outcomes: a value-based race makes none."""
         return np.zeros(np.shape(self.decided), np.int64)
-
-    def _promise(self) -> str:
-        width = span(self.params.value_range)
-        return f"{super()._promise()}, if every option's outcomes span at most {width}"
-
-    def _title(self) -> str:
-        return f"{self.title}, delta {span(self.params.delta)}"
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        names = ("mean", "lower", "upper")
-        return {name: np.asarray(getattr(self, name), np.float64) for name in names}
 
 
 @dataclasses.dataclass(frozen=True)

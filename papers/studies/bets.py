@@ -15,9 +15,16 @@ import math
 
 import numpy as np
 
-from jaxrace.evidence import decision
-from jaxrace.evidence.levels import LARGEST_BET, LEAST_FACTOR, levels, shared_bets
-from jaxrace.evidence.process import cut_bets, log_mixture
+from jaxrace.evidence import decision, table_decision
+from jaxrace.evidence.levels import (
+    LARGEST_BET,
+    LEAST_FACTOR,
+    cut_bets,
+    frame_of_list,
+    levels,
+    log_sum,
+    shared_bets,
+)
 from jaxrace.runs import tables
 
 DELTA, FIRST, LEAST, GROWTH = 0.05, 10, 5, 0.05  # as in SharedRace.params
@@ -95,14 +102,14 @@ def evidence(kind, table, level):
     d = table[first] - table[second]
     d = np.sign(d) if kind.by == "wins" else d
     total, number = d.cumsum(1), np.arange(1, length + 1)
-    left = length - number + 1
-    expected = -(total - d) / left if kind.is_list else np.zeros_like(d)
-    expected = np.maximum(expected, -1.0)
+    expected, growth = np.zeros_like(d), 1.0
+    if kind.is_list:
+        expected, growth = frame_of_list(0.0, total - d, number, length)
     gains = d - expected
     mixture = shared_bets(level, length if kind.is_list else None)
-    bets = cut_bets(mixture.bets, expected, length / left if kind.is_list else 1.0)
-    logs = np.moveaxis(np.log1p(bets * gains), 0, -1)
-    mixed = log_mixture(logs.cumsum(1), mixture.weights)
+    bets = cut_bets(np.array(mixture.bets)[:, None, None], expected, growth)
+    logs = np.log1p(bets * gains).cumsum(2)
+    mixed = log_sum(logs + np.log(mixture.weights)[:, None, None], 0)
     before, squares = gains.cumsum(1) - gains, (gains**2).cumsum(1) - gains**2
     bet = np.clip(before / np.maximum(squares, 1e-9), 0, LARGEST_BET)
     bet = np.minimum(bet, (1 - LEAST_FACTOR) / (1 + expected + 1e-12))
@@ -136,7 +143,7 @@ def play(kind, largest, total, level):
         if kind.is_list:
             over |= np.triu((common == length - 1) & (abs(mean) < 1e-9), 1)
         seen = decision.Seen(highest, over, highest >= level.strong, mean)
-        found = decision.decide(seen, kind.top, level.verdict, decision.SHARED_SLACK)
+        found = table_decision.decide(seen, kind.top, level.verdict, decision.SHARED_SLACK)
         asked = decision.behind(found.served, progress)
         if found.certificate or not (asked & (progress < length)).any():
             return progress.sum(), found.certificate is not None

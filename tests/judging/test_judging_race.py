@@ -12,7 +12,8 @@ import pytest
 
 import jaxrace
 from jaxrace.evidence import levels
-from jaxrace.evidence.decision import Seen, decide, perhaps_best
+from jaxrace.evidence.decision import Seen, perhaps_best
+from jaxrace.evidence.table_decision import decide
 from jaxrace.judging import DependentRunsWarning
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, judge

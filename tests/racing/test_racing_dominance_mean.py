@@ -10,7 +10,8 @@ from reference import reference_dominance_race as reference
 
 import jaxrace
 from jaxrace import kernels
-from jaxrace.evidence.decision import Seen, certify, decide
+from jaxrace.evidence.decision import Seen, certify
+from jaxrace.evidence.table_decision import decide
 from jaxrace.racing import DominanceRace, SharedRace, judge, run
 from jaxrace.racing.certified import blocks
 from jaxrace.racing.certified.race import first_of, standing

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from reference import reference_dominance_race as reference
 
-from jaxrace.evidence.decision import Seen, behind, decide, who_may_help
+from jaxrace.evidence.decision import Seen, behind
+from jaxrace.evidence.table_decision import decide, who_may_help
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, judge
 

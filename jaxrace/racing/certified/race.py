@@ -103,7 +103,7 @@ class CertifiedRace(ComparingRace):
         self, state: Any, params: Any, seen: Seen, keys: Standing, certified: jax.Array, beats: Any
     ) -> dict[str, Any]:
         """What results of both kinds of races hold; ``beats`` [K, K] are verdicts on the best."""
-        ranking = kernels.ranking(*keys)
+        ranking = jnp.lexsort((-keys.total, -keys.wins)).astype(jnp.int32)  # by wins, then total
         in_top = jnp.argsort(ranking) < self.top
         possible, sure = perhaps_best(beats, self.top)
         tied = perhaps_tied(seen.strong, in_top) & (state.certificate == COUNTS)

@@ -10,15 +10,9 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.racing.preference.rounds import PreferenceState
-from jaxrace.racing.result import RaceResult, span
+from jaxrace.racing.result import RaceResult
 
 FloatArray = NDArray[np.float64]
-
-_TARGETS = {
-    "borda": "their expected share of wins against all others",
-    "random_walk": "the visits of a random walk that restarts in 2% of its steps",
-}
-_NAMES = {"copeland": "Copeland", "borda": "Borda", "random_walk": "random walk"}
 
 
 @jax.tree_util.register_dataclass
@@ -81,21 +75,6 @@ class PreferenceResult(RaceResult):
             return "the printed bound of the random walk has no proof"
         return super().heuristic
 
-    @property
-    def guarantee(self) -> str:
-        if self.ranked_by == "copeland":
-            return super().guarantee
-        return f"{super().guarantee}; options are ranked by {_TARGETS[self.ranked_by]}"
-
-    def _promise(self) -> str:
-        text = super()._promise()
-        epsilon = span(self.params.epsilon)
-        if epsilon != "0":
-            return f"{text}, for some win probabilities within {epsilon} of the true ones"
-        if kernels.bound_named(self.bound).sides == 1:
-            return f"{text}, if no two options tie exactly (else delta doubles)"
-        return text
-
     def _require_one(self, name: str) -> None:
         if np.ndim(self.decided):
             raise ValueError(f"{name}: expected the result of one race, got a batch")
@@ -129,27 +108,6 @@ class PreferenceResult(RaceResult):
             upper = np.where(counted, np.where(empty, high, meet_high), upper)
             ever_empty |= counted & empty
         return lower, upper, ever_empty
-
-    def _title(self) -> str:
-        title = (
-            f"preference race ({_NAMES[self.ranked_by]}), bound {self.bound}, rule {self.rule}, "
-            f"delta {span(self.params.delta)}"
-        )
-        epsilon = span(self.params.epsilon)
-        return title if epsilon == "0" else f"{title}, epsilon {epsilon}"
-
-    def _columns(self) -> dict[str, NDArray[Any]]:
-        mean_share = {"mean S": (self.win_matrix.sum(-1) - 0.5) / (self.num_options - 1)}
-        if self.scores is None:
-            return {"beats": np.asarray(self.beats).sum(-1), **mean_share}
-        columns = {"score": np.asarray(self.scores, np.float64)}
-        return columns | (mean_share if self.ranked_by == "random_walk" else {})
-
-    def _is_certain(self) -> bool:
-        return super()._is_certain() and span(self.params.epsilon) == "0"
-
-    def _tied(self) -> NDArray[np.bool_]:
-        return np.asarray(self.tied)
 
 
 def by_copeland(state: PreferenceState, borda: jax.Array, **held: Any) -> PreferenceResult:
