@@ -43,7 +43,7 @@ SLOW_MODULES = """
     envs.holdem.betting envs.holdem.match envs.holdem.policies
     envs.holdem.strength
     improvement.bounds improvement.daedalus improvement.policy_improvement
-    improvement.weights kernels.draws kernels.block_bets kernels.bootstrap
+    improvement.weights kernels.draws kernels.bootstrap
     kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
     kernels.merging kernels.ragged_wins kernels.wins
     search.driver search.policy_search
