@@ -106,11 +106,7 @@ class Race(abc.ABC):
     def tell_lanes(
         self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
     ) -> State:
-        """``tell`` of B opened races, leaves [B, ...], which may share work.
-
-        ``first_round`` is the number of rounds told so far, the same for all races. The driver goes
-        on from ``state.simulated``, so that a race may advance its options unequally.
-        """
+        """``tell`` of B opened races, leaves [B, ...], all of which were told ``first_round``."""
         return jax.vmap(self.tell)(states, outcomes, params)
 
     @property
@@ -133,7 +129,6 @@ class Race(abc.ABC):
         return states
 
     def _checked_init(self, example_outcome: Outcome, params: Params) -> tuple:
-        """Keep of the example its shapes and dtypes; ValueError if there are none."""
         self._check_params(params)
         example = jax.tree.map(_shape_only, example_outcome)
         if not jax.tree.leaves(example):
@@ -143,7 +138,6 @@ class Race(abc.ABC):
         return example, params
 
     def _checked_ask(self, state: State, params: Params) -> tuple:
-        """Raise ValueError unless params and state are of this kind and size of race."""
         self._check_params(params)
         self._check_state(state)
         return state, params
@@ -151,7 +145,6 @@ class Race(abc.ABC):
     _checked_result = _checked_ask
 
     def _checked_tell(self, state: State, outcomes: Outcome, params: Params) -> tuple:
-        """Make arrays of the outcomes; ValueError unless they are of this race."""
         self._checked_ask(state, params)
         told = jax.tree.map(functools.partial(as_host_array, "outcomes"), outcomes)
         self._check_outcomes(state, told)
@@ -160,14 +153,10 @@ class Race(abc.ABC):
         return state, as_arrays("outcomes", told), params
 
     def _after_tell(self, state: State) -> None:
-        """Raise ValueError for what only the outcomes that counted show."""
         self._check_found(state.invalid, self._first_outcomes(state))
 
     def _check_found(self, invalid: jax.Array, first: Any, source: Hashable = None) -> None:
-        """Raise ValueError for an ``invalid`` outcome, int32 [..., K], or for preferences.
-
-        Called outside of traces. Outcomes of the same ``source`` are looked at once.
-        """
+        """Raise ValueError for ``invalid`` outcomes or preferences, once for the same source."""
         scale = getattr(self, "low", None), getattr(self, "high", None)
         raise_if_invalid(invalid, "", *scale, self._where)
         self._check_preferences(first, source)
@@ -178,7 +167,7 @@ class Race(abc.ABC):
 
     @abc.abstractmethod
     def _check_numbers(self, state: State, outcomes: Outcome, params: Params) -> None:
-        """Raise ValueError unless the race can work with the numbers of options that ask."""
+        """Raise ValueError unless the numbers that count can be raced."""
 
     def _check_result(self, result: Result) -> None:
         """Raise ValueError unless the race could work with the numbers behind a result."""
@@ -193,7 +182,7 @@ class Race(abc.ABC):
         del first, source
 
     def _check_params(self, params: Params) -> None:
-        """Raise ValueError unless ``params`` is of this kind and size of race; no arithmetic."""
+        """Raise ValueError unless ``params`` is of this kind and size of race."""
         require_kind("params", params, self._params_kind)
         if (shape := jnp.shape(params.delta)) != ():
             hint = "; use jax.vmap for a batch"
@@ -201,7 +190,7 @@ class Race(abc.ABC):
         require_owner(params, self._owner)
 
     def _check_state(self, state: State) -> None:
-        """Raise ValueError unless ``state`` is of this kind and size of race; no arithmetic."""
+        """Raise ValueError unless ``state`` is of this kind and size of race."""
         require_kind("state", state, self._state_kind)
         shape = jnp.shape(state.samples)
         if shape != (self.num_options,):

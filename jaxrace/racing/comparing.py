@@ -131,8 +131,7 @@ class ComparingRace(base.Race):
 def check_compare(compare: Compare, outcomes: Any) -> None:
     """Raise unless ``compare(a, b)`` is an antisymmetric sign on some outcomes, leaves [n, ...].
 
-    Every outcome is compared with every other, and with itself; those with NaN or infinity in them
-    are left out.
+    Outcomes with NaN or infinity in them are left out.
 
     Raises:
         ValueError: ``compare`` is not pure JAX, returns anything but one signed integer -1, 0 or
@@ -171,11 +170,7 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
 
 
 def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array | int) -> None:
-    """``check_compare`` on the first samples of a race, unless that has passed before.
-
-    ``source`` is what draws the samples, or None; ``kept`` comes from ``first_few``, with
-    ``num_rounds`` rounds in it.
-    """
+    """``check_compare`` on ``first_few`` samples of a source, unless that has passed before."""
     leaves, structure = jax.tree.flatten(kept)
     passed = _passed(compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
     if passed:
@@ -232,10 +227,7 @@ def require_real(name: str, example: Any, why: str = "") -> None:
 
 
 def require_sign(compare: Any, example: Any) -> None:
-    """Raise ValueError unless a preference returns one signed integer; computes nothing.
-
-    ``example`` is an outcome of ``jax.ShapeDtypeStruct``s.
-    """
+    """Raise ValueError unless a preference returns one signed integer; computes nothing."""
     try:
         sign = jax.eval_shape(compare, example, example)
     except Exception as error:  # of code that is not ours

@@ -28,9 +28,6 @@ _OUTWARDS = 4
 # The divergence in float32 is wrong by less than this, relative and absolute.
 _DIVERGENCE_ERROR = 1e-6
 
-# Enough for the last digit of a float32, and any number of steps leaves a valid bound.
-_NEWTON_STEPS = 6
-
 
 def upper_margins(
     net: jax.Array, rounds: jax.Array, allowed: jax.Array, divergence: str
@@ -43,7 +40,8 @@ def upper_margins(
     """
     margin = _margins(net, rounds)
     if divergence == "kl":
-        upper = _largest_within(margin, allowed)
+        allowed = allowed * (1 + _DIVERGENCE_ERROR) + _DIVERGENCE_ERROR
+        upper = 2 * kernels.kl_upper((1 + margin) / 2, allowed) - 1
     else:
         upper = jnp.minimum(margin + jnp.sqrt(2 * allowed), 1.0)  # 2 sqrt(allowed / 2)
     num_options = net.shape[-1]
@@ -54,28 +52,6 @@ def upper_margins(
 def _margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
     """2 S_ij - 1, float32."""
     return net.astype(jnp.float32) / jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
-
-
-def _largest_within(margin: jax.Array, allowed: jax.Array) -> jax.Array:
-    """max {2 q - 1 : kl(S, q) <= allowed} where ``margin`` is 2 S - 1.
-
-    By Newton's method from above: kl is convex in q, so that no step passes the root. It starts
-    at the nearer of S + sqrt(allowed / 2) (Pinsker) and of the root of the divergence's part
-    that grows without bound, kl(S, q) >= -H(S) - (1 - S) ln(1 - q).
-    """
-    allowed = allowed * (1 + _DIVERGENCE_ERROR) + _DIVERGENCE_ERROR
-    win, loss = (1 + margin) / 2, (1 - margin) / 2
-    entropy = jax.scipy.special.entr(win) + jax.scipy.special.entr(loss)
-    start = jnp.minimum(win + jnp.sqrt(allowed / 2), -jnp.expm1(-(allowed + entropy) / loss))
-
-    def step(_: jax.Array, bound: jax.Array) -> jax.Array:
-        excess = jax.scipy.special.rel_entr(win, bound) - allowed
-        excess += jax.scipy.special.rel_entr(loss, 1 - bound)
-        lower = bound - excess * bound * (1 - bound) / (bound - win)
-        return jnp.where(lower > win, lower, bound)  # not where 1 is the bound: NaN
-
-    bound = lax.fori_loop(0, _NEWTON_STEPS, step, start)
-    return jnp.where(loss > 0, 2 * bound - 1, 1.0)
 
 
 def borda_scores(net: jax.Array, rounds: jax.Array) -> jax.Array:
