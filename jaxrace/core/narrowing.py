@@ -13,7 +13,6 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import DTypeLike
 
-from jaxrace.core.keys import without_keys
 from jaxrace.core.validation import BadArgument
 
 # The share of pairs of different numbers that rounding may make equal: so it does with a few of
@@ -219,5 +218,7 @@ def require_rows_apart(name: str, given: Any, kept: Any) -> None:
 
 def _row_codes(leaves: list[Any]) -> list[tuple[bytes, ...]]:
     """The bytes of each row."""
-    arrays = map(np.asarray, without_keys(leaves))
+    of_keys = jax.dtypes.prng_key
+    numbers = (jax.random.key_data(x) if jnp.issubdtype(x.dtype, of_keys) else x for x in leaves)
+    arrays = map(np.asarray, numbers)
     return list(zip(*([row.tobytes() for row in array] for array in arrays), strict=True))
