@@ -1,9 +1,11 @@
 """Races: which of K stochastic options are the best kappa, from as few samples as possible."""
 
+# What these add to tables of races: rankings, and reports of results.
+import jaxrace.racing.certified.report
+import jaxrace.racing.preference.surrogates  # noqa: F401
 from jaxrace.evidence.independence import DependentRunsWarning as DependentRunsWarning
 from jaxrace.evidence.independence import check_runs as check_runs
 from jaxrace.racing.base import Race as Race
-from jaxrace.racing.certified import report as report  # adds what results print
 from jaxrace.racing.certified.blocks import DominanceParams as DominanceParams
 from jaxrace.racing.certified.blocks import DominanceState as DominanceState
 from jaxrace.racing.certified.dominance import DominanceRace as DominanceRace
@@ -16,7 +18,6 @@ from jaxrace.racing.comparing import check_compare as check_compare
 from jaxrace.racing.driver import run as run
 from jaxrace.racing.driver import task_order as task_order
 from jaxrace.racing.judge import judge as judge
-from jaxrace.racing.preference import surrogates as surrogates  # adds its rankings
 from jaxrace.racing.preference.race import PreferenceRace as PreferenceRace
 from jaxrace.racing.preference.result import PreferenceResult as PreferenceResult
 from jaxrace.racing.preference.rounds import PreferenceParams as PreferenceParams

@@ -252,8 +252,7 @@ def raise_if_invalid(
 ) -> None:
     """Raise for the first counted outcome that is NaN, infinite or out of range; not under a trace.
 
-    ``invalid``, int32 [..., K], is its round, or 0; ``where`` ends the message. Outcomes with a
-    range are scores from ``low`` to ``high``.
+    ``invalid``, int32 [..., K], is its round, or 0; ``where`` ends the message.
     """
     if is_traced(invalid):
         return

@@ -27,10 +27,7 @@ _MOST_OUTCOMES = 64  # of a race that are compared with one another: 4096 pairs 
 
 @dataclasses.dataclass(frozen=True)
 class ComparingRace(base.Race):
-    """A race that keeps its samples, and compares them.
-
-    Its state has ``outcomes``, leaves [K, N, ...] with N = capacity, and ``round``, int32 [], the
-    number of samples told of every option.
+    """A race that keeps its samples in ``state.outcomes``, leaves [K, N, ...], and compares them.
 
     Attributes:
         capacity: N, the most samples that an option may have; samples are kept.
@@ -72,9 +69,8 @@ class ComparingRace(base.Race):
         max_rounds = self.capacity if max_rounds is None else max_rounds
         require_integer("max_rounds", max_rounds, 1)
         if max_rounds > self.capacity:
-            raise BadArgument(
-                "max_rounds", f"at most the capacity {self.capacity}", f"{max_rounds}"
-            )
+            limit = f"at most the capacity {self.capacity}"
+            raise BadArgument("max_rounds", limit, f"{max_rounds}")
         return max_rounds
 
     def _room(self, example: Any) -> Any:
@@ -123,7 +119,6 @@ class ComparingRace(base.Race):
         return first_few(state.outcomes), state.round
 
     def _check_preferences(self, first: Any, source: Hashable = None) -> None:
-        """Raise ValueError unless ``compare`` is an antisymmetric sign on the first outcomes."""
         if self._compares:
             check_once(self.compare, source, *first)
 

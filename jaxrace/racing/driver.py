@@ -124,10 +124,7 @@ def run(
 
 
 def task_order(race: Any, key: jax.Array) -> jax.Array:
-    """The numbers of the tasks of a ``SharedRace`` in the order in which they are run: int32 [N].
-
-    By lot for a finite list, from the race's key; otherwise as they are.
-    """
+    """The order of the tasks of a ``SharedRace``, int32 [N]: by lot, from the key, for a list."""
     numbers = jnp.arange(race.capacity, dtype=jnp.int32)
     if not race.finite:
         return numbers
@@ -243,10 +240,7 @@ def _on_tasks(sample: Sample, keys: jax.Array, orders: jax.Array, tasks: Any) ->
 
 
 def of_rows(draw: Callable[..., Any], num_rounds: int) -> Callable[..., Any]:
-    """A function of sources, options and samples drawn so far, of R options: the next [R, n, ...].
-
-    ``draw(source, option, number)`` is one sample, as ``by_key`` has it.
-    """
+    """The next samples [R, n, ...] of R sources, options and numbers of samples drawn so far."""
 
     def draw_row(source: jax.Array, option: Any, drawn: jax.Array) -> Any:
         numbers = drawn + jnp.arange(num_rounds, dtype=jnp.int32)
@@ -257,10 +251,7 @@ def of_rows(draw: Callable[..., Any], num_rounds: int) -> Callable[..., Any]:
 
 
 def _map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
-    """``function`` of the rows [B, K] that are wanted, and zeros for the others.
-
-    The function takes ``args`` of any number of rows, [rows, ...], and returns as many.
-    """
+    """A function of any number of rows, of those [B, K] that are wanted; zeros for the others."""
     num_rows = wanted.size
     args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
 

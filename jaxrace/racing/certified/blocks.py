@@ -48,10 +48,7 @@ class Blocks:
         return int(self.complete(max_rounds, np))
 
     def rounds_to_tell(self, state: Any) -> int:
-        """How many samples of each option that asks complete its next block.
-
-        ``state`` is that of one race, not under a trace, or its result.
-        """
+        """How many samples of each option that asks complete its next block; not under a trace."""
         samples = np.asarray(state.simulated)
         lacking = self.start(self.complete(samples, np) + 1, np) - samples
         return int(lacking.max(initial=0, where=np.asarray(state.asked)))
@@ -278,11 +275,9 @@ def _add_block(
     log_weights: jax.Array,
     null: jax.Array,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """What a block of differences ``found`` [b, b, P] adds to P pairs, in both orders.
+    """What a block of differences ``found`` [b, b, P] adds to sums ln F_m(lambda), [2, L, P].
 
-    ``told``, float32 [2, L, P], are the sums of ln F_m(lambda) before it; ``bets`` and
-    ``log_weights`` are [L, P], ``null`` [P]. Returns the sums after it, ln E_ij [2, P], and the
-    margin [P] of the first order in whole units.
+    The sums after it, ln E_ij [2, P], and the margin [P] of the first order in whole units.
     """
     size = found.shape[0]
     # 1 + lambda (d - mu) / 2 is 1 - lambda mu / 2, at least 1, times a smaller bet on d alone.

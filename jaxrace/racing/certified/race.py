@@ -132,10 +132,7 @@ class CertifiedRace(ComparingRace):
 
 
 def require_float32_scale(by: By, low: float | None, high: float | None) -> None:
-    """Raise ValueError unless float32 tells scores apart in their range, which races by mean have.
-
-    A range is at least a million times wider than what its ends are rounded by.
-    """
+    """Raise ValueError unless a range is a million times wider than float32 rounds its ends by."""
     require_scale(by, low, high)
     if low is None or high is None:
         return
