@@ -19,7 +19,11 @@ def log_factors(signs, bets, xp=jnp):
     half = np.broadcast_to((bets.T / 2).T.reshape(len(bets), -1), (len(bets), signs.shape[2]))
     number = np.float32 if xp is jnp else np.float64
     both = np.concatenate([half, -half]).astype(number)
-    function = jax.jit(lambda d, bets: levels.log_factors(d, bets, xp)) if xp is jnp else levels.log_factors
+    function = (
+        jax.jit(lambda d, bets: levels.log_factors(d, bets, xp))
+        if xp is jnp
+        else levels.log_factors
+    )
     return np.asarray(function(signs.astype(number), both)).reshape(2, len(bets), -1)
 
 
