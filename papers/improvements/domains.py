@@ -16,7 +16,7 @@ from jaxrace import improvement, sweep
 from jaxrace.agents.bases import Affine, Cells, Fourier
 from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.core.protocol import pytree
-from jaxrace.envs import Environment, gridworld, mountain_car
+from jaxrace.envs import Environment, gridworld
 from jaxrace.improvement import (
     BOUNDS,
     CandidateSearch,
@@ -28,7 +28,7 @@ from jaxrace.improvement import (
     PolicyImprovement,
     Trajectories,
 )
-from papers.improvements import marketing
+from papers.improvements import grid, marketing, mountain_car
 from papers.improvements.config import BATCHES
 from papers.workbench import Workbench
 
@@ -55,7 +55,7 @@ def of_gridworld(chances: Chances) -> jax.Array:
     env = gridworld.Gridworld()
     axis = jnp.linspace(0, 1, env.size, dtype=jnp.float32)
     cells = jnp.stack(jnp.meshgrid(axis, axis, indexing="ij"), -1)
-    return gridworld.expected_return(chances(cells.reshape(-1, 2)), env.horizon)
+    return grid.expected_return(chances(cells.reshape(-1, 2)), env.horizon)
 
 
 def without_chance(env: Environment, num_actions: int, chances: Chances) -> jax.Array:
@@ -112,7 +112,7 @@ class Domain:
         """theta of the policy in use, float32 [A, p]: uniform except in the gridworld."""
         theta = self.softmax.example()
         if self.name == "gridworld":
-            theta[:] = np.log(np.asarray(gridworld.initial_probabilities())).T
+            theta[:] = np.log(np.asarray(grid.initial_probabilities())).T
         return theta
 
     def performance(self, key: jax.Array, policy: improvement.MixedWith) -> Worth:

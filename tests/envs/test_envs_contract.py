@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs import GymnaxAdapter, check, gridworld, medical, mountain_car
-from papers.improvements import marketing
+from jaxrace.envs import GymnaxAdapter, check, gridworld, medical
+from papers.improvements import grid, marketing, mountain_car
 from papers.improvements.open_bandit import load, one_step
 from papers.preference_racing import options
 
@@ -40,7 +40,7 @@ def test_strict_promotion_and_x64_change_nothing(env, action):
         params = env.default_params
         state = env.reset(jax.random.key(7), params)
         state, reward, terminal = env.step(jax.random.key(8), state, action, params)
-        worth = gridworld.expected_return(gridworld.initial_probabilities(4), 10)
+        worth = grid.expected_return(grid.initial_probabilities(4), 10)
         return state, reward, terminal, env.observe(state, params), worth
 
     plain = jax.jit(play)()
@@ -71,16 +71,16 @@ BAD = [
     (lambda: GRID(size=1), "size: expected an integer of at least 2, got 1"),
     (lambda: GRID(4.0), "size: expected an integer of at least 2, got 4.0"),
     (
-        lambda: gridworld.initial_probabilities(0),
+        lambda: grid.initial_probabilities(0),
         "size: expected an integer of at least 2, got 0",
     ),
     (
-        lambda: gridworld.expected_return(EVEN, 0),
+        lambda: grid.expected_return(EVEN, 0),
         "horizon: expected an integer of at least 1, got 0",
     ),
-    (lambda: gridworld.expected_return(EVEN[:15], 1), r"expected shape .* got \[15, 4\]"),
-    (lambda: gridworld.expected_return(EVEN[:, :3], 1), r"expected shape .* got \[16, 3\]"),
-    (lambda: gridworld.expected_return(EVEN[0], 1), r"expected shape .* got \[4\]"),
+    (lambda: grid.expected_return(EVEN[:15], 1), r"expected shape .* got \[15, 4\]"),
+    (lambda: grid.expected_return(EVEN[:, :3], 1), r"expected shape .* got \[16, 3\]"),
+    (lambda: grid.expected_return(EVEN[0], 1), r"expected shape .* got \[4\]"),
     (lambda: MEDICAL("zaho"), "reward: expected one of zhao, printed, got 'zaho'"),
     (lambda: MEDICAL.make_params("zhao"), "coefficients: expected one of .* got 'zhao'"),
     (lambda: MEDICAL.make_params("seed000", "C"), "hazard: expected one of .* got 'C'"),

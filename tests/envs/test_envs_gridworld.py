@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs.gridworld import RETURN_RANGE, Gridworld, expected_return, initial_probabilities
+from jaxrace.envs.gridworld import RETURN_RANGE, Gridworld
+from papers.improvements.grid import expected_return, initial_probabilities
 
 UP, DOWN, LEFT, RIGHT = range(4)
 

@@ -25,6 +25,7 @@ from jaxrace.improvement import (
     trajectories,
 )
 from jaxrace.search.strategies import Strategy
+from papers.improvements import grid
 from papers.improvements.domains import DaedalusWork
 
 SEARCH = CandidateSearch(evaluations=200, strategy=Strategy("CMA_ES", population_size=10))
@@ -102,7 +103,7 @@ def grid_work(kind):
     search = CandidateSearch(kind, 16, 16)
     method = PolicyImprovement(GRID, RETURNS, StudentT(), search)
     env = gridworld.Gridworld()
-    initial = np.log(np.asarray(gridworld.initial_probabilities())).T
+    initial = np.log(np.asarray(grid.initial_probabilities())).T
     params = method.params(0.238, initial=initial)
     return DaedalusWork(Daedalus(method, 50, 3), env, env.default_params, params)
 
@@ -133,7 +134,7 @@ def test_trajectories_of_a_simulator():
     """Probabilities are those of the actions taken, and steps end at the goal."""
     env = gridworld.Gridworld()
     policy = MixedPolicy(GRID)
-    theta = jnp.asarray(np.log(np.asarray(gridworld.initial_probabilities())).T)
+    theta = jnp.asarray(np.log(np.asarray(grid.initial_probabilities())).T)
     half = MixedWith(Mixed(jnp.zeros((4, 16)), jnp.float32(0.5)), theta)
     option = PolicyInTask(half, env.default_params)
     data = simulate(env, policy, jax.random.key(0), option, 2_000)
@@ -145,9 +146,7 @@ def test_trajectories_of_a_simulator():
     np.testing.assert_array_equal(np.asarray(data.rewards).sum(1), -lengths)
     at_goal = (np.asarray(data.observations) == 1).all(-1)
     assert not (at_goal & np.asarray(data.taken)).any()
-    exact = gridworld.expected_return(
-        jnp.broadcast_to(jnp.asarray(expected, jnp.float32), (16, 4)), 10
-    )
+    exact = grid.expected_return(jnp.broadcast_to(jnp.asarray(expected, jnp.float32), (16, 4)), 10)
     returns = np.asarray(RETURNS.returns(data), np.float64)
     error = returns.std() / np.sqrt(len(returns))
     assert abs(returns.mean() - RETURNS.normalised(float(exact))) < 4 * error

@@ -38,6 +38,7 @@ from jaxrace.improvement import (
 )
 from jaxrace.judging.policies.lower_bounds import Sloped
 from jaxrace.search.strategies import Strategy
+from papers.improvements import grid
 
 CELLS, COUNT, DELTA = 10, 500, 0.1
 PAYOFFS, IN_USE = np.array([0.5, 0.48]), np.array([0.8, 0.2])
@@ -132,7 +133,7 @@ def improve_again(daedalus, params, payoffs, key):
 GRID, GRID_FLOOR, GRID_COUNT = gridworld.Gridworld(), 0.7, 400
 GRID_SOFTMAX = LinearSoftmax(Cells(GRID.size, 2), 4)
 GRID_POLICY = MixedPolicy(GRID_SOFTMAX)
-GRID_INITIAL = jnp.log(gridworld.initial_probabilities()).T
+GRID_INITIAL = jnp.log(grid.initial_probabilities()).T
 GRID_CELLS = jnp.stack(jnp.meshgrid(*[jnp.arange(4) / 3] * 2, indexing="ij"), -1).reshape(16, 2)
 GRID_RETURNS = ReturnRange(*gridworld.RETURN_RANGE)
 TAIL = 5.0  # the fixed cap of the bound "bernstein"
@@ -154,7 +155,7 @@ def improve_in_grid(method, params, key):
     found = method.run(own_key, data, params, knows_initial=True)
     theta = MixedWith(found.policy, GRID_INITIAL)
     chances = GRID_POLICY.probabilities(theta, GRID_CELLS)
-    worth = GRID_RETURNS.normalised(gridworld.expected_return(chances, GRID.horizon))
+    worth = GRID_RETURNS.normalised(grid.expected_return(chances, GRID.horizon))
     worse = worth < params.floor - 1e-6
     listed = GRID_POLICY.probabilities(theta, data.observations)
     own = jnp.take_along_axis(listed, data.actions[..., None], -1)[..., 0]

@@ -10,8 +10,8 @@ import numpy as np
 from jaxrace.agents import bases, outcomes, policies
 from jaxrace.agents.rollout import PolicyInTask, history
 from jaxrace.core.narrowing import strongly_typed
-from jaxrace.envs import Transition, gridworld, gymnax, medical, mountain_car
-from papers.improvements import marketing
+from jaxrace.envs import Transition, gridworld, gymnax, medical
+from papers.improvements import grid, marketing, mountain_car
 from papers.improvements.open_bandit import load_click_model
 from papers.preference_racing import options
 
@@ -127,7 +127,7 @@ def _complexities():
 def _horizons():
     makers = {
         "gridworld": lambda steps: gridworld.Gridworld(horizon=steps),
-        "expected return": lambda steps: gridworld.expected_return(EVEN, steps),
+        "expected return": lambda steps: grid.expected_return(EVEN, steps),
         "mountain car": lambda steps: mountain_car.MountainCar(horizon=steps),
         "medical": lambda steps: medical.Medical(horizon=steps),
         "marketing": lambda steps: marketing.Marketing(horizon=steps),
@@ -204,7 +204,7 @@ CASES = [
         held("action", 2**32 + 3, "an int32"),
     ),
     ("a walk from 2^32", lambda: walked(3, (2**32, 0)), held("state", 2**32, "an int32")),
-    ("chances of 1e39", lambda: gridworld.expected_return(4e39 * EVEN, 3), held("probabilities")),
+    ("chances of 1e39", lambda: grid.expected_return(4e39 * EVEN, 3), held("probabilities")),
     ("a drive, 2^32 + 2", lambda: driven(2**32 + 2), held("action", 2**32 + 2, "an int32")),
     ("a drive, 1.9", lambda: driven(1.9), held("action", 1.9, "an int32")),
     ("a drive, 2.0", lambda: driven(2.0)[0].position == driven(2)[0].position, True),
