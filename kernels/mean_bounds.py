@@ -69,12 +69,3 @@ def kl_upper(mean: jax.Array, level: jax.Array) -> jax.Array:
         gap = jnp.clip(gap - excess / jnp.maximum(slope, 1e-12), 0, most)
     upper = jnp.where(mean <= 0, 1 - jnp.exp(-level), p + gap)
     return jnp.where(mean >= 1, 1.0, jnp.clip(upper, mean, 1))
-
-
-def bernoulli_kl(mean: jax.Array, other: jax.Array) -> jax.Array:
-    """kl(p, q) in float32, for compiled code.
-
-    >>> round(float(bernoulli_kl(jnp.float32(1.0), jnp.float32(0.5))), 4)
-    0.6931
-    """
-    return jax.scipy.special.kl_div(mean, other) + jax.scipy.special.kl_div(1 - mean, 1 - other)

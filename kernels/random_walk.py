@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
-from jaxrace.kernels.elimination import inverse
 from jaxrace.kernels.rules import ranking
 
 # One of fifty steps starts anew anywhere, so that the chain is irreducible.
@@ -51,10 +51,29 @@ def long_run(transition: jax.Array) -> Walk:
     """
     num_options = transition.shape[-1]
     identity = jnp.eye(num_options, dtype=jnp.float32)
-    inverted = inverse(identity - transition + jnp.float32(1 / num_options))
+    inverted = _inverse(identity - transition + jnp.float32(1 / num_options))
     visits = inverted.mean(-2)
     # No matrix product, which accelerators round to fewer digits.
     return Walk(visits, inverted - (visits[:, None] * inverted).sum(-2)[None, :])
+
+
+# By elimination: two programs that call LAPACK side by side on a CPU, as blocks of a sweep do, may
+# wait for each other for ever.
+def _inverse(matrix: jax.Array) -> jax.Array:
+    """Of a regular float [K, K], by Gauss and Jordan with pivots from the column."""
+    size = matrix.shape[-1]
+    numbers = jnp.arange(size)
+
+    def eliminate(column: jax.Array, both: jax.Array) -> jax.Array:
+        candidates = jnp.where(numbers >= column, jnp.abs(both[:, column]), -1.0)
+        pivot = jnp.argmax(candidates)
+        swapped = both.at[column].set(both[pivot]).at[pivot].set(both[column])
+        row = swapped[column] / swapped[column, column]
+        factors = swapped[:, column].at[column].set(0.0)
+        return (swapped - factors[:, None] * row[None, :]).at[column].set(row)
+
+    both = jnp.concatenate([matrix, jnp.eye(size, dtype=matrix.dtype)], axis=-1)
+    return lax.fori_loop(0, size, eliminate, both)[:, size:]
 
 
 def walk_error(estimate: jax.Array, radius: jax.Array, rule: str) -> jax.Array:

@@ -8,8 +8,9 @@ float [K, K], symmetric and positive. Axes: K options.
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
-from jaxrace.kernels.elimination import definite_inverse
+_SMALLEST_PIVOT = 8  # machine epsilons of the largest number on the diagonal
 
 
 def swept_qualities(counts: jax.Array, means: jax.Array, variances: jax.Array) -> jax.Array:
@@ -49,3 +50,36 @@ def centered_step(inverse: jax.Array, gradient: jax.Array) -> jax.Array:
     """The gradient [..., K] times an inverse [..., K, K], of mean 0."""
     step = (inverse * gradient[..., None, :]).sum(-1)
     return step - step.mean(-1, keepdims=True)
+
+
+# By elimination: two programs that call LAPACK side by side on a CPU, as blocks of a sweep do, may
+# wait for each other for ever.
+def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """Inverses of symmetric float [..., K, K], and which are of definite matrices, bool [...].
+
+    Positive definite are matrices with positive pivots alone; inverses of others mean nothing.
+
+    >>> inverted, is_definite = definite_inverse(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
+    >>> print(inverted.diagonal(), is_definite)
+    [0.5  0.25] True
+    """
+    size = matrix.shape[-1]
+    numbers = jnp.arange(size)
+    diagonal = jnp.abs(jnp.diagonal(matrix, axis1=-2, axis2=-1)).max(-1)
+    least = _SMALLEST_PIVOT * jnp.finfo(matrix.dtype).eps * diagonal
+
+    def sweep(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        swept, definite = carry
+        pivot = swept[..., place, place]
+        row, column = swept[..., place, :], swept[..., :, place]
+        # Chosen, not written: every write would be a kernel of its own.
+        row, opposite = row / pivot[..., None], -column / pivot[..., None]
+        in_row, in_column = (numbers == place)[:, None], numbers == place
+        swept = swept - column[..., :, None] * row[..., None, :]
+        swept = jnp.where(in_row, row[..., None, :], swept)
+        swept = jnp.where(in_column, opposite[..., :, None], swept)
+        swept = jnp.where(in_row & in_column, 1 / pivot[..., None, None], swept)
+        return swept, definite & (pivot > least)
+
+    start = matrix, jnp.ones(matrix.shape[:-2], bool)
+    return lax.fori_loop(0, size, sweep, start)

@@ -5,6 +5,7 @@ import dataclasses
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.scipy.special import kl_div
 
 from jaxrace import kernels
 from jaxrace.dueling import DoubleThompson, copeland_scores
@@ -44,7 +45,7 @@ def _least_regret(candidates: jax.Array, theta: jax.Array) -> jax.Array:
     winners = most_wins(candidates, (theta > 0.5).sum(-1, dtype=jnp.int32))
     scores = copeland_scores(theta)
     regret = scores.max() - (scores[:, None] + scores) / 2  # r_ij
-    divergence = kernels.bernoulli_kl(theta, jnp.full_like(theta, 0.5))
+    divergence = kl_div(theta, 0.5) + kl_div(1 - theta, 0.5)
     apart = ~jnp.eye(theta.shape[-1], dtype=bool)
     terms = jnp.where(apart, regret / jnp.maximum(divergence, 1e-12), 0.0)
     total = jnp.where(winners, terms.sum(-1), jnp.inf)

@@ -14,12 +14,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace import kernels, sweep
+from jaxrace import sweep
 from jaxrace.envs import holdem
 from jaxrace.envs.holdem import policies
 from papers.holdem.ashe import Ashe
 from papers.holdem.config import HoldemConfig
 from papers.holdem.lanes import Memoryless, Player, play_lane
+from papers.lanes import in_blocks
 from papers.workbench import Columns, Workbench, mean_and_error
 
 # Random boards and hands of the opponent, from which strengths before the turn are estimated.
@@ -106,7 +107,7 @@ class ShortMatch:
         weights, pool = problem
         places = jax.random.randint(key, (self.decks,), 0, pool.winner.shape[-1], jnp.int32)
         deals = jax.tree.map(lambda leaf: leaf[..., places], pool)
-        return kernels.in_blocks(self._score, self.block)(weights[first], weights[second], deals)
+        return in_blocks(self._score, self.block)(weights[first], weights[second], deals)
 
     def _score(self, first: jax.Array, second: jax.Array, deals: holdem.Deals) -> jax.Array:
         players, key = (self.player, self.player), jax.random.key(np.uint32(0))

@@ -15,11 +15,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.kernels.elimination import definite_inverse
-from jaxrace.kernels.merging import one_lane
-from jaxrace.kernels.thurstone import centered_step, laplacian, residuals
+from jaxrace.kernels.thurstone import centered_step, definite_inverse, laplacian, residuals
 from jaxrace.selection import MlPocbam
 from jaxrace.selection.scores import Scores, ScoreState, likely_variances
+from papers.lanes import one_lane
 
 # A fit converges to a gradient below the first times the number of samples, in units of the scores'
 # spread. It also ends where a step would gain no more than the second times that number.

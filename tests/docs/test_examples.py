@@ -44,8 +44,8 @@ SLOW_MODULES = """
     envs.holdem.strength
     improvement.bounds improvement.daedalus improvement.policy_improvement
     improvement.weights kernels.draws kernels.bootstrap
-    kernels.correct_selection kernels.elimination kernels.mean_bounds kernels.knowledge_gradient
-    kernels.merging kernels.ragged_wins kernels.wins
+    kernels.gains kernels.mean_bounds kernels.merging kernels.ragged_wins kernels.thurstone
+    kernels.wins
     search.driver search.policy_search
     selection.driver selection.pocbam selection.comparisons
     selection.tournaments

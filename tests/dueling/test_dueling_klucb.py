@@ -4,10 +4,9 @@ import math
 
 import duel_traces
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from reference import duel_filters, duels
+from reference import duel_filters
 from scipy.optimize import brentq
 from scipy.special import xlogy
 
@@ -104,12 +103,6 @@ def test_given_numbers():
     duel_traces.assert_same_duels(
         trace, lambda: duel_filters.SupKlucb(4, 0, 0), lambda reference, noise: reference.choose()
     )
-
-
-@pytest.mark.parametrize("p", [0.0, 0.3, 0.5, 1.0])
-def test_the_divergence(p):
-    found = kernels.bernoulli_kl(jnp.float32(p), jnp.float32(0.4))
-    assert found == pytest.approx(duels.divergence(p, 0.4), abs=1e-6)
 
 
 def test_a_pair_in_either_order():

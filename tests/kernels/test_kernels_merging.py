@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jaxrace import kernels
+from papers.lanes import in_blocks
 
 
 def collatz(start, weights):
@@ -30,11 +31,11 @@ WEIGHTS = jnp.array([1, 10, 100], jnp.int32)
 def test_blocks_of_any_width_do_what_vmap_does(width):
     expected = jax.vmap(collatz, (0, None))(STARTS, WEIGHTS)
     assert expected["steps"][6:9].tolist() == [16, 3, 19]  # of 7, 8 and 9
-    in_blocks = kernels.in_blocks(collatz, width)
+    by_blocks = in_blocks(collatz, width)
     jax.tree.map(
-        np.testing.assert_array_equal, jax.vmap(in_blocks, (0, None))(STARTS, WEIGHTS), expected
+        np.testing.assert_array_equal, jax.vmap(by_blocks, (0, None))(STARTS, WEIGHTS), expected
     )
-    alone = in_blocks(jnp.int32(7), WEIGHTS)
+    alone = by_blocks(jnp.int32(7), WEIGHTS)
     assert int(alone["steps"]) == 16
 
 
@@ -64,6 +65,6 @@ def test_the_last_block_is_filled_up_with_its_last_lane():
         jax.debug.callback(seen.append, x)
         return 2 * x
 
-    assert jax.vmap(kernels.in_blocks(note, 4))(jnp.arange(10)).tolist() == list(range(0, 20, 2))
+    assert jax.vmap(in_blocks(note, 4))(jnp.arange(10)).tolist() == list(range(0, 20, 2))
     jax.effects_barrier()
     assert sorted(int(x) for x in seen) == [*range(10), 9, 9]
