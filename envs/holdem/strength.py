@@ -23,8 +23,6 @@ from jaxrace.envs.holdem.cards import BOARD, DECK_SIZE, require_cards
 SAMPLES = 4096
 Cards = jax.Array | np.ndarray
 
-_BOARD_SIZES = 0, 3, 4, 5  # on each street
-
 
 def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.Array:
     """The strength of both hands of every deck on all streets: float32 [4, 2, N].
@@ -49,12 +47,15 @@ def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.A
 @functools.partial(jax.jit, static_argnums=2)
 def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     def of_hand(key: jax.Array, hole: jax.Array, board: jax.Array) -> jax.Array:
-        keys = jax.random.split(key)
-        estimates = [
-            sampled(own_key, hole, board[:size], samples)
-            for own_key, size in zip(keys, _BOARD_SIZES, strict=False)
-        ]
-        return jnp.stack([*estimates, exact(hole, board[:4]), exact(hole, board)])
+        preflop, flop = jax.random.split(key)
+        return jnp.stack(
+            [
+                sampled(preflop, hole, board[:0], samples),
+                sampled(flop, hole, board[:3], samples),
+                exact(hole, board[:4]),
+                exact(hole, board),
+            ]
+        )
 
     def of_deck(number_and_deck: tuple[jax.Array, jax.Array]) -> jax.Array:
         number, deck = number_and_deck
@@ -67,47 +68,24 @@ def _strengths(key: jax.Array, decks: jax.Array, samples: int) -> jax.Array:
     return jnp.moveaxis(lax.map(of_deck, (numbers, decks.T)), 0, -1)
 
 
-def exact(hole: ArrayLike, board: ArrayLike) -> jax.Array:
-    """The strength of a hand on the turn or on the river, float32 [].
-
-    Of `hole` int32 [2] and `board` int32 [4] or [5]; BadArgument for others.
+def exact(hole: Cards, board: Cards) -> jax.Array:
+    """The strength of a hand [2] on the turn [4] or on the river [5], float32 []; int32 cards.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> float(exact(parse("2c 3c"), parse("Ts Js Qs Ks As")))
     1.0
     """
-    hole, board = _as_hand(hole, board, _BOARD_SIZES[2:])
     return _not_beaten(hole, board, _all_places(5 - board.shape[0]))
 
 
-def sampled(key: jax.Array, hole: ArrayLike, board: ArrayLike, samples: int) -> jax.Array:
-    """An unbiased estimate of the strength of a hand on any street from S samples, float32 [].
-
-    Of `hole` int32 [2] and 0, 3, 4 or 5 cards on the board.
+@functools.partial(jax.jit, static_argnums=3)
+def sampled(key: jax.Array, hole: Cards, board: Cards, samples: int) -> jax.Array:
+    """An unbiased estimate of the strength on any street from S samples, float32 [].
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> f"{sampled(jax.random.key(0), parse('As Ah'), parse(''), 4_000):.2f}"  # it is 0.855
     '0.85'
     """
-    return _sampled(key, *_as_hand(hole, board, _BOARD_SIZES), samples)
-
-
-def _as_hand(
-    hole: ArrayLike, board: ArrayLike, sizes: tuple[int, ...]
-) -> tuple[jax.Array, jax.Array]:
-    """Both as int32, checked."""
-    if jnp.shape(hole) != (2,):
-        raise BadArgument("hole", "shape (2,)", str(jnp.shape(hole)))
-    if jnp.shape(board) not in [(size,) for size in sizes]:
-        expected = " or ".join(map(str, sizes))
-        raise BadArgument("board", f"{expected} cards", f"shape {jnp.shape(board)}")
-    if not isinstance(hole, Tracer) and not isinstance(board, Tracer):
-        require_cards("hole and board", np.append(np.asarray(hole), np.asarray(board)))
-    return jnp.asarray(hole, jnp.int32), jnp.asarray(board, jnp.int32)
-
-
-@functools.partial(jax.jit, static_argnums=3)
-def _sampled(key: jax.Array, hole: jax.Array, board: jax.Array, samples: int) -> jax.Array:
     to_come = BOARD.stop - BOARD.start - board.shape[0]
     unseen = DECK_SIZE - hole.shape[0] - board.shape[0]
     left = unseen - jnp.arange(to_come + 2, dtype=jnp.int32)

@@ -112,22 +112,3 @@ def test_aces_before_the_flop():
 def test_bad_input(decks, samples, message):
     with pytest.raises(ValueError, match=message):
         holdem.strengths(jax.random.key(0), decks, samples)
-
-
-@pytest.mark.parametrize(
-    ("hole", "board", "message"),
-    [
-        ("As Ah Ad", "2c 3c 4c 5c 6c", r"hole: expected shape \(2,\), got \(3,\)"),
-        ("As Ah", "2c 3c 4c", r"board: expected 4 or 5 cards, got shape \(3,\)"),
-        ("As Ah", "2c 3c 4c 5c As", "hole and board: expected different cards, got As twice"),
-    ],
-)
-def test_wrong_single_hands(hole, board, message):
-    with pytest.raises(ValueError, match=message):
-        strength.exact(cards.parse(hole), cards.parse(board))
-
-
-def test_boards_of_other_streets():
-    hole, flop = cards.parse("As Ah"), cards.parse("2c 3c 4c")
-    with pytest.raises(ValueError, match=r"board: expected 0 or 3 or 4 or 5 cards, got shape"):
-        strength.sampled(jax.random.key(0), hole, flop[:1], 16)
