@@ -1,7 +1,7 @@
 """Does an environment keep the contract? A check for the tests of environments."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -25,14 +25,11 @@ Transform = Callable[[Callable[..., Any]], Callable[..., Any]]
 def check(env: Environment, action: Any, params: Any = None, key: jax.Array | None = None) -> None:
     """Raise BadArgument if `env` is seen to break the contract of `jaxrace.envs.Environment`.
 
-    Checked are the attributes; structures, shapes and dtypes of states, observations, rewards and
-    terminal flags; that two calls with one key agree; that `jit` and `vmap` (over keys, states,
-    actions and parameters) change no result; and that rewards and observations are finite in one
-    history of `env.horizon` steps (at most 1000), up to its first terminal step or, if
-    `env.continues_after_terminal`, to its end. States after a terminal step and later rewards are
-    free: the rollouts see to both.
-
-    The action is taken in every step and must be allowed in every state.
+    Checked are the attributes; structures, shapes and dtypes; that two calls with one key agree;
+    that `jit` and `vmap` (over keys, states, actions and parameters) change no result; and that
+    rewards and observations are finite in one history of `env.horizon` steps (at most 1000), up to
+    its first terminal step or, if `env.continues_after_terminal`, to its end. The action is taken
+    in every step.
 
     >>> from jaxrace.envs import medical
     >>> check(medical.Medical(), action=0.4)
@@ -62,19 +59,16 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
     _check_rollout(env, jax.random.clone(keys)[:, 0], action, params)
 
 
-class _Step(NamedTuple):
-    """What a reset, a step and the observations before and after it returned."""
-
-    initial_state: Any
-    initial_observation: Any
-    state: Any
-    observation: Any
-    reward: Any
-    terminal: Any
-
-
-# The method that returned each field.
-_METHODS = _Step("reset", "observe", "step", "observe", "step", "step")
+# What is looked at, of a reset and one step: the method that returned it, and what it is.
+_PARTS = (
+    ("reset", "state"),
+    ("observe", "observation"),
+    ("step", "state"),
+    ("observe", "observation"),
+    ("step", "reward"),
+    ("step", "terminal"),
+)
+Parts = tuple[Any, ...]
 
 
 def _call(name: str, how: str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -88,12 +82,12 @@ def _call(name: str, how: str, function: Callable[..., Any], *arguments: Any) ->
 
 
 def _check_attributes(env: Environment) -> None:
-    for name in ("reset", "step", "observe"):
-        if not callable(getattr(env, name, None)):
-            raise BadArgument(name, "a method", f"none in {type(env).__name__}")
-    for name in ("horizon", "continues_after_terminal", "default_params"):
-        if not hasattr(env, name):
-            raise BadArgument(name, "an attribute", f"none in {type(env).__name__}")
+    methods = "reset", "step", "observe"
+    for name in (*methods, "horizon", "continues_after_terminal", "default_params"):
+        is_there = callable(getattr(env, name, None)) if name in methods else hasattr(env, name)
+        if not is_there:
+            what = "a method" if name in methods else "an attribute"
+            raise BadArgument(name, what, f"none in {type(env).__name__}")
     require_integer("horizon", env.horizon, 1)
     require_truth("continues_after_terminal", env.continues_after_terminal)
     require_hashable("environment", env)
@@ -101,25 +95,23 @@ def _check_attributes(env: Environment) -> None:
 
 def _take_step(
     env: Environment, transform: Transform, how: str, keys: jax.Array, action: Any, params: Any
-) -> _Step:
-    """Reset and take one step with transformed methods; NumPy arrays."""
+) -> Parts:
+    """Reset and take one step with transformed methods: the parts as NumPy arrays."""
 
     def call(name: str, *arguments: Any) -> Any:
         method = transform(lambda *given: strongly_typed(getattr(env, name)(*given)))
         return _call(name, how, method, *arguments)
 
     start = call("reset", keys[0], params)
-    start_copy = _to_numpy(start)
-    start_observation = _to_numpy(call("observe", start, params))
+    before = _to_numpy((start, call("observe", start, params)))
     result = call("step", keys[1], start, action, params)
     if type(result) is not tuple or len(result) != 3:
         got = f"{type(result).__name__} of another form"
         raise BadArgument("step", "a tuple (state, reward, terminal)", got)
-    if not _agree(_to_numpy(start), start_copy, exact=True):
+    if not _agree(_to_numpy(start), before[0], exact=True):
         raise BadArgument("step", "to leave the state that it is given as it is", "a change of it")
-    observation = call("observe", result[0], params)
-    state, *rest = _to_numpy((result[0], observation, *result[1:]))
-    return _Step(start_copy, start_observation, state, *rest)
+    state, *rest = result
+    return *before, *_to_numpy((state, call("observe", state, params), *rest))
 
 
 def _to_numpy(tree: Any) -> Any:
@@ -131,11 +123,8 @@ def _describe(array: np.ndarray) -> str:
     return f"{array.dtype}{list(array.shape)}"
 
 
-def _check_types(step: _Step) -> None:
-    for method, what, before, after in (
-        ("step", "state", step.initial_state, step.state),
-        ("observe", "observation", step.initial_observation, step.observation),
-    ):
+def _check_types(parts: Parts) -> None:
+    for (method, what), before, after in zip(_PARTS[2:4], parts[:2], parts[2:4], strict=True):
         old, new = jax.tree.structure(before), jax.tree.structure(after)
         if old != new:
             raise BadArgument(method, f"a {what} with the structure {old} as before", str(new))
@@ -145,13 +134,13 @@ def _check_types(step: _Step) -> None:
                 name = f"{what}{jax.tree_util.keystr(path)}"
                 raise BadArgument(method, f"{name} to stay {_describe(leaf)}", _describe(found))
     for what, kind, value in (
-        ("a floating scalar as reward", jnp.floating, step.reward),
-        ("a boolean scalar as terminal", jnp.bool_, step.terminal),
+        ("a floating scalar as reward", jnp.floating, parts[4]),
+        ("a boolean scalar as terminal", jnp.bool_, parts[5]),
     ):
-        if not isinstance(value, np.ndarray):
-            raise BadArgument("step", what, type(value).__name__)
-        if value.shape != () or not jnp.issubdtype(value.dtype, kind):
-            raise BadArgument("step", what, _describe(value))
+        is_array = isinstance(value, np.ndarray)
+        if not is_array or value.shape != () or not jnp.issubdtype(value.dtype, kind):
+            got = _describe(value) if is_array else type(value).__name__
+            raise BadArgument("step", what, got)
 
 
 def _agree(a: Any, b: Any, exact: bool) -> bool:
@@ -166,10 +155,10 @@ def _agree(a: Any, b: Any, exact: bool) -> bool:
     return same and all(map(agree, jax.tree.leaves(a), jax.tree.leaves(b)))
 
 
-def _check_equal(a: _Step, b: _Step, expected: str, exact: bool = False) -> None:
-    for field, method, x, y in zip(_Step._fields, _METHODS, a, b, strict=True):
+def _check_equal(a: Parts, b: Parts, expected: str, exact: bool = False) -> None:
+    for (method, what), x, y in zip(_PARTS, a, b, strict=True):
         if not _agree(x, y, exact):
-            raise BadArgument(method, expected, f"another {field.removeprefix('initial_')}")
+            raise BadArgument(method, expected, f"another {what}")
 
 
 def _is_finite(tree: Any) -> jax.Array:

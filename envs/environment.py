@@ -1,16 +1,15 @@
 """The contract between an environment and its simulators.
 
-An environment is a pure simulator: unbatched functions, to be vmapped over options, rounds and
-parameters and scanned over the horizon. The object is a frozen, hashable dataclass of what is
-static. Every number that one may want to sweep lies in `params`, a pytree of strongly typed arrays.
+An environment is a frozen, hashable dataclass of what is static, with pure, unbatched methods.
+Every number that one may want to sweep lies in `params`, a pytree of strongly typed arrays.
 
 Callers promise: each `reset` and each `step` gets a key of its own; they take at most `horizon`
 steps; nothing of a history counts after its first terminal step (the reward is then 0, and the
 state stays, unless the environment sets `continues_after_terminal`). So an environment needs
 neither auto-reset nor absorbing states. Noise is best drawn in one call in `reset`.
 
-One member is optional: `renew(key, state, params) -> state`, the same situation with fresh chance.
-An environment that keeps noise in its states needs it for several histories from one state.
+One method is optional: `renew(key, state, params) -> state`, the same situation with fresh chance.
+Several histories from a state that holds noise need it.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -100,18 +99,14 @@ class OutcomeFold(Protocol):
 
 
 def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
-    """The next state, or, once ``ended`` (bool []), the one before.
-
-    States are pytrees; random keys may be among their leaves.
-    """
+    """The next state, or, once ``ended`` (bool []), the one before; leaves may be keys."""
 
     def choose(old: jax.Array, new: jax.Array) -> jax.Array:
         if new is old:  # choosing between a key and itself would count as using it twice
             return new
         if not jnp.issubdtype(old.dtype, jax.dtypes.prng_key):
             return jnp.where(ended, old, new)
-        # JAX may look for keys that are used twice. The step used the old one, but whatever is made
-        # of it again does not count: clones are allowed.
+        # The step used the old key, but what is made of it again does not count: so clones.
         return jax.random.clone(jnp.where(ended, jax.random.clone(old), new))
 
     return jax.tree.map(choose, state, next_state)

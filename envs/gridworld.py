@@ -48,19 +48,14 @@ class Gridworld:
 
     @property
     def default_params(self) -> dict[str, jax.Array]:
-        """No parameters at all."""
         return {}
 
     def reset(self, key: jax.Array, params: Any) -> jax.Array:
-        """The top left cell (0, 0)."""
-        del key, params
         return jnp.zeros((2,), jnp.int32)
 
     def step(
         self, key: jax.Array, state: jax.Array, action: jax.Array, params: Any
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
-        """Walk one cell in the direction `action`."""
-        del key, params
         chex.assert_rank(action, 0)
         require_held("action", action, jnp.int32)
         require_held("state", state, jnp.int32)
@@ -71,6 +66,4 @@ class Gridworld:
         return next_state, reward, jnp.all(next_state == self.size - 1)
 
     def observe(self, state: jax.Array, params: Any) -> jax.Array:
-        """(row, column) / (size - 1), float32 [2] in [0, 1]."""
-        del params
         return state.astype(jnp.float32) / jnp.float32(self.size - 1)

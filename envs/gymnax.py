@@ -1,7 +1,7 @@
-"""An adapter to gymnax environments, without importing gymnax.
+"""An adapter to gymnax environments, which does not import gymnax.
 
-It uses `reset_env`, `step_env` and `default_params` alone, which gymnax 0.0.x and 1.x share. They
-leave out the auto-reset of gymnax's `step`: a history ends with its first terminal step.
+It uses `reset_env`, `step_env` and `default_params` alone, of gymnax 0.0.x and 1.x, which do not
+reset by themselves: a history ends with its first terminal step.
 """
 
 import dataclasses
@@ -15,10 +15,9 @@ from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer
 
 
 class GymnaxState(NamedTuple):
-    """The state of the gymnax environment with the observation that came with it.
+    """The state of the gymnax environment, and the observation that came with it.
 
-    Some environments draw observations with a key, and versions differ in the method that makes
-    them.
+    It is kept, as some environments draw it with a key.
     """
 
     inner: Any
@@ -59,18 +58,15 @@ class GymnaxAdapter:
 
     @property
     def default_params(self) -> Any:
-        """The parameters of the gymnax environment, strongly typed."""
         return strongly_typed(self.env.default_params, "default_params")
 
     def reset(self, key: jax.Array, params: Any) -> GymnaxState:
-        """Draw an initial state."""
         observation, inner = self.env.reset_env(key, params)
         return strongly_typed(GymnaxState(inner, observation), "state")
 
     def step(
         self, key: jax.Array, state: GymnaxState, action: Any, params: Any
     ) -> tuple[GymnaxState, jax.Array, jax.Array]:
-        """Take one step, without auto-reset."""
         observation, inner, reward, terminal, _ = self.env.step_env(
             key, state.inner, action, params
         )
@@ -78,6 +74,4 @@ class GymnaxAdapter:
         return next_state, as_float32("reward", reward), jnp.asarray(terminal, jnp.bool_)
 
     def observe(self, state: GymnaxState, params: Any) -> Any:
-        """Return what gymnax observed in this state."""
-        del params
         return state.observation

@@ -1,10 +1,8 @@
 """Cancer treatment: a monthly dose that shrinks a tumour without poisoning the patient.
 
 The simulator of Zhao et al. 2009 (Reinforcement learning design for cancer clinical trials), as in
-Fürnkranz et al. 2012 (Preference-based reinforcement learning) and Busa-Fekete et al. 2014
-(Preference-based reinforcement learning: evolutionary direct policy search using a preference-based
-racing algorithm, section 6.2). Tumour size S and toxicity X are without unit and start uniform in
-[0, 2); the dose D is in [0, 1].
+Fürnkranz et al. 2012 and Busa-Fekete et al. 2014, section 6.2 (both: Preference-based reinforcement
+learning). Tumour size S and toxicity X have no unit, the dose D is in [0, 1].
 """
 
 import dataclasses
@@ -22,11 +20,6 @@ from jaxrace.envs.environment import Transition
 Coefficients = Literal["seed000", "furnkranz2012"]
 Hazard = Literal["A", "B"]
 RewardKind = Literal["zhao", "printed"]
-
-DEATH_REWARD = -60.0
-CURE_REWARD = 15.0
-CHANGE_REWARD = 5.0
-CHANGE_THRESHOLD = 0.5
 
 DOSES = (0.1, 0.4, 0.7, 1.0)  # discrete policies of Busa-Fekete et al. 2014, section 6.2
 
@@ -135,19 +128,23 @@ def treatment_reward(
     - 1{dX > 1/2}] + 15 1{S_t <= 0} + 5 [1{dS < 1/2} - 1{dS > 1/2}]. It lacks the minus sign of -1/2
     and tests the tumour before the month (S_t) instead of after it (S_t+1).
 
-    >>> print(treatment_reward("zhao", tumour=jnp.float32(0.3), next_tumour=jnp.float32(0.0),
-    ...     toxicity_change=jnp.float32(0.5), died=jnp.bool_(False)))
+    >>> change = {"tumour": 0.3, "next_tumour": jnp.float32(0), "toxicity_change": jnp.float32(0.5)}
+    >>> print(treatment_reward("zhao", **change, died=False))
     10.0
     """
-    tumour_change = next_tumour - tumour
+
+    def term(change: jax.Array) -> jax.Array:
+        zhao = kind == "zhao"
+        fell = change <= -0.5 if zhao else change < 0.5
+        rose = change >= 0.5 if zhao else change > 0.5
+        return 5.0 * (fell.astype(jnp.float32) - rose.astype(jnp.float32))
+
+    of_tumour = term(next_tumour - tumour)
     if kind == "zhao":
-        cure = jnp.float32(CURE_REWARD)
-        tumour_term = jnp.where(next_tumour <= 0.0, cure, _zhao_term(tumour_change))
-        reward = _zhao_term(toxicity_change) + tumour_term
+        of_tumour = jnp.where(next_tumour <= 0.0, 15.0, of_tumour)
     else:
-        cure = CURE_REWARD * (tumour <= 0.0).astype(jnp.float32)
-        reward = _printed_term(toxicity_change) + cure + _printed_term(tumour_change)
-    return jnp.where(died, jnp.float32(DEATH_REWARD), reward)
+        of_tumour = of_tumour + 15.0 * (tumour <= 0.0).astype(jnp.float32)
+    return jnp.where(died, -60.0, term(toxicity_change) + of_tumour)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,9 +173,7 @@ class Medical:
 
     @staticmethod
     def make_params(coefficients: Coefficients = "seed000", hazard: Hazard = "A") -> MedicalParams:
-        """A published set of coefficients; BadArgument for an unknown name.
-
-        Growth rates of Busa-Fekete et al. 2014 ("seed000") or Fürnkranz et al. 2012, and a hazard.
+        """Published growth rates ("seed000": Busa-Fekete et al. 2014) and hazards, by name.
 
         >>> float(Medical.make_params("furnkranz2012", hazard="B").hazard_intercept)
         -8.0
@@ -192,11 +187,9 @@ class Medical:
 
     @property
     def default_params(self) -> MedicalParams:
-        """Coefficients "seed000" with hazard "A"."""
         return self.make_params()
 
     def reset(self, key: jax.Array, params: MedicalParams) -> MedicalState:
-        """A patient: S_0, X_0 and the endurance, drawn in one call."""
         noise = jax.random.uniform(key, (3,), jnp.float32)
         tumour, toxicity = params.initial_limit * noise[0], params.initial_limit * noise[1]
         return MedicalState(
@@ -211,19 +204,13 @@ class Medical:
         )
 
     def renew(self, key: jax.Array, state: MedicalState, params: MedicalParams) -> MedicalState:
-        """The same patient with fresh chance for the months to come.
-
-        What is left of an exponential endurance is exponential again.
-        """
-        del params
+        # What is left of an exponential endurance is exponential again.
         endurance = _exponential(jax.random.uniform(key, (), jnp.float32))
         return state._replace(endurance=endurance, hazard=jnp.zeros_like(state.hazard))
 
     def step(
         self, key: jax.Array, state: MedicalState, action: jax.Array, params: MedicalParams
     ) -> tuple[MedicalState, jax.Array, jax.Array]:
-        """Treat for one month with the dose `action`."""
-        del key  # All chance was drawn in `reset`.
         chex.assert_rank(action, 0)
         tumour, toxicity = progress(state, as_float32("action", action), params)
         # The hazard of month t is that of the state at its end.
@@ -246,8 +233,6 @@ class Medical:
         return next_state, jnp.where(state.alive, reward, jnp.zeros_like(reward)), ~next_state.alive
 
     def observe(self, state: MedicalState, params: MedicalParams) -> jax.Array:
-        """(tumour size, toxicity), float32 [2]."""
-        del params
         return jnp.stack([state.tumour, state.toxicity])
 
 
@@ -278,31 +263,15 @@ class TreatmentOutcome:
     """
 
     def init(self, state: MedicalState, params: MedicalParams) -> Outcome:
-        """The outcome of no treatment at all."""
-        del params
         return Outcome(state.alive, state.toxicity, state.tumour)
 
     def update(self, carry: Outcome, transition: Transition, params: MedicalParams) -> Outcome:
-        """The outcome after one more month."""
-        del params
         patient = transition.next_state
         worst_toxicity = jnp.maximum(carry.worst_toxicity, patient.toxicity)
         return Outcome(patient.alive, worst_toxicity, patient.tumour)
 
     def finish(self, carry: Outcome, params: MedicalParams) -> Outcome:
-        """The outcome."""
-        del params
         return carry
-
-
-def _zhao_term(change: jax.Array) -> jax.Array:
-    fell, rose = change <= -CHANGE_THRESHOLD, change >= CHANGE_THRESHOLD
-    return CHANGE_REWARD * (fell.astype(jnp.float32) - rose.astype(jnp.float32))
-
-
-def _printed_term(change: jax.Array) -> jax.Array:
-    below, above = change < CHANGE_THRESHOLD, change > CHANGE_THRESHOLD
-    return CHANGE_REWARD * (below.astype(jnp.float32) - above.astype(jnp.float32))
 
 
 def _exponential(uniform: jax.Array) -> jax.Array:

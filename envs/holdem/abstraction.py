@@ -1,9 +1,8 @@
 """Seven actions of the betting: fold, check or call, four sizes of raises, and all-in.
 
 A raise of 1/2, 1, 3/2 or 2 pots, counted after the call, is a raise to 2, 3, 4 or 5 times the
-higher of the two amounts. A size is legal where it is less than the stack: what would take all of
-it is all-in, so that no two actions are the same. All-in is legal wherever there is a raise, even
-as a short one. Axes: A = 7 actions.
+higher of the two amounts, and less than the stack: so no two actions are the same. All-in is legal
+wherever there is a raise, even as a short one. Axes: A = 7 actions.
 """
 
 import jax
@@ -61,10 +60,9 @@ def advance(state: BettingState, action: jax.Array) -> BettingState:
 
 
 def longest_hand(rules: Rules) -> int:
-    """The largest number of actions in a hand.
+    """The largest number of actions in a hand: two on each street, and one more for every raise.
 
-    Each street takes two actions without a raise; every raise is one more. The smallest ones double
-    the amount: most are possible on the river, the last one all-in.
+    The smallest raises double the amount, until the last one is all-in.
     """
     raises, amount = 0, rules.big_blind
     while amount < rules.stack:

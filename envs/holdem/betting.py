@@ -1,12 +1,11 @@
 """The betting of heads-up no-limit Texas Hold'em, as in the Annual Computer Poker Competition.
 
-Two seats, the button (0) and the big blind (1), have equal stacks. The button posts the small blind
-and acts first before the flop; the big blind acts first on later streets, and has its option after
-a call before the flop. A raise is named by what the raiser has put in during the whole hand ("raise
-to"). It raises by at least the last raise of the street, or one big blind; only all-in may be less.
-Against an all-in there is no raise, and its call leads to the showdown. Folding is not offered
-where checking is free. Who folds loses what it has put in; the loser of a showdown loses the
-smaller of the two amounts.
+The button (0) posts the small blind and acts first before the flop; the big blind (1) acts first on
+later streets, and has its option after a call before the flop. A raise is named by what the raiser
+has put in during the whole hand ("raise to"). It raises by at least the last raise of the street,
+or one big blind; only all-in may be less. Nobody raises an all-in. Folding is not offered where
+checking is free. Who folds loses what it has put in; the loser of a showdown loses the smaller of
+the two amounts.
 
 Functions of a state are pure; its leaves have any one shape, [...].
 """
@@ -93,9 +92,8 @@ def init(rules: Rules, shape: tuple[int, ...] = ()) -> BettingState:
 
 def amounts(state: BettingState) -> tuple[jax.Array, jax.Array]:
     """What the seat to act has put in, and what the other one has: int32 [...] each."""
-    button, big_blind = state.contributions
-    acts = state.to_act == BUTTON
-    return jnp.where(acts, button, big_blind), jnp.where(acts, big_blind, button)
+    acts, both = state.to_act == BUTTON, state.contributions
+    return jnp.where(acts, *both), jnp.where(acts, *reversed(both))
 
 
 def is_on(state: BettingState) -> jax.Array:
@@ -136,8 +134,7 @@ def step(state: BettingState, action: jax.Array | int) -> BettingState:
     """The state after an action, int32 [...].
 
     0 folds, 1 checks or calls, any larger number raises to that amount. BadArgument if it is not
-    legal. In compiled code an illegal action leaves everything as it was and sets `illegal`, which
-    ends the hand without a payoff.
+    legal; in compiled code such an action sets `illegal` alone, and ends the hand without a payoff.
 
     >>> state = step(step(init(Rules()), 300), CALL)
     >>> STREETS[int(state.street)], int(state.to_act), [int(x) for x in state.contributions]
@@ -145,7 +142,7 @@ def step(state: BettingState, action: jax.Array | int) -> BettingState:
     """
     action = as_integer(action)
     after = _step(state, action)
-    if not isinstance(after.illegal, Tracer):
+    if not isinstance(after.illegal, Tracer) and after.illegal.any():
         _refuse_illegal(after, action)
     return after
 
@@ -231,8 +228,6 @@ def as_integer(action: Any) -> jax.Array:
 def _refuse_illegal(after: BettingState, action: jax.Array) -> None:
     """Raise for the first illegal action that has led to `after`."""
     illegal = np.asarray(after.illegal)
-    if not illegal.any():
-        return
     place = np.unravel_index(np.argmax(illegal), illegal.shape)
     # An illegal action has changed nothing but the flag.
     before = jax.tree.map(lambda leaf: leaf[place], after)

@@ -1,9 +1,8 @@
-"""Cards as numbers and as text, and dealing.
+"""Cards as numbers and as text, and dealing. Axes: M cards, N decks.
 
 A card is 4 * rank + suit: ranks 0..12 are the deuce to the ace, suits 0..3 are clubs, diamonds,
-hearts and spades. Its text is two letters, such as "As" or "Tc". A deck is the nine cards of a hand
-of two players, in this order: two of hand 0, two of hand 1, the flop's three, the turn and the
-river. Axes: M cards, N decks.
+hearts and spades. Its text is two letters, such as "As" or "Tc". A deck is nine cards: two of hand
+0, two of hand 1, the flop's three, the turn and the river.
 """
 
 import functools
@@ -30,8 +29,8 @@ def parse(text: str) -> np.ndarray:
     array([ 0, 51], dtype=int32)
     """
     letters = "".join(text.split())
-    names = [letters[place : place + 2] for place in range(0, len(letters), 2)]
-    cards = np.array([_number(name) for name in names], np.int32)
+    cards = [_number(letters[place : place + 2]) for place in range(0, len(letters), 2)]
+    cards = np.array(cards, np.int32)
     require_cards("text", cards)
     return cards
 
@@ -70,8 +69,6 @@ def require_cards(name: str, cards: ArrayLike | Sequence[int]) -> None:
 
 def deal(key: jax.Array, num_decks: int) -> jax.Array:
     """Decks of different cards, each order of nine cards equally likely: int32 [9, N].
-
-    Card i is drawn among the 52 - i that are left, by its place among them.
 
     >>> spell(deal(jax.random.key(0), 1)[:, 0])
     'Kd 2s 5d 2h Jh Ks 5c 4h 2d'

@@ -1,8 +1,7 @@
-"""What a poker hand of 5 to 7 cards is worth: one integer that orders hands.
+"""What a poker hand of 5 to 7 cards is worth: one integer that orders hands. Axes: M cards.
 
 The cards of a suit are a mask of 13 bits, one per rank. Intersections of the four masks tell which
-ranks occur twice, three and four times, population counts find the flush, shifts the straight; the
-lowest bits of a mask are dropped until as many are left as count. Axes: M cards, 5 to 7.
+ranks occur twice, three and four times, population counts find the flush, shifts the straight.
 """
 
 import functools

@@ -1,7 +1,6 @@
-"""Hands between two players, all at once.
+"""Hands between two players, all at once. Axes: N hands, T steps, as many as the longest may take.
 
-Every hand takes as many steps as the longest one may. In each, both players are asked for all
-hands, and the action of the one to act is played. Axes: N hands, T steps.
+In each step both players are asked for all hands, and the action of the one to act is played.
 """
 
 import functools
@@ -36,12 +35,11 @@ def play(
     rules: Rules,
     with_moves: bool = False,
 ) -> Played:
-    """Play one hand of each deck, with the policies of player 0 and player 1.
+    """Play one hand of each of N decks, with the policies of player 0 and player 1.
 
-    The random numbers of a policy are those of a whole batch: the same hands in batches of other
-    sizes are others. `deals` are what `prepare` returned for N decks; `seating` has leaves [] or
-    [N]. BadArgument if they do not fit or, where nothing is traced, a policy took an illegal
-    action. `with_moves` also returns what was done.
+    A policy draws for a whole batch: batches of other sizes play out otherwise. `deals` are those
+    of `prepare`; `seating` has leaves [] or [N]. BadArgument if they do not fit or, where nothing
+    is traced, a policy took an illegal action. `with_moves` also returns what was done.
 
     >>> from jaxrace.envs.holdem import deal, policies
     >>> deals = table.prepare(deal(jax.random.key(0), 3))

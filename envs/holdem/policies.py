@@ -25,8 +25,7 @@ def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
     """Choose each legal action with the same probability."""
     uniform = jax.random.uniform(key, observation.seat.shape, jnp.float32)
     legal = observation.legal.astype(jnp.int32)
-    # Below the number of legal actions even after rounding: that is at most 7, and `uniform` at
-    # most 1 - 2^-23.
+    # Below the number of legal actions even after rounding, as `uniform` is at most 1 - 2^-23.
     skipped = (uniform * legal.sum(0, dtype=jnp.int32).astype(jnp.float32)).astype(jnp.int32)
     action, so_far = jnp.zeros_like(skipped), jnp.zeros_like(skipped)
     for place in range(NUM_ACTIONS):
@@ -37,30 +36,19 @@ def play_uniformly(key: jax.Array, observation: Observation) -> jax.Array:
 
 def always_call(key: jax.Array, observation: Observation) -> jax.Array:
     """Check or call."""
-    del key
     return jnp.full_like(observation.seat, CALL)
 
 
 def always_fold(key: jax.Array, observation: Observation) -> jax.Array:
-    """Fold, or check where folding is not offered.
-
-    >>> from jaxrace.envs import holdem
-    >>> deals = holdem.Deals(jnp.array([1, -1]), jnp.zeros((4, 2, 2)))  # who wins two showdowns
-    >>> rest = jax.random.key(0), deals, holdem.SEATINGS[0], holdem.Rules()
-    >>> holdem.play((always_fold, always_call), *rest).winnings.tolist()
-    [-50, -50]
-    """
-    del key
+    """Fold, or check where folding is not offered."""
     return jnp.where(observation.legal[FOLD], jnp.int32(FOLD), jnp.int32(CALL))
 
 
 def by_pot_odds(key: jax.Array, observation: Observation) -> jax.Array:
-    """Check or call where the strength of the hand is at least its price, else fold.
+    """Check or call where the strength of the hand is at least the `pot_odds`, else fold.
 
-    The price is the `pot_odds` of a call. Needs decks with strengths; with strengths of 0 it checks
-    and folds.
+    Needs decks with strengths.
     """
-    del key
     price = pot_odds(observation.other, observation.own)
     calls = (observation.strength >= price) | ~observation.legal[FOLD]
     return jnp.where(calls, jnp.int32(CALL), jnp.int32(FOLD))

@@ -1,8 +1,7 @@
 """What players are told at the table, and what is noted of a hand.
 
-Cards stay out of the betting: for every deck, who wins the showdown and how strong each hand is on
-each street is computed beforehand, and shared by all who play that deck. Axes: 4 streets, 2 hands
-of a deck, A = 7 actions; [...] is any batch of hands.
+Who wins a showdown, and how strong hands are, is computed once for all who play a deck. Axes: 4
+streets, 2 hands of a deck, A = 7 actions; [...] is any batch of hands.
 """
 
 from typing import NamedTuple
@@ -29,8 +28,7 @@ class Deals(NamedTuple):
 class Seating(NamedTuple):
     """Who sits where, with which cards; players are 0 and 1.
 
-    A deck is played again with players exchanged, cards and all, by changing `button` and `first`;
-    with the same seats and hands exchanged, by changing `first` alone.
+    Other `button` and `first` exchange the players, cards and all; another `first` the hands alone.
     """
 
     button: jax.Array | int  # int32 [...], the player on the button
@@ -68,8 +66,7 @@ class Move(NamedTuple):
 def prepare(decks: ArrayLike, strengths: ArrayLike | None = None) -> Deals:
     """What decides over decks, int32 [9, ...] as `deal` returns them.
 
-    `strengths` float32 [4, 2, ...] are those of each hand on each street, however measured; by
-    default 0, for players that do not look at their cards.
+    `strengths`, float32 [4, 2, ...], may be measured in any way; 0 unless given.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> int(prepare(parse("2c 3c  As Ad  4c 5c 6c Ks Kd")).winner)
@@ -119,9 +116,7 @@ def act(state: BettingState, action: jax.Array) -> tuple[BettingState, Move]:
     stepped = abstraction.advance(state, action)
     after = jax.tree.map(lambda new, old: jnp.where(is_on, new, old), stepped, state)
     own, other = betting.amounts(state)
-    # The state before tells whose action it was.
-    button, big_blind = after.contributions
-    total = jnp.where(state.to_act == betting.BUTTON, button, big_blind)
+    total = jnp.where(state.to_act == betting.BUTTON, *after.contributions)
     made = is_on & ~after.illegal
     return after, Move(made, state.to_act, state.street, action, own, other, total)
 
@@ -134,22 +129,13 @@ def winnings(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
     >>> [int(winnings(state, deals, seating)) for seating in SEATINGS]  # the button has won
     [100, -100, 100, -100]
     """
-    hand_of_button = seating.button ^ seating.first
-    winner = jnp.where(hand_of_button == 0, deals.winner, -deals.winner)
-    button, big_blind = betting.payoffs(state, winner)
-    return jnp.where(seating.button == 0, button, big_blind)
-
-
-def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
-    """Who is to act, int32 [...]."""
-    return state.to_act ^ seating.button
+    is_first = seating.button == seating.first  # Has the button hand 0?
+    winner = jnp.where(is_first, deals.winner, -deals.winner)
+    return jnp.where(seating.button == 0, *betting.payoffs(state, winner))
 
 
 def as_seating(seating: Seating, deals: Deals) -> Seating:
     """A seating of N decks, leaves int32 [] or [N]; BadArgument if it, or the deals, do not fit."""
-    for name, players in zip(Seating._fields, seating, strict=True):
-        if not isinstance(players, Tracer) and not np.isin(np.asarray(players), (0, 1)).all():
-            raise BadArgument(f"seating.{name}", "players 0 or 1", str(players))
     shape = jnp.shape(deals.winner)
     if len(shape) != 1:
         raise BadArgument("deals", "a list of them", f"shape {shape}")
@@ -157,9 +143,16 @@ def as_seating(seating: Seating, deals: Deals) -> Seating:
     if got != expected:
         raise BadArgument("deals.strengths", f"shape {expected}", str(got))
     for name, players in zip(Seating._fields, seating, strict=True):
+        if not isinstance(players, Tracer) and not np.isin(np.asarray(players), (0, 1)).all():
+            raise BadArgument(f"seating.{name}", "players 0 or 1", str(players))
         if (got := jnp.shape(players)) not in ((), shape):
             raise BadArgument(f"seating.{name}", f"shape () or {shape}", str(got))
     return Seating(*(jnp.asarray(players, jnp.int32) for players in seating))
+
+
+def player_to_act(state: BettingState, seating: Seating) -> jax.Array:
+    """Who is to act, int32 [...]."""
+    return state.to_act ^ seating.button
 
 
 def _strength(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
