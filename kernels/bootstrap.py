@@ -1,7 +1,7 @@
 """Resamples of a bootstrap: one set of them serves any number of samples.
 
-Written for one sample and batched with ``vmap``. Those of n values with ``used``, bool [n], count;
-a resample has m = ``number`` values, int32 []. Axes: n values, B resamples.
+Of n values those that are ``used``, bool [n], count; a resample has m = ``number`` values, int32
+[]. Axes: n values, B resamples.
 """
 
 from collections.abc import Callable
@@ -34,10 +34,9 @@ def resampling_counts(
         added = jnp.broadcast_to(counted, drawn.shape)
         return counts.at[first + drawn].add(added, mode="promise_in_bounds")
 
-    # A resample after the other, each in as few lines of a cache as it takes.
+    # Resample by resample, each in few lines of a cache.
     nothing = jnp.zeros(resamples * size, jnp.float32)
     counts = _over_draws(key, used, number, resamples, count, nothing).reshape(resamples, size)
-    # Drawn are numbers among the values that are used.
     number_of = jnp.cumsum(used, dtype=jnp.int32) - 1
     return jnp.where(used[:, None], counts.T[number_of], 0)
 
@@ -52,8 +51,8 @@ def _over_draws(
 ) -> jax.Array:
     """Draw the resamples, some values of all of them at a time.
 
-    ``add`` takes the numbers of the values drawn, among the used ones, int32 [B, some], which of
-    these count, float32 [some], and the result so far.
+    ``add`` takes the values' numbers among the used ones, int32 [B, some], which of these count,
+    float32 [some], and the result so far.
     """
     count = used.sum(dtype=jnp.int32)
     shape = resamples, _DRAWN_AT_ONCE
@@ -69,9 +68,7 @@ def _over_draws(
 def resampled_sums(
     key: jax.Array, values: jax.Array, used: jax.Array, number: jax.Array, resamples: int
 ) -> jax.Array:
-    """The sums of resamples of one sample, float32 [B], which need not be counted.
-
-    With the same key the resamples are those of ``resampling_counts``.
+    """The sums of the resamples of ``resampling_counts`` with this key, float32 [B].
 
     >>> values = jnp.arange(20, dtype=jnp.float32)
     >>> sums = resampled_sums(jax.random.key(0), values, values >= 0, jnp.int32(20), 500)

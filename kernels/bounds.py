@@ -1,9 +1,8 @@
 """Confidence bounds for the pairwise estimates S_ij, as verdict thresholds and as intervals.
 
-On the host, in float64. A verdict "i beats j" after n rounds depends on the net count C_ij = n^2 (2
-S_ij - 1) alone: the device compares it with an int32 threshold per round, and no rounding of the
-device can change a verdict. The U-statistic S(n) of two samples of size n satisfies (Hoeffding
-1963, section 5b)
+A verdict "i beats j" after n rounds depends on the net count C_ij = n^2 (2 S_ij - 1) alone: the
+device compares it with an int32 threshold, which the host makes in float64. The U-statistic S(n) of
+two samples of size n satisfies (Hoeffding 1963, section 5b)
 
     P(S - s >= e) <= exp(-n kl(s + e, s)) <= exp(-2 n e^2),
 
@@ -74,12 +73,11 @@ def bound_named(name: str) -> Bound:
 def levels(
     bound: Bound, num_options: int, max_rounds: int, delta: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The level L of each round, and the sample size at which the bound is taken.
+    """The level L of each round, and the sample size of its bound: float64 [max_rounds] each.
 
-    Both float64 [max_rounds], for K options, the horizon n_max = ``max_rounds`` ("open" bounds
-    ignore it) and the error probability ``delta`` of the whole race. The size is n itself, the
-    start of its epoch for stitched bounds, or 0 before the first epoch, where nothing can be
-    decided.
+    For K options, the horizon n_max = ``max_rounds`` ("open" bounds ignore it) and the error
+    probability ``delta`` of the whole race. The size is n, or the start of its epoch for stitched
+    bounds; 0 before the first epoch, where nothing can be decided.
 
     >>> level, size = levels(BOUNDS["stitched-kl"], num_options=10, max_rounds=300, delta=0.05)
     >>> print(f"{level[0]:.2f}", size[14:18])
@@ -146,10 +144,10 @@ def thresholds(
 ) -> IntArray:
     """Smallest net count that decides a pair, for each round: int32 [max_rounds].
 
-    After n rounds option i certainly beats j when C_ij >= threshold[n - 1], and j beats i when C_ij
-    <= -threshold[n - 1]. It is ``NEVER`` where even S = 1 decides nothing. With a slack ``epsilon``
-    in (0, 1/2) a verdict needs only l_ij >= 1/2 - epsilon: a threshold may be negative and both may
-    hold; then the sign of C_ij decides.
+    After n rounds option i certainly beats j if C_ij >= threshold[n - 1]; ``NEVER`` where even
+    S = 1 decides nothing. With a slack ``epsilon`` in (0, 1/2) a verdict needs only l_ij >= 1/2 -
+    epsilon: thresholds may be negative, and where both options beat the other the sign of C_ij
+    decides.
 
     >>> table = thresholds(BOUNDS["kl"], num_options=3, max_rounds=20, delta=0.1)
     >>> print(bool(table[0] == NEVER), table[-2:])  # of at most 361 and 400
@@ -235,8 +233,8 @@ def intervals(
 ) -> tuple[FloatArray, FloatArray]:
     """Two-sided intervals [lower, upper] of s_ij, all valid together with probability 1 - delta.
 
-    Of ``estimate`` S_ij in [0, 1], any shape, from ``rounds`` samples per option, the same shape; 0
-    rounds give [0, 1]. One-sided bounds report the intervals of their two-sided versions.
+    Of ``estimate`` S_ij in [0, 1] from ``rounds`` samples per option, of one shape; 0 rounds give
+    [0, 1]. One-sided bounds report the intervals of their two-sided versions.
 
     >>> low, high = intervals(BOUNDS["tight"], 2, 100, 0.1, np.array(0.75), np.array(100))
     >>> print(f"[{low:.3f}, {high:.3f}]")

@@ -1,8 +1,7 @@
 """How much work a device takes at once: the only place where sizes depend on the device.
 
-A CPU is fastest while its work stays in its caches. A GPU waits for every launch, some
-microseconds, and for its host at every loop of unknown length: it takes as much at once as there
-is.
+A CPU is fastest while its work stays in its caches. A GPU waits microseconds for every launch, and
+for its host at every loop of unknown length: it takes as much at once as there is.
 """
 
 import contextlib
@@ -38,8 +37,7 @@ _CPU = Sizes(
     row_blocks=32,
     keeps_operands=True,
 )
-# For a few races: all places of a small mask, without a list, and nothing kept apart. That halves
-# what there is to compile.
+# For a few races, without lists and conditionals: half as much to compile.
 _ALONE = dataclasses.replace(
     _CPU, places=2**12, light_places=2**12, takes_all=True, keeps_operands=False
 )
@@ -59,9 +57,7 @@ _chosen: list[Sizes] = []
 
 def sizes() -> Sizes:
     """The sizes for the device that JAX computes on, or that ``made_for`` names."""
-    if _chosen:
-        return _chosen[-1]
-    return _of(platform())
+    return _chosen[-1] if _chosen else _of(platform())
 
 
 def platform() -> str:
@@ -82,9 +78,9 @@ def _of(platform: str) -> Sizes:
 
 @contextlib.contextmanager
 def made_alone() -> Iterator[None]:
-    """Trace a program for little work, called by plain Python: the smallest for a CPU.
+    """Trace a program for little work: the smallest for a CPU.
 
-    It may call no function that is jitted on its own: those are traced once, here or elsewhere.
+    It must not call a function that is jitted on its own, which is traced once, here or elsewhere.
 
     >>> with made_alone():
     ...     sizes().places
@@ -101,8 +97,7 @@ def made_alone() -> Iterator[None]:
 def made_for(platform: str, **changes: Any) -> Iterator[None]:
     """Trace programs for "cpu" or "gpu": to compile them for it, or to test its forms.
 
-    ``changes`` are other sizes than its own. What has been traced before, or within, is forgotten,
-    as programs do not know their sizes.
+    ``changes`` are other sizes. What was traced before, or is traced within, is forgotten.
 
     >>> with made_for("gpu", places=1024):
     ...     sizes().places, sizes().races

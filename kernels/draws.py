@@ -20,8 +20,7 @@ _LEAST = 2.0**-24  # in place of 0, which has no logarithm; the least number dra
 def draw_uniforms(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
     """Independent numbers uniform in [0, 1), multiples of 2^-23, float32.
 
-    A counter-based generator makes two words or more at a time: ``jax.random.uniform`` keeps one of
-    them, ``jax.random.split`` all.
+    By ``jax.random.split``, which keeps both words that the generator makes at a time.
 
     >>> numbers = draw_uniforms(jax.random.key(0), (1000, 10))
     >>> bool((0 <= numbers).all() & (numbers < 1).all() & (abs(numbers.mean() - 0.5) < 0.01))
@@ -35,27 +34,21 @@ def draw_uniforms(key: jax.Array, shape: tuple[int, ...]) -> jax.Array:
 def draw_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array, most: int) -> jax.Array:
     """Independent whole numbers uniform in 0 .. ``number`` - 1, int32; ``number`` in 1 .. ``most``.
 
-    The first digit of a word to the base ``number``, and for small numbers the second one too:
-    Lemire 2019, without the rejections that would make all chances equal. They differ by 2.5e-4 of
-    themselves at most; above 1,024, where every number has 23 bits of its own, by ``number`` /
-    2^23.
+    The first digit of a word to the base ``number``, and for small numbers the second one too
+    (Lemire 2019, without rejections): chances differ by 2.5e-4 of themselves at most; above 1,024,
+    where every number has 23 bits of its own, by ``number`` / 2^23.
 
     >>> numbers = draw_below(jax.random.key(0), (1000, 10), jnp.int32(3), most=5)
     >>> sorted(set(numbers.reshape(-1).tolist())), bool(abs(numbers.mean() - 1) < 0.03)
     ([0, 1, 2], True)
     """
     if most <= _MOST_OF_PAIRS:
-        return _pairs_below(key, shape, number)
-    return lax.cond(
-        number <= _MOST_OF_PAIRS,
-        lambda key, number: _pairs_below(key, shape, number),
-        lambda key, number: _singles_below(key, shape, number),
-        key,
-        number,
-    )
+        return _pairs_below(shape, key, number)
+    draws = [functools.partial(draw, shape) for draw in (_pairs_below, _singles_below)]
+    return lax.cond(number <= _MOST_OF_PAIRS, *draws, key, number)
 
 
-def _pairs_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array) -> jax.Array:
+def _pairs_below(shape: tuple[int, ...], key: jax.Array, number: jax.Array) -> jax.Array:
     count = math.prod(shape)
     base = number.astype(jnp.uint32)
     words = _words(key, -(-count // 2))
@@ -64,7 +57,7 @@ def _pairs_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array) -> j
     return jnp.concatenate([first, second])[:count].reshape(shape).astype(jnp.int32)
 
 
-def _singles_below(key: jax.Array, shape: tuple[int, ...], number: jax.Array) -> jax.Array:
+def _singles_below(shape: tuple[int, ...], key: jax.Array, number: jax.Array) -> jax.Array:
     numbers = (draw_uniforms(key, shape) * number.astype(jnp.float32)).astype(jnp.int32)
     return jnp.minimum(numbers, number - 1)
 
@@ -136,9 +129,9 @@ def _attempt(uniforms: jax.Array, shape: jax.Array) -> tuple[jax.Array, jax.Arra
 def above_half(wins: jax.Array, losses: jax.Array) -> jax.Array:
     """P(theta > 1/2) for theta ~ Beta(wins + 1, losses + 1), float32, to 1e-5; counts are int32.
 
-    It is the distribution function of m + 1 = wins + losses + 1 fair coins: a table for few; for
-    many the normal distribution with Edgeworth's next term (the skewness is 0) and the variance
-    corrected for the lattice. ``betainc`` in float32 is .03 off for 100,000 duels.
+    The distribution function of wins + losses + 1 fair coins: a table for few; for many the normal
+    distribution with Edgeworth's next term and the variance corrected for the lattice.
+    ``betainc`` in float32 is .03 off for 100,000 duels.
 
     >>> print(f"{jax.jit(above_half)(1, 0):.4f}")  # 1 - 1/4
     0.7500

@@ -1,9 +1,9 @@
-"""Confidence radii of the value-based races, whose outcomes are numbers in a known range.
+"""Confidence radii of means of numbers in a range of width R.
 
-For means of ``rounds`` n values, float32 of any shape, with support of width R; ``delta`` is shared
-by ``events`` u_b two-sided statements; a radius is infinite for n = 0. Sources: Maron and Moore
-1994, 1997; Heidrich-Meisner and Igel 2009 (Hoeffding race, its counter u_b, the Bernstein race of
-Mnih et al. 2008); Audibert et al. 2007 (the empirical Bernstein bound).
+Of ``rounds`` n values, float32 of any shape; ``delta`` is shared by ``events`` u_b two-sided
+statements; a radius is infinite for n = 0. Sources: Maron and Moore 1994, 1997; Heidrich-Meisner
+and Igel 2009 (u_b, and the Bernstein race of Mnih et al. 2008); Audibert et al. 2007 (the empirical
+Bernstein bound).
 """
 
 import jax
@@ -39,9 +39,7 @@ def bernstein_radius(
     return deviation * jnp.sqrt(2 * level / rounds) + 3 * value_range * level / rounds
 
 
-# Newton's method comes down to the root from above; after six steps rounding is left
-# (tests/dueling/test_dueling_klucb.py).
-_STEPS = 6
+_STEPS = 6  # of Newton's method, from above; rounding is left
 
 
 def kl_upper(mean: jax.Array, level: jax.Array) -> jax.Array:

@@ -12,8 +12,7 @@ from jax.custom_batching import custom_vmap
 def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
     """Let every vmap add to the lane axis of a function of leaves [lanes, ...].
 
-    An ordinary vmap of a while loop with a batched condition copies the whole carry in every pass
-    and makes loop counters per lane, which keeps inner loops from sharing.
+    A plain vmap of a while loop copies the whole carry in every pass, and counts per lane.
 
     >>> shapes = []
     >>> double = merge_vmaps(lambda x: shapes.append(x.shape) or 2 * x)
@@ -37,9 +36,9 @@ def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def map_blocks(of_lanes: Callable[..., Any], width: int) -> Callable[..., Any]:
-    """A function of lanes, ``width`` at a time, so that the work of a block fits into a cache.
+    """A function of leaves [lanes, ...], ``width`` at a time, so that a block fits into a cache.
 
-    ``of_lanes`` takes and returns leaves [lanes, ...]. The last lane fills up the last block.
+    The last lane fills up the last block.
 
     >>> map_blocks(lambda x: x - x[0], 4)(jnp.arange(6)).tolist()
     [0, 1, 2, 3, 0, 1]

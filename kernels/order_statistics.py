@@ -24,9 +24,9 @@ def neighbours(
 ) -> tuple[jax.Array, jax.Array]:
     """The number at a place, counted from 1, and the next one in order, float32 [] each.
 
-    Every pass counts the numbers up to a point, interpolated between two of them, and moves one of
-    these to its nearest number beyond the point. The first point is ``guess``: a bad one costs
-    passes only. There are at most 2^24 numbers, float32 [B], and the place is 1 .. B - 1.
+    Of at most 2^24 numbers, float32 [B]; the place is 1 .. B - 1. Every pass counts the numbers up
+    to a point, interpolated between two of them, and moves one of these to its nearest number
+    beyond the point. The first point is ``guess``: a bad one costs passes only.
 
     >>> values = jnp.array([4.0, 1.0, 3.0, 1.0, 2.0])
     >>> lower, upper = neighbours(values, jnp.int32(3), guess=values.mean())

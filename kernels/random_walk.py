@@ -27,9 +27,8 @@ class Walk(NamedTuple):
 def transition_matrix(estimate: jax.Array) -> jax.Array:
     """The walk's matrix [K, K]: .98 S_ij + .02 / K with S_ij = y_ji / sum_l y_li.
 
-    The walk leaves i for those that beat it. ``estimate`` float32 [K, K] is y_ij, how likely i
-    beats j, 1/2 on the diagonal. The paper prints y_ij in the numerator: the rows would not sum to
-    1.
+    ``estimate`` float32 [K, K] is y_ij, how likely i beats j, 1/2 on the diagonal. The paper prints
+    y_ij in the numerator: rows would not sum to 1.
 
     >>> matrix = transition_matrix(jnp.array([[0.5, 1.0], [0.0, 0.5]]))
     >>> [[f"{share:.3f}" for share in row] for row in matrix]
@@ -42,8 +41,7 @@ def transition_matrix(estimate: jax.Array) -> jax.Array:
 def long_run(transition: jax.Array) -> Walk:
     """v and A# = (I - S + 1 v^T)^-1 - 1 v^T of an irreducible chain S, float32 [K, K].
 
-    With u = 1/K and G = (I - S + 1 u^T)^-1, v^T = u^T G and A# = G - 1 v^T G: one inverse gives
-    both.
+    By G = (I - S + 1 u^T)^-1 with u = 1/K: v^T = u^T G and A# = G - 1 v^T G.
 
     >>> walk = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
     >>> [f"{share:.3f}" for share in walk.visits]
@@ -79,10 +77,10 @@ def _inverse(matrix: jax.Array) -> jax.Array:
 def walk_error(estimate: jax.Array, radius: jax.Array, rule: str) -> jax.Array:
     """B, by how much the sums of |S - T| over a row may differ, S the estimated walk, T the true.
 
-    The *sharp* rule takes max_i .98 * 2 sum_j c_ij / r_i, with r_i the divisor in
-    ``transition_matrix``: a row divided by its sum moves by at most 2 |a - b| / |a| in the sum of
-    absolute values. The *printed* K/3 max c_ik / r_i of the paper has no proof, and is no such
-    bound. ``radius`` float32 [K, K] is c_ij, the largest error of y_ij, 0 on the diagonal.
+    The *sharp* rule is max_i .98 * 2 sum_j c_ij / r_i, with r_i the divisor in
+    ``transition_matrix``: a row a divided by its sum moves by at most 2 |a - b| / |a|. The
+    *printed* K/3 max c_ik / r_i of the paper is not a bound. ``radius`` float32 [K, K] is c_ij, the
+    largest error of y_ij, 0 on the diagonal.
 
     >>> radius = jnp.array([[0.0, 0.1], [0.1, 0.0]])
     >>> print(f"{walk_error(jnp.full((2, 2), 0.5), radius, 'sharp'):.3f}")

@@ -1,8 +1,7 @@
 """Order relations between outcomes, as signs: +1 (first preferred), -1 (second preferred), 0.
 
-A *sign* is an int8 array. 0 is a tie or incomparability, for which each side gets half a win
-(Hemelrijk's correction; Busa-Fekete et al. 2014, section 4.2). All functions broadcast, and are
-antisymmetric if their inputs are.
+A sign is an int8 array. 0 is a tie or incomparability, half a win for each (Hemelrijk's correction;
+Busa-Fekete et al. 2014, section 4.2). All functions broadcast; they keep antisymmetry.
 """
 
 import functools

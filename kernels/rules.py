@@ -30,12 +30,12 @@ def select_and_discard(
     """Options that certainly are, and certainly are not, among the top kappa: bool [K] each.
 
     ``beats`` bool [K, K], or [K, K, B] of B races, tells whether i certainly beats j. With z_i
-    certain wins and o_j certain losses, z_i <= d_i and d_j <= K - 1 - o_j: z_i + o_j >= K proves
-    d_i > d_j, and otherwise some completion of the open pairs has d_j >= d_i. The *sharp* rule
-    counts these. The *printed* rule is Algorithm 2 of Busa-Fekete et al. 2014 with the roles of z
-    and o exchanged back (as printed it selects certain losers). It asks for one more win than
-    needed, and its strict thresholds are never met by the options ranked kappa and kappa + 1:
-    valid, wasteful, and kept to reproduce the published curves. ValueError for another rule.
+    certain wins and o_j certain losses, z_i + o_j >= K proves d_i > d_j; otherwise some completion
+    of the open pairs has d_j >= d_i. The *sharp* rule counts these. The *printed* rule is Algorithm
+    2 of Busa-Fekete et al. 2014 with z and o exchanged back (as printed it selects certain losers).
+    It asks for one more win than needed, and its strict thresholds are never met by the options
+    ranked kappa and kappa + 1: valid, wasteful, and kept to reproduce the published curves.
+    ValueError for another rule.
 
     >>> beats = jnp.array([[False, True, True], [False, False, False], [False, False, False]])
     >>> print(*select_and_discard(beats, top=1))

@@ -1,7 +1,7 @@
 """Work on the few marked places of a large mask, block by block, and on slices of samples.
 
-Shapes are fixed in compiled code, and a mask saves nothing by itself. A list of the marked places
-does: it is as long as the mask, but only its blocks with places in them are worked through.
+A mask saves nothing by itself in compiled code. A list of the marked places, as long as the mask,
+does: only its blocks with places in them are worked through.
 """
 
 import functools
@@ -26,8 +26,7 @@ _PER_STEP = 4  # places per step of a plain loop
 def listing_block(most: int, light: bool = False) -> int:
     """How many of at most ``most`` marked places ``for_listed`` had better take per call.
 
-    The last call takes as long as any: of few places few are taken. ``light``: little to do for
-    each.
+    Few of few, as the last call takes as long as any. ``light``: little to do for each.
 
     >>> listing_block(45), listing_block(900), listing_block(100_000)
     (32, 256, 512)
@@ -70,10 +69,9 @@ def with_operands_kept(
 ) -> Result:
     """``function(*operands)`` with the operands kept in memory; anything unless ``wanted``.
 
-    XLA merges a gather or a transposition into all loops that read it, each of which makes it anew.
-    It does not look into a conditional, whose operands are made once: ``wanted`` must be unknown at
-    compile time. Under vmap a conditional is a selection, and nothing is gained; where a device
-    gains nothing (``Sizes``) the function is just called.
+    XLA merges a gather or a transposition into all loops that read it, each of which makes it anew,
+    but does not look into a conditional: ``wanted`` must be unknown at compile time. Under vmap a
+    conditional is a selection, and nothing is gained; nor on some devices (``Sizes``).
 
     >>> square = jnp.arange(4).reshape(2, 2)
     >>> with_operands_kept(lambda x: x.sum(0), square.any(), square.T).tolist()

@@ -14,9 +14,7 @@ _SMALLEST_PIVOT = 8  # machine epsilons of the largest number on the diagonal
 
 
 def swept_qualities(counts: jax.Array, means: jax.Array, variances: jax.Array) -> jax.Array:
-    """Qualities after a single step from the mean scores (eq. 6): variances, then qualities.
-
-    Float [K], of mean 0; the likelihood is no lower than at the mean scores.
+    """Qualities after a step from the mean scores (eq. 6), float [K] of mean 0, and likelier.
 
     >>> counts, means = jnp.array([[0, 5], [5, 0]]), jnp.array([[0.0, 1.0], [-1.0, 0.0]])
     >>> print(jax.jit(swept_qualities)(counts, means, jnp.ones((2, 2))).round(3))
@@ -55,9 +53,9 @@ def centered_step(inverse: jax.Array, gradient: jax.Array) -> jax.Array:
 # By elimination: two programs that call LAPACK side by side on a CPU, as blocks of a sweep do, may
 # wait for each other for ever.
 def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """Inverses of symmetric float [..., K, K], and which are of definite matrices, bool [...].
+    """Inverses of symmetric float [..., K, K], and which are of positive definite ones, bool [...].
 
-    Positive definite are matrices with positive pivots alone; inverses of others mean nothing.
+    Inverses of others mean nothing.
 
     >>> inverted, is_definite = definite_inverse(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
     >>> print(inverted.diagonal(), is_definite)

@@ -1,10 +1,9 @@
 """Pairwise win counts: the two-sample U-statistic of every pair, in exact integers.
 
 For options i, j with n samples each, the *net count* is ``C_ij = sum_a sum_b c(x_i^a, x_j^b)`` with
-the sign c in {-1, 0, +1}; it is antisymmetric. In *half units* (a win 2, a tie or an incomparable
-pair 1, a loss 0) the win count is ``W_ij = n^2 + C_ij``, and the estimate of s_ij = P(i preferred
-to j) + P(neither) / 2 is ``S_ij = W_ij / (2 n^2)`` (Busa-Fekete et al. 2014, eq. 2 with the half
-points of section 4.2).
+the antisymmetric sign c in {-1, 0, +1}. In *half units* (a win 2, a tie or an incomparable pair 1)
+the win count is ``W_ij = n^2 + C_ij``, and the estimate of s_ij = P(i preferred to j) + P(neither)
+/ 2 is ``S_ij = W_ij / (2 n^2)`` (Busa-Fekete et al. 2014, eq. 2 and section 4.2).
 
 ``compare(a, b)`` takes two single outcomes, pytrees, and returns an antisymmetric int8 sign. Loops
 go over pieces of *old* samples, the minor-most axis: one fused kernel compares and adds them up.
@@ -42,10 +41,8 @@ def open_round_gains(
 ) -> jax.Array:
     """What each new round adds to the net counts of open pairs, int32 [m, B, K, K], antisymmetric.
 
-    Entry t is the net count after round num_old + t + 1 minus that of the round before, and 0 where
-    a pair is not open, bool [B, K, K]. Of ``old`` samples, leaves [B, K, N, ...], only the first
-    ``num_old`` rounds, which may be traced, are read; ``new`` are the next m, leaves [B, K, m,
-    ...].
+    0 where a pair is not open, bool [B, K, K]. Of ``old`` samples, leaves [B, K, N, ...], the first
+    ``num_old`` rounds, which may be traced, are read; ``new`` are the next m, [B, K, m, ...].
 
     >>> from jaxrace.kernels import total_order
     >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
@@ -85,10 +82,9 @@ def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
 def listed_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, place: jax.Array
 ) -> jax.Array:
-    """``open_round_gains`` of P pairs of B races, int32 [P, m].
+    """``open_round_gains`` of P pairs, int32 [P, m].
 
-    ``place`` int32 [P] are the pairs (i, j) as numbers in [B, K, K]; beyond the end stands for the
-    last.
+    ``place`` int32 [P] are their numbers in [B, K, K]; beyond the end stands for the last.
     """
     num_races, num_options = jax.tree.leaves(new)[0].shape[:2]
     pair = jnp.minimum(place, num_races * num_options**2 - 1)
@@ -190,10 +186,8 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     if not num_rounds:
         raise ValueError("outcomes: expected at least one round, got none")
     if num_rounds > MAX_ROUNDS:
-        raise ValueError(
-            f"outcomes: expected at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in "
-            f"an int32, got {num_rounds}"
-        )
+        expected = f"at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in an int32"
+        raise ValueError(f"outcomes: expected {expected}, got {num_rounds}")
     chunk = min(_CHUNK, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     missing = num_chunks * chunk - num_rounds
