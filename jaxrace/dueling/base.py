@@ -1,8 +1,4 @@
-"""What every dueling and every armed bandit shares. Axes: K arms, d = 2 for duels or 1 for arms.
-
-An algorithm object is static, frozen and hashable; its numbers are in ``params``, its progress in
-``state``, both pytrees.
-"""
+"""What every dueling and every armed bandit shares. Axes: K arms, d = 2 for duels or 1 for arms."""
 
 import abc
 import dataclasses
@@ -28,8 +24,7 @@ class Algorithm(abc.ABC):
     """Which arm is best, told only who wins duels (or what an arm pays)?
 
     Subclasses implement the verbs ``init``, ``tell`` and ``recommend``, and for ``ask`` ``draw``
-    and ``choose``. The state has ``time``, int32 [], choices told, and, if the algorithm ever stops
-    exploring, ``settled_at``, int32 [], choices until then, 0 before.
+    and ``choose``. The state has ``time``, int32 [], choices told, and may have ``settled_at``.
     """
 
     num_arms: int  # K
@@ -97,7 +92,7 @@ class Algorithm(abc.ABC):
         """The arm that is best as far as one knows, int32 []."""
 
     def checked_ask(self, key: jax.Array, *args: Any) -> tuple:
-        """Raise ValueError unless ``key`` is a key."""
+        """What ``ask`` is given."""
         require_keys("key", key, ndim=0)
         return key, *args
 

@@ -58,7 +58,7 @@ class Uniform(CountedDuels):
     """Two different arms at random."""
 
     def params(self) -> None:
-        """There are none."""
+        """No numbers."""
 
     @verb
     def init(self, params: None) -> CountedState:
@@ -204,8 +204,8 @@ class DoubleThompson(BoundedDuels):
     """DTS (Wu and Liu 2016): the first arm by sampled preferences among likely Copeland winners.
 
     The rival is the one that, by a second sample, beats it most, among those that may be better.
-    The first stage asks of a sample theta_ij ~ Beta(w_ij + 1, w_ji + 1) only whether it exceeds
-    1/2: a coin whose probability changes with the duels of the pair alone.
+    Whether the first sample theta_ij ~ Beta(w_ij + 1, w_ji + 1) exceeds 1/2 is a coin whose
+    probability changes with the duels of the pair alone.
 
     >>> from jaxrace.dueling import duels, matrices, run
     >>> algorithm, problem = DoubleThompson(num_arms=3), duels(matrices.flat(3, 0.9))
@@ -271,9 +271,8 @@ def most_wins(candidates: jax.Array, wins: jax.Array) -> jax.Array:
 def place_in_circle(pair: jax.Array, num_arms: int) -> tuple[jax.Array, jax.Array, jax.Array]:
     """Row and column of a pair, int32 [], and whether its second arm is the one of the column.
 
-    Each unordered pair has one place in a rectangle [D, K]. The arms stand in a circle; [r, i]
-    belongs to arms i and (i + r + 1) mod K. With even K the last row has room for both orders of a
-    pair, and only its first half counts. An arm and itself have row D, outside of the rectangle.
+    Place [r, i] of a rectangle [D, K] belongs to arms i and (i + r + 1) mod K. With even K only the
+    first half of the last row counts. An arm and itself have row D, outside.
     """
     ahead = (pair[1] - pair[0]) % num_arms
     behind = num_arms - ahead

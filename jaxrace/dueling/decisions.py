@@ -1,9 +1,8 @@
 """What SAVAGE may be asked (Urvoy et al. 2013, ICML, sections 3.1 and 4).
 
-A decision is a function f of N unknown probabilities, which are known to lie in a box [a, b]. A
-parameter is independent where f does not change with it within the box. Axes: K arms, N
-parameters: the K arms, or the K (K - 1) / 2 pairs i < j with x_ij, the chance that i beats j; P
-pairs (first, second) with first <= second.
+A decision is a function f of N unknown probabilities in a box [a, b]. A parameter is independent
+where f does not change with it within the box. Axes: K arms, N parameters: the K arms, or the
+K (K - 1) / 2 pairs i < j with x_ij, the chance that i beats j; P pairs, first <= second.
 """
 
 import abc
@@ -35,9 +34,9 @@ def number_of(pair: jax.Array, num_arms: int, with_itself: bool = False) -> jax.
 
 
 def sums_by_arm(pairs: Pairs, of_first: jax.Array, of_second: jax.Array) -> jax.Array:
-    """What the pairs of each arm add up to, float32 [K]; pairs (i, i) do not count.
+    """``of_first`` [P] goes to the first arm of each pair, ``of_second`` [P] to the other.
 
-    A pair of ``pairs_of`` adds ``of_first`` [P] to its first arm, ``of_second`` [P] to the other.
+    The sums, float32 [K]; pairs (i, i) do not count.
     """
     num_arms, count = int(pairs.max()) + 1, pairs.shape[1]
     apart = pairs[0] != pairs[1]
@@ -169,16 +168,9 @@ class DuelDecision(Decision):
             best_other = jnp.where((arm == first) | (arm == second), best_other, scores[arm])
         of_first, of_second = self.spread(scores)
         of_first, of_second = of_first + gains_of_first, of_second + gains_of_second
-        stays = jnp.where(
-            listed[0] == first,
-            of_first >= jnp.maximum(of_second, best_other),
-            jnp.where(
-                listed[0] == second,
-                of_second >= jnp.maximum(of_first, best_other),
-                best_other >= jnp.maximum(of_first, of_second),
-            ),
-        )
-        return ~stays
+        is_best = [listed[0] == first, listed[0] == second]
+        own = jnp.select(is_best, [of_first, of_second], best_other)
+        return own < jnp.maximum(jnp.maximum(of_first, of_second), best_other)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -63,8 +63,8 @@ def run(
 
     Raises:
         ValueError: The problem is not for this algorithm, or the horizon is not a multiple of
-            ``records`` or ends before everything has been tried once. A missing Condorcet winner
-            is warned of where one is needed (not under a trace).
+            ``records`` or ends before everything has been tried once. A needed Condorcet winner
+            that is missing is warned of.
 
     >>> from jaxrace.dueling import Rucb, duels, matrices
     >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))
@@ -239,7 +239,6 @@ class DuelWork:
         return self.algorithm.init(self.algorithm.of_run(self.params, job.key)), job
 
     def step(self, state: tuple[Any, DuelJob]) -> tuple[tuple[Any, DuelJob], Record]:
-        """The choices up to the next record."""
         own, job = state
         problem = self._problem(job)
         if problem.has_costs:
@@ -249,14 +248,12 @@ class DuelWork:
         return (own, job), record
 
     def done(self, state: tuple[Any, DuelJob]) -> jax.Array:
-        """Has the horizon been reached, or the decision, if that ends the run?"""
         reached = state[0].time >= self.horizon
         if self.ends_when_settled:
             reached |= self.algorithm.settled_at(state[0], self.params) > 0
         return reached
 
     def failed(self, row: Record) -> jax.Array:
-        """Nothing can go wrong in a run."""
         return jnp.zeros_like(row.time, bool)
 
     def _problem(self, job: DuelJob) -> Problem:

@@ -25,12 +25,6 @@ class LevelParams:
     level: jax.Array = number()  # ln(1 / delta); or 9 gamma^4 ln(2 T K), the square of c sqrt(n)
 
 
-class Elimination(Algorithm):
-    """Drops arms until one is left; may drop the best unless it beats every other one."""
-
-    needs_condorcet_winner = True
-
-
 @pytree
 class FilterState:
     """Interleaved Filter between two duels."""
@@ -45,12 +39,12 @@ class FilterState:
 
 
 @dataclasses.dataclass(frozen=True)
-class InterleavedFilter(Elimination):
+class InterleavedFilter(Algorithm):
     """A candidate duels all others in turn, until it has beaten them or one has beaten it.
 
     After every round the arms that it certainly beats are dropped. An arm that certainly beats the
-    candidate takes its place, and those that the candidate seemed to beat are dropped with it
-    (IF2). Arm 0 is the first candidate; the last duel is played on. Certain: 1/2 is outside of
+    candidate takes its place, and those that the candidate seemed to beat go too (IF2). Arm 0 is
+    the first candidate; the last duel is played on. Certain: 1/2 is outside of
     P +- sqrt(4 ln(1/delta) / t), with delta = 1 / (T K^2).
 
     >>> from jaxrace.dueling import duels, matrices, run
@@ -59,6 +53,8 @@ class InterleavedFilter(Elimination):
     >>> run(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
     [0]
     """
+
+    needs_condorcet_winner = True  # else it may drop the best arm
 
     @property
     def opening(self) -> int:
@@ -143,7 +139,7 @@ class BtmState:
 
 
 @dataclasses.dataclass(frozen=True)
-class BeatTheMean(Elimination):
+class BeatTheMean(Algorithm):
     """Every arm against the average of those that are left; the worst one is dropped.
 
     The arm with fewest duels meets a random one of those that are left. The worst one goes, and
@@ -156,6 +152,8 @@ class BeatTheMean(Elimination):
     >>> run(algorithm, jax.random.key(0), problem, 1000, params, records=1).recommended.tolist()
     [0]
     """
+
+    needs_condorcet_winner = True
 
     @property
     def opening(self) -> int:

@@ -44,9 +44,9 @@ MEASURES = ("weak", "strong", "copeland", "borda")
 def regret_tables(matrix: jax.Array) -> jax.Array:
     """The regret of every pair by every measure, float32 [M, K, K].
 
-    weak, strong: with the Condorcet winner w, the smaller one and the mean of p_wi - 1/2 and
-    p_wj - 1/2 (Yue et al. 2012); infinite without such a winner. copeland: zeta_* minus the
-    mean of zeta_i and zeta_j (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
+    weak, strong: the smaller one and the mean of p_wi - 1/2 and p_wj - 1/2, w the Condorcet winner
+    (Yue et al. 2012); infinite without one. copeland: zeta_* minus the mean of zeta_i and zeta_j
+    (Agrawal and Chaporkar 2019, eq. 9); borda likewise.
 
     >>> regret_tables(jnp.array([[0.5, 0.75], [0.25, 0.5]]))[:, 0, 1].tolist()
     [0.0, 0.125, 0.5, 0.25]
@@ -129,12 +129,10 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
     """
     if not is_traced(means):
         given = as_reals("means", means, "[K]")
-        bad = np.flatnonzero(~((given >= 0) & (given <= 1)))
         if given.ndim != 1:
             raise BadArgument("means", "probabilities [K]", str(list(given.shape)))
-        if bad.size:
-            got = f"{given[bad[0]]} for arm {bad[0]}"
-            raise BadArgument("means", "probabilities [K]", got)
+        for arm in np.flatnonzero(~((given >= 0) & (given <= 1))):
+            raise BadArgument("means", "probabilities [K]", f"{given[arm]} for arm {arm}")
     chances = jnp.asarray(means, jnp.float32)
     if not is_traced(utilities):
         with np.errstate(over="ignore"):  # beyond float32 is not finite

@@ -66,13 +66,12 @@ class Introspection:
 
     A parameter counts as independent if no change of it alone changed the decision: rarely the
     test drops one that matters. The paper's walk goes on from the changed point, within the set F
-    of what is feasible; here every point is a new one, of the whole box. For ``CondorcetWinner``
-    a walk within F would drop pairs untried; for others it is the same.
+    of what is feasible; here every point is a new one of the whole box: for ``CondorcetWinner`` a
+    walk within F would drop pairs untried.
 
     Attributes:
         simulations: Points at most; a test ends once all parameters have been seen to matter.
-        growth: A test follows whenever the number of samples has grown by this factor; after
-            every sample at 1.
+        growth: A test follows when the number of samples has grown by this factor; 1: always.
     """
 
     simulations: int = 1000
@@ -89,7 +88,7 @@ class Savage(DecisionAlgorithm):
 
     The confidence intervals are nested, hold all together with probability 1 - delta, and make a
     box; what cannot change the decision within the box is dropped. Once the decision is certain it
-    is played on (explore, then exploit). Of the parameters with fewest samples the first is next.
+    is played on. Of the parameters with fewest samples the first is next.
 
     Attributes:
         introspection: Tests independence by simulation instead of the decision's own test
@@ -215,12 +214,9 @@ class Savage(DecisionAlgorithm):
 
 
 def never_seen_to_matter(
-    how: Introspection, decision: Decision, key: jax.Array, box: Any
+    how: Introspection, decision: Decision, key: jax.Array, box: SavageState
 ) -> jax.Array:
-    """The sampled test of independence (Algorithm 2): bool [N]; False unless a test is due.
-
-    ``box`` is a ``SavageState``.
-    """
+    """The sampled test of independence (Algorithm 2): bool [N]; False unless a test is due."""
     due = _is_due(how, box.time)
     key = jax.random.fold_in(key, box.time)
     width = box.upper - box.lower
@@ -260,9 +256,8 @@ def run_by_rounds(
 ) -> tuple[SavageState, jax.Array]:
     """The state after ``count`` more choices, and their regret, float32 [M].
 
-    The same choices as one by one, many at once. A round samples every active parameter once.
-    Nothing changes until the next verdict (a bound passes 1/2): a round goes up to its first
-    verdict, then comes the test, then the rest of the round.
+    The same choices as one by one. A round samples every active parameter once, all together up to
+    its first verdict (a bound passes 1/2); then come the test, and the rest of the round.
     """
     places = jnp.arange(algorithm.decision.num_parameters, dtype=jnp.int32)
     choices = jax.vmap(algorithm.decision.choice_of)(places)
@@ -272,9 +267,6 @@ def run_by_rounds(
     def draw(time: jax.Array) -> jax.Array:
         # By the second of `step_keys`, without the first.
         return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
-
-    def is_left(carry: tuple[SavageState, kahan.Total]) -> jax.Array:
-        return carry[0].time < end
 
     def go_on(carry: tuple[SavageState, kahan.Total]) -> tuple[SavageState, kahan.Total]:
         own, total = carry
@@ -299,7 +291,7 @@ def run_by_rounds(
         return own, kahan.add(total, regret)
 
     start = state, kahan.zero(problem.num_measures)
-    state, total = lax.while_loop(is_left, go_on, start)
+    state, total = lax.while_loop(lambda carry: carry[0].time < end, go_on, start)
     return state, total.value
 
 

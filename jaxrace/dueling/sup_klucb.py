@@ -95,11 +95,8 @@ class SupKlucb(Algorithm):
         """A pair may be given in either order."""
         pair = number_of(choice, self.num_arms, with_itself=True)
         won = (outcome == (choice[0] <= choice[1])).astype(jnp.int32)
-        return SupKlucbState(
-            time=state.time + 1,
-            plays=state.plays.at[pair].add(1),
-            wins=state.wins.at[pair].add(won),
-        )
+        plays, wins = state.plays.at[pair].add(1), state.wins.at[pair].add(won)
+        return SupKlucbState(state.time + 1, plays, wins)
 
     @property
     def _pairs(self) -> Pairs:

@@ -2,8 +2,7 @@
 
 A selector finds the k best of K options, told the scores of comparisons of two: X_ij = -X_ji is
 by how much i was better than j. The target is Borda's, S_i = sum_j E X_ij, unless a selector says
-otherwise. The object is static, frozen and hashable; its numbers are in ``params``, its progress
-in ``state``, both pytrees. Axes: K options.
+otherwise. Axes: K options.
 """
 
 import abc
@@ -112,14 +111,11 @@ class Selector(abc.ABC):
 
     @abc.abstractmethod
     def init(self, params: Params) -> State:
-        """The state before the first comparison; it has ``time``, int32 [], comparisons told.
-
-        This and every verb raises ValueError for params of another kind of selector.
-        """
+        """The state before the first comparison; it has ``time``, int32 [], comparisons told."""
 
     def draw(self, key: jax.Array) -> Any:
         """The random numbers of one choice; None for a selector without chance."""
-        del key
+        return None
 
     @abc.abstractmethod
     def choose(self, noise: Any, state: State, params: Params) -> jax.Array:
@@ -151,9 +147,9 @@ class Selector(abc.ABC):
     def tell(self, state: State, pair: Any, score: Any, params: Params) -> State:
         """Count the score of a comparison.
 
-        The pair is usually what ``ask`` said; a selector by rounds takes no other. The score is by
-        how much the first was better, of a size of 2.6e15 at most and in the range of the params:
-        1, -1 and 0 of a win, a loss and a tie. ValueError for anything else.
+        Of any pair, but a selector by rounds wants that of ``ask``. The score is by how much the
+        first was better, at most 2.6e15 and in the range of the params: 1, -1 and 0 of a win, a
+        loss and a tie. ValueError for anything else.
         """
 
     @verb
@@ -221,8 +217,8 @@ def check_pairs(pairs: np.ndarray, num_options: int) -> None:
 def check_scores(scores: np.ndarray) -> None:
     """Raise ValueError unless these are numbers [B] that JAX keeps, not too large or too small.
 
-    Refused are truth values, as a loss is -1, integers of more digits than JAX has, and different
-    numbers of which one in a hundred would become equal to another.
+    Refused are truth values, as a loss is -1, integers of more digits than JAX has, and numbers of
+    which one in a hundred would become equal to another.
     """
     expected = f"a number from {-LARGEST_SCORE:.2g} to {LARGEST_SCORE:.2g}"
     if scores.dtype == bool:

@@ -122,10 +122,9 @@ def recorded_score(
 
 
 def require_problem(compare: Callable[..., Any], problem: Any, num_options: int) -> None:
-    """Raise ValueError unless a ready-made comparison can be given this problem of K options.
+    """Raise ValueError unless a ready-made comparison can use this problem of K options.
 
-    JAX clamps indices: the last option of a smaller problem would stand for all that it lacks.
-    Under a trace only shapes are checked.
+    JAX clamps indices: the last option would stand for others. Traced ones: only shapes.
     """
     if compare is normal_score:
         matrices = problem.means, problem.deviations

@@ -110,17 +110,14 @@ class SelectionWork:
         return dataclasses.replace(state, selector=own, counts=counts, valid=valid)
 
     def step(self, state: SelectionState) -> tuple[SelectionState, Record]:
-        """A record, and the comparisons up to the next one."""
         record = self.record(state)
         was_last = record.done | (record.time >= self.budget)
         return dataclasses.replace(self.advanced(state), was_done=was_last), record
 
     def done(self, state: SelectionState) -> jax.Array:
-        """Was that the last record?"""
         return state.was_done
 
     def failed(self, row: Record) -> jax.Array:
-        """Was a score not finite, or out of the selector's range?"""
         return ~row.valid
 
     def record(self, state: SelectionState) -> Record:
@@ -197,29 +194,27 @@ def run(
     """Compare until the budget is used up or the selector has seen enough.
 
     Comparison number n of a pair (i < j) has the key of ``pair_key``: it comes out the same for
-    every selector, at any time. Choice number t has the key ``choice_key(key, t)``. Pure: batch it
-    with ``jax.vmap`` over keys, problems and params.
+    every selector. Choice number t has the key ``choice_key(key, t)``. Pure: batch it with
+    ``jax.vmap`` over keys, problems and params.
 
     Args:
-        selector: Which.
+        selector: Such as ``Pocbam``.
         key: Of the whole run.
         compare: ``compare(key, problem, first, second)``, pure JAX, always with first < second;
             as ``normal_score``, ``win``, ``recorded_score``.
         problem: What ``compare`` is given, a pytree.
         budget: Comparisons of the whole run.
         params: Of the selector.
-        interval: Comparisons between two records, about 10 unless given. The first record is after
-            the warm-up, if there is one; the interval divides the rest of the budget.
-        batch: B, comparisons that are chosen at once; divides ``interval``, and is 1 but for
-            selectors by scores.
+        interval: Comparisons between two records, about 10 unless given; it divides what the budget
+            leaves after the first record, which comes after the warm-up.
+        batch: B, comparisons that are chosen at once; divides ``interval``; 1 but by scores.
 
     Returns:
         Leaves [records, ...]; in the last one the time is ``budget``, or earlier if ``done``.
 
     Raises:
-        ValueError: ``compare`` cannot use the problem; the budget ends before the warm-up;
-            ``interval`` or ``batch`` do not divide what they should; or a score is not in the
-            selector's range (under a trace ``valid`` says so).
+        ValueError: ``compare`` cannot use the problem; the budget ends before the warm-up; an
+            interval does not fit; or a score is out of range (under a trace ``valid`` says so).
 
     >>> from jaxrace.selection import Pocbam, normal_score, thurstone
     >>> selector, key = Pocbam(num_options=4, top=2), jax.random.key(0)

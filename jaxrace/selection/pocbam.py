@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from jaxrace import kernels
 from jaxrace.core.protocol import make_params, number, pytree
-from jaxrace.core.validation import BadArgument, require_number
+from jaxrace.core.validation import require_number
 from jaxrace.selection.scores import (
     Moments,
     ScoreParams,
@@ -24,9 +24,7 @@ from jaxrace.selection.scores import (
 class KnowledgeGradient(ScoreSelector):
     """PKG: the pair whose next score is expected to raise the total of the selected most.
 
-    Where no single score is likely to change the selection, it still finds the likeliest one,
-    though all gains are below any float. After Groves and Branke 2019; the next score is taken to
-    be normal, with the variance estimated.
+    The next score is taken to be normal, with the variance estimated (Groves and Branke 2019).
     """
 
     def value(self, moments: Moments) -> jax.Array:
@@ -37,8 +35,8 @@ class KnowledgeGradient(ScoreSelector):
 class Pocbam(ScoreSelector):
     """POCBAm: the pair that is expected to raise the probability of a correct selection most.
 
-    Pairs are taken to be independent of each other, so that intransitive ones do no harm (Groves
-    and Branke 2019; eqs. 8 to 14 of "Exploiting transitivity").
+    Pairs are taken to be independent, so that intransitive ones do no harm (Groves and Branke 2019;
+    eqs. 8 to 14 of "Exploiting transitivity").
 
     >>> selector, key = Pocbam(num_options=3, top=1), jax.random.key(0)
     >>> params = selector.params()
@@ -58,10 +56,9 @@ class MlPocbam(Pocbam):
     """ML-POCBAm: the same, on scores that a fitted Thurstone model implies.
 
     Every comparison says something about all options, as X_ij ~ N(gamma_i - gamma_j,
-    sigma_ij^2); where that is wrong, it misleads. After every comparison the model is fitted by a
-    single step from the mean scores. Its likelihood has several modes and, with few samples of a
-    pair, favours models in which a few pairs are nearly without noise: the farther it is climbed,
-    the worse is the selection.
+    sigma_ij^2); where that is wrong, it misleads. The model is fitted by a single step from the
+    mean scores: with few samples the likelihood favours models in which a few pairs are nearly
+    without noise, and the farther it is climbed, the worse is the selection.
     """
 
     def first_model(self) -> Any:
@@ -79,25 +76,16 @@ class MlPocbam(Pocbam):
         return fitted_moments(state.scores, self.qualities(state), self.pooled_samples)
 
 
-def _require_limit(name: str, value: float) -> None:
-    require_number(name, value, 0)
-    if value > 1:
-        raise BadArgument(name, "at most 1, as every index is", str(value))
-
-
 @pytree
 class HybridParams(ScoreParams):
     """When to stop, and when to distrust the model."""
 
-    limit: jax.Array = number(_require_limit)  # of the intransitivity index
+    limit: jax.Array = number(require_number, least=0, most=1)  # of the intransitivity index
 
 
 @dataclasses.dataclass(frozen=True)
 class HybridPocbam(MlPocbam):
-    """ML-POCBAm while the intransitivity index (eq. 17) is at most a limit, else POCBAm.
-
-    Both what to compare and what to select go by it.
-    """
+    """ML-POCBAm while the intransitivity index (eq. 17) is at most a limit, else POCBAm."""
 
     params_kind: ClassVar[type] = HybridParams
 
@@ -107,7 +95,7 @@ class HybridPocbam(MlPocbam):
 
     def moments(self, state: ScoreState, params: Any) -> Moments:
         observed = observed_moments(state.scores, self.pooled_samples)
-        fitted = fitted_moments(state.scores, self.qualities(state), self.pooled_samples)
+        fitted = super().moments(state, params)
         index = intransitivity_index(observed, fitted)
         is_transitive = index <= params.limit.astype(index.dtype)
         return jax.tree.map(lambda a, b: jnp.where(is_transitive, a, b), fitted, observed)

@@ -15,11 +15,6 @@ from jaxrace.core.validation import BadArgument, require_choice
 from jaxrace.selection.base import Selector, Standing
 from jaxrace.selection.comparisons import LARGEST_SCORE
 
-Outcome = Literal["wins", "scores"]
-Radius = Literal["heckel", "karnin"]
-Ranking = Literal["copeland", "borda", "random_walk"]
-Width = Literal["options", "pairs"]
-
 # Ratios that differ by less are equal but for rounding: both pairs are compared.
 _EQUAL = 1e-5
 
@@ -64,14 +59,16 @@ class RoundSelector(Selector):
     Bounds hold for Y in [0, 1]: 1, 1/2 and 0 of a win, a tie and a loss, or the rescaled score.
     """
 
-    outcome: Outcome = "wins"  # what counts; scores must be bounded
+    outcome: Literal["wins", "scores"] = "wins"  # what counts; scores must be bounded
 
     is_guaranteed: ClassVar[bool] = True
     params_kind: ClassVar[type] = RoundParams
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_choice("outcome", self.outcome, get_args(Outcome))
+        for field in dataclasses.fields(self):
+            if choices := get_args(field.type):
+                require_choice(field.name, getattr(self, field.name), choices)
 
     @abc.abstractmethod
     def waiting(self, state: Any) -> jax.Array:
@@ -134,8 +131,7 @@ def _alike(score: jax.Array, max_score: jax.Array) -> tuple[jax.Array, jax.Array
 class ActiveRanking(RoundSelector):
     """In every round each undecided option meets a random other one (Heckel et al. 2016).
 
-    tau_i, the mean of what option i's own comparisons gave, estimates its chance to win (or mean
-    score) against a random other option. Option i is selected once tau_i exceeds the (k' + 1)-th
+    Option i is selected once tau_i, the mean of its own comparisons, exceeds the (k' + 1)-th
     largest of the undecided by 4 alpha_t, and discarded once it is below the k'-th by as much. The
     other option must be the random one that ``ask`` names: ``tell`` checks only whose turn it is.
 
@@ -150,17 +146,10 @@ class ActiveRanking(RoundSelector):
     ([True, False], True)
     """
 
-    radius: Radius = "karnin"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_choice("radius", self.radius, get_args(Radius))
+    radius: Literal["heckel", "karnin"] = "karnin"
 
     def params(self, delta: float = 0.05, max_score: float = 1.0) -> RoundParams:
-        """The error probability ``delta``; scores are from -``max_score`` to ``max_score``.
-
-        ValueError if one is out of its range. For wins ``max_score`` does not matter.
-        """
+        """The error probability; scores are from -``max_score`` to it, which wins do not need."""
         return make_params(RoundParams, delta=delta, max_score=max_score)
 
     @verb
@@ -220,8 +209,7 @@ class ActiveRanking(RoundSelector):
 
 def random_other(option: jax.Array, uniform: jax.Array, num_options: int) -> jax.Array:
     """Another option, each with the same probability, int32 []."""
-    others = num_options - 1
-    step = jnp.minimum((uniform * others).astype(jnp.int32), others - 1)
+    step = jnp.minimum((uniform * (num_options - 1)).astype(jnp.int32), num_options - 2)
     return (option + 1 + step) % num_options
 
 
@@ -248,12 +236,11 @@ class PairwiseRace(RoundSelector):
 
     A comparison counts for both of its options. Intervals of y_ij = E Y_ij are Hoeffding's, valid
     for all pairs and rounds together. By "copeland" and "borda" all pairs matter that have an
-    undecided option; by "random_walk" those of the largest c_ij / r_i, of the radius of y_ij to
-    how often the option is beaten.
+    undecided option; by "random_walk" those of the largest c_ij / r_i, the radius of y_ij over how
+    often the option is beaten: it takes some 6,000 comparisons of each pair of 3 options.
 
     The race ends undecided when every pair that matters has had ``max_rounds`` comparisons; by
     Copeland also once all of these pairs are clear and their options beat equally many others.
-    By "random_walk" it hardly ever decides: some 6,000 comparisons of each pair of 3 options.
 
     Attributes:
         ranking: The target: "borda", the mean of y_ij over all others; "copeland", the number
@@ -268,15 +255,10 @@ class PairwiseRace(RoundSelector):
     ([True, False], True)
     """
 
-    ranking: Ranking = "borda"
-    width: Width = "options"
+    ranking: Literal["copeland", "borda", "random_walk"] = "borda"
+    width: Literal["options", "pairs"] = "options"
 
     params_kind: ClassVar[type] = RaceParams
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_choice("ranking", self.ranking, get_args(Ranking))
-        require_choice("width", self.width, get_args(Width))
 
     def params(
         self, delta: float = 0.05, max_rounds: int = 1000, max_score: float = 1.0
@@ -317,9 +299,7 @@ class PairwiseRace(RoundSelector):
         )
 
     def decided(self, state: RaceState, params: RaceParams) -> RaceState:
-        rules = (self._by_copeland, self._by_borda, self._by_random_walk)
-        rule = dict(zip(get_args(Ranking), rules, strict=True))[self.ranking]
-        selected, discarded, matters = rule(state, params)
+        selected, discarded, matters = getattr(self, f"_by_{self.ranking}")(state, params)
         active = matters & (state.counts < params.max_rounds)
         return dataclasses.replace(state, active=active, selected=selected, discarded=discarded)
 

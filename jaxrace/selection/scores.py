@@ -18,8 +18,7 @@ from jaxrace.core.protocol import make_params, number, pytree, verb
 from jaxrace.core.validation import BadArgument
 from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, unless_done
 
-# Variances are at least this part of the pooled one: the choices do not depend on the scale of
-# the scores, and a pair whose scores were all equal so far is not taken to be certain.
+# Variances are at least this part of the pooled one: equal scores do not make a pair certain.
 LEAST_VARIANCE = 1e-6
 # Values that differ by less are equal, in units of the last place.
 _ROUNDING = 4
@@ -179,8 +178,7 @@ class ScoreSelector(Selector):
     Subclasses implement ``value``, and ``moments`` and ``refit`` if they have a model.
 
     Attributes:
-        warm_up: Comparisons of each pair that come first, round by round; at least 2, from which
-            a variance can be estimated.
+        warm_up: Comparisons of each pair that come first, round by round; at least 2.
         pooled_samples: The estimated variance of a pair is mixed with so many samples of the
             variance within all pairs; 0 as published. Scores that are often equal, as of wins, need
             1 or more: else a pair with three equal scores passes for certain.
@@ -211,10 +209,7 @@ class ScoreSelector(Selector):
         return self.warm_up * self.num_options * (self.num_options - 1) // 2
 
     def params(self, confidence: float = 1.0) -> ScoreParams:
-        """The numbers: it stops once the estimated probability of a correct selection is as large.
-
-        The estimate is no guarantee; 1: never. ValueError if it is not a probability.
-        """
+        """It stops at this estimated probability of a correct selection, no guarantee; 1: never."""
         return make_params(ScoreParams, confidence=confidence)
 
     @abc.abstractmethod
@@ -304,8 +299,8 @@ class ScoreSelector(Selector):
     ) -> jax.Array:
         """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
 
-        Chosen one after the other, as if each left mean and variance of its pair as they are; all
-        are [-1, -1] once it is done. ValueError unless ``number``, B, is positive.
+        Each is chosen as if the ones before it had left means and variances as they are; all are
+        [-1, -1] once it is done.
 
         >>> selector = Uniform(num_options=3, top=1)
         >>> params = selector.params()

@@ -16,9 +16,10 @@ from jaxrace.core.protocol import make_params, number, pytree, verb
 from jaxrace.core.validation import require_integer, require_keys
 from jaxrace.selection.base import Selector, Standing
 
-# What is being played: a tournament, or the heap, in which the new one rises and the last sinks.
-_KNOCK_OUT, _RISE, _SINK, _DONE = (np.int32(phase) for phase in range(4))
-_ZERO, _NOBODY = np.int32(0), np.full(2, -1, np.int32)
+# What is being played: a tournament; or on the heap a new one rises, or the last one sinks: its
+# children play, and the better one meets it.
+_KNOCK_OUT, _RISE, _SINK, _MEET, _DONE = (np.int32(phase) for phase in range(5))
+_ZERO = np.int32(0)
 
 
 @pytree
@@ -45,7 +46,6 @@ class TopState:
     heap: jax.Array  # int32 [k], winners of groups
     heap_size: jax.Array  # int32 []
     node: jax.Array  # int32 [], where in the heap one rises or sinks
-    compares_children: jax.Array  # bool [], is the match that of two children?
     groups_begun: jax.Array  # int32 [], of the first tournaments
     group: jax.Array  # int32 [], whose tournament is played
     found: jax.Array  # int32 [k], the best ones so far
@@ -56,9 +56,9 @@ class TopState:
 class Top(Selector):
     """TOP: the winners of k knock-out tournaments meet on a heap; who leaves it is replaced.
 
-    A match is a number of comparisons, won by the larger total of scores. The tournament SELECT of
-    a group goes on without those that have been found. TOP needs a total order that every pair
-    agrees with: one intransitive pair may mislead it for ever. It ends by itself.
+    A match is a number of comparisons, won by the larger total of scores. Whoever has been found
+    leaves the tournament SELECT of its group. TOP needs a total order that every pair agrees with:
+    one intransitive pair may mislead it for ever. It ends by itself.
 
     >>> from jaxrace.selection import run, win
     >>> selector, chances = Top(num_options=3, top=1), jnp.tri(3) - jnp.eye(3) / 2
@@ -90,7 +90,6 @@ class Top(Selector):
             total=jnp.zeros((), float),
             entrants=jnp.full(-(-self.num_options // self.top), -1, jnp.int32),
             heap=nobody,
-            compares_children=jnp.zeros((), bool),
             groups_begun=zero + 1,
             found=nobody,
         )
@@ -105,7 +104,8 @@ class Top(Selector):
         return jnp.where(noise < 0.5, state.match, state.match[::-1])
 
     def expects(self, state: TopState, pair: jax.Array, params: TopParams) -> jax.Array:
-        return (pair == state.match).all() | (pair == state.match[::-1]).all()
+        is_match = (pair == state.match).all() | (pair == state.match[::-1]).all()
+        return is_match & ~self.done(state, params)
 
     @verb
     def tell(self, state: TopState, pair: Any, score: Any, params: TopParams) -> TopState:
@@ -123,7 +123,8 @@ class Top(Selector):
         branches = (
             lambda state, wins, _: _passed(state, jnp.where(wins, state.match[0], state.match[1])),
             self._after_rise,
-            self._after_sink,
+            _met_by_larger,
+            self._after_meeting,
             lambda state, *_: state,  # a driver goes on, and drops what comes of it
         )
         return lax.switch(state.phase, branches, state, first_wins, params)
@@ -134,19 +135,13 @@ class Top(Selector):
         stays = self._next_group(state, params)
         return jax.tree.map(lambda a, b: jnp.where(child_wins, a, b), risen, stays)
 
-    def _after_sink(self, state: TopState, first_wins: jax.Array, params: TopParams) -> TopState:
+    def _after_meeting(self, state: TopState, child_wins: jax.Array, params: TopParams) -> TopState:
         left = 2 * state.node + 1
-        # The match was that of the children, the larger one of which meets its parent ...
-        larger = jnp.where(first_wins, state.heap[left], state.heap[left + 1])
-        pair = jnp.stack([larger, state.heap[state.node]])
-        meets = replace(state, match=pair, compares_children=jnp.zeros((), bool))
-        # ... or it was that.
         child = jnp.where(state.match[0] == state.heap[left], left, left + 1)
         heap = _swapped(state.heap, state.node, child)
-        sunk = replace(state, heap=heap, node=child, match=_NOBODY)
+        sunk = replace(state, heap=heap, node=child, phase=_SINK)
         rests = self._begin_group(state, state.group, params)
-        after = jax.tree.map(lambda a, b: jnp.where(first_wins, a, b), sunk, rests)
-        return jax.tree.map(lambda a, b: jnp.where(state.compares_children, a, b), meets, after)
+        return jax.tree.map(lambda a, b: jnp.where(child_wins, a, b), sunk, rests)
 
     def _until_match(self, state: TopState, params: TopParams) -> TopState:
         """All that happens without a comparison, until one is wanted or everything is over."""
@@ -155,12 +150,10 @@ class Top(Selector):
             return state, jnp.ones((), bool)
 
         def go_on(carry: tuple[TopState, jax.Array]) -> tuple[TopState, jax.Array]:
-            branches = (self._knock_out, self._rise, self._sink, rest)
+            branches = (self._knock_out, self._rise, self._sink, rest, rest)
             return lax.switch(carry[0].phase, branches, carry[0], params)
 
-        # A pair of children has just been compared: the next match is known.
-        waits = (state.phase == _SINK) & ~state.compares_children & (state.match[0] >= 0)
-        return lax.while_loop(lambda carry: ~carry[1], go_on, (state, waits))[0]
+        return lax.while_loop(lambda carry: ~carry[1], go_on, (state, jnp.zeros((), bool)))[0]
 
     def _knock_out(self, state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
         place, count = 2 * state.match_number, state.num_entrants
@@ -188,10 +181,8 @@ class Top(Selector):
 
     def _sink(self, state: TopState, params: TopParams) -> tuple[TopState, jax.Array]:
         left = 2 * state.node + 1
-        children = jnp.stack([state.heap[left], state.heap[left + 1]])
-        of_children = replace(state, match=children, compares_children=jnp.ones((), bool))
-        pair = jnp.stack([children[0], state.heap[state.node]])
-        with_parent = replace(state, match=pair, compares_children=jnp.zeros((), bool))
+        of_children = replace(state, match=jnp.stack([state.heap[left], state.heap[left + 1]]))
+        with_parent = _met_by_larger(of_children, jnp.ones((), bool))
         at_leaf = self._begin_group(state, state.group, params)
         has_none, has_one = left >= state.heap_size, left + 1 >= state.heap_size
         return _first_of([has_none, has_one], [at_leaf, with_parent], of_children), ~has_none
@@ -206,7 +197,6 @@ class Top(Selector):
         popped = replace(
             state,
             phase=jnp.where(num_found == self.top, _DONE, _SINK).astype(jnp.int32),
-            match=_NOBODY,
             heap=state.heap.at[0].set(last).at[state.heap_size - 1].set(-1),
             heap_size=state.heap_size - 1,
             node=_ZERO,
@@ -250,6 +240,13 @@ def _passed(state: TopState, winner: jax.Array) -> TopState:
     """Somebody goes on to the next round."""
     entrants = state.entrants.at[state.match_number].set(winner)
     return replace(state, entrants=entrants, match_number=state.match_number + 1)
+
+
+def _met_by_larger(state: TopState, first_wins: jax.Array, *_: Any) -> TopState:
+    """The winner of a match of children meets their parent."""
+    larger = jnp.where(first_wins, state.match[0], state.match[1])
+    pair = jnp.stack([larger, state.heap[state.node]])
+    return replace(state, phase=_MEET, match=pair)
 
 
 def _swapped(heap: jax.Array, first: jax.Array, second: jax.Array) -> jax.Array:

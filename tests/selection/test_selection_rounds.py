@@ -13,7 +13,7 @@ from jaxrace.selection import ActiveRanking, PairwiseRace, Pocbam, ScoreSelector
 from papers.selections.runs import match_bounds
 from papers.top_k.ocba import Ocba
 
-PURPOSES = ("select", "rise", "sink")  # of a match, by the phase of TOP
+PURPOSES = ("select", "rise", "sink", "sink")  # of a match, by the phase of TOP
 
 
 @pytest.mark.parametrize(
