@@ -50,8 +50,7 @@ def _places(means: jax.Array) -> jax.Array:
     before = (means[None, :] > means[:, None]) | (
         (means[None, :] == means[:, None]) & (numbers[None, :] < numbers[:, None])
     )
-    # Nobody is before himself: means that are computed twice, in rows and in columns, may be
-    # rounded differently.
+    # Means that are computed twice, in rows and in columns, may be rounded differently.
     before &= numbers[None, :] != numbers[:, None]
     return before.sum(-1, dtype=jnp.int32)
 
@@ -140,10 +139,7 @@ def knowledge_gradient(means: jax.Array, deviations: jax.Array, top: int) -> jax
 
 
 def _kinks(means: jax.Array, top: int) -> tuple[jax.Array, jax.Array]:
-    """Where V(d) of each pair has its kinks and the selection changes, float [K, K] each.
-
-    Both are in one place where they meet.
-    """
+    """Where V(d) of each pair has its kinks, perhaps in one place: float [K, K] each."""
     num_options = means.shape[-1]
     best = jnp.sort(means)[::-1]
     totals = jnp.concatenate([jnp.zeros_like(best, shape=1), jnp.cumsum(best)])
@@ -156,7 +152,6 @@ def _kinks(means: jax.Array, top: int) -> tuple[jax.Array, jax.Array]:
 
     def best_others(count: int) -> jax.Array:
         """Sum of the largest scores without those of the pair, [K, K]."""
-        # Those of the pair that are among the largest give their places to the next ones.
         taken = jnp.where(higher < count, 1, 0)
         taken = taken + jnp.where(lower < count + taken, 1, 0)
         length = jnp.minimum(count + taken, num_options)

@@ -4,8 +4,6 @@ Options are ranked by how often the walk visits them in the long run (Busa-Feket
 section 5.3). Axes: K options.
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -15,13 +13,6 @@ from jaxrace.kernels.rules import ranking
 # One of fifty steps starts anew anywhere, so that the chain is irreducible.
 _FOLLOWED, _RESTARTED = 0.98, 0.02
 _SORTED_BITS = 20  # of visits: equal options tie in spite of rounding
-
-
-class Walk(NamedTuple):
-    """A Markov chain in the long run."""
-
-    visits: jax.Array  # float32 [K], v, the stationary distribution
-    group_inverse: jax.Array  # float32 [K, K], A# of A = I - S
 
 
 def transition_matrix(estimate: jax.Array) -> jax.Array:
@@ -38,13 +29,14 @@ def transition_matrix(estimate: jax.Array) -> jax.Array:
     return _FOLLOWED * estimate.T / beaten[:, None] + _RESTARTED / estimate.shape[-1]
 
 
-def long_run(transition: jax.Array) -> Walk:
-    """v and A# = (I - S + 1 v^T)^-1 - 1 v^T of an irreducible chain S, float32 [K, K].
+def long_run(transition: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The stationary distribution v [K] of an irreducible chain S, and A# of A = I - S, float32.
 
-    By G = (I - S + 1 u^T)^-1 with u = 1/K: v^T = u^T G and A# = G - 1 v^T G.
+    A# = (I - S + 1 v^T)^-1 - 1 v^T, [K, K]; by G = (I - S + 1 u^T)^-1 with u = 1/K: v^T = u^T G and
+    A# = G - 1 v^T G.
 
-    >>> walk = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
-    >>> [f"{share:.3f}" for share in walk.visits]
+    >>> visits, _ = long_run(jnp.array([[0.5, 0.5], [0.25, 0.75]]))
+    >>> [f"{share:.3f}" for share in visits]
     ['0.333', '0.667']
     """
     num_options = transition.shape[-1]
@@ -52,11 +44,10 @@ def long_run(transition: jax.Array) -> Walk:
     inverted = _inverse(identity - transition + jnp.float32(1 / num_options))
     visits = inverted.mean(-2)
     # No matrix product, which accelerators round to fewer digits.
-    return Walk(visits, inverted - (visits[:, None] * inverted).sum(-2)[None, :])
+    return visits, inverted - (visits[:, None] * inverted).sum(-2)[None, :]
 
 
-# By elimination: two programs that call LAPACK side by side on a CPU, as blocks of a sweep do, may
-# wait for each other for ever.
+# Without LAPACK: programs that call it side by side on a CPU may wait for each other for ever.
 def _inverse(matrix: jax.Array) -> jax.Array:
     """Of a regular float [K, K], by Gauss and Jordan with pivots from the column."""
     size = matrix.shape[-1]
@@ -99,7 +90,7 @@ def visits_key(visits: jax.Array) -> jax.Array:
 
 def walk_visits(estimate: jax.Array) -> jax.Array:
     """v of the walk by S_ij [K, K]: the share of time at each option, float32 [K]."""
-    return long_run(transition_matrix(estimate)).visits
+    return long_run(transition_matrix(estimate))[0]
 
 
 def settle_walk(
@@ -112,9 +103,9 @@ def settle_walk(
     v_(kappa) - v_(kappa + 1) > 2 B max |A#|.
     """
     error = walk_error(estimate, radius, rule)
-    walk = long_run(transition_matrix(estimate))
-    order = ranking(visits_key(walk.visits))
-    gap = walk.visits[order[top - 1]] - walk.visits[order[top]]
-    certain = gap > 2 * error * jnp.abs(walk.group_inverse).max()
+    visits, group_inverse = long_run(transition_matrix(estimate))
+    order = ranking(visits_key(visits))
+    gap = visits[order[top - 1]] - visits[order[top]]
+    certain = gap > 2 * error * jnp.abs(group_inverse).max()
     in_top = jnp.argsort(order) < top
     return certain & in_top, certain & ~in_top

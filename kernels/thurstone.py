@@ -50,8 +50,7 @@ def centered_step(inverse: jax.Array, gradient: jax.Array) -> jax.Array:
     return step - step.mean(-1, keepdims=True)
 
 
-# By elimination: two programs that call LAPACK side by side on a CPU, as blocks of a sweep do, may
-# wait for each other for ever.
+# Without LAPACK: programs that call it side by side on a CPU may wait for each other for ever.
 def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Inverses of symmetric float [..., K, K], and which are of positive definite ones, bool [...].
 

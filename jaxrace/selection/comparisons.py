@@ -1,7 +1,7 @@
 """Ready-made comparisons and problems: normal scores, wins, and scores that were recorded.
 
-A comparison is ``compare(key, problem, first, second)``, a float []: by how much the first option
-is better this time. Axes: K options, N recorded scores.
+``compare(key, problem, first, second)``, a float [], is by how much the first option is better this
+time. Axes: K options, N recorded scores.
 """
 
 import math
@@ -68,10 +68,10 @@ def is_usable(scores: np.ndarray) -> np.ndarray:
 
 
 def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> RecordedScores:
-    """A table of comparisons, by pairs.
+    """Comparisons by pairs: of ``first`` and ``second``, integers [n] from 0 to K - 1.
 
-    ``first`` and ``second``, integers [n] from 0 to K - 1, were compared, with ``scores`` [n] of
-    the first over the second. ValueError where one cannot be used, or a pair has no row.
+    ``scores`` [n] are of the first over the second. ValueError where one cannot be used, or a pair
+    has no row.
 
     >>> recorded([0, 1, 0], [1, 0, 1], [1.0, 2.0, 3.0]).scores[0, 1].tolist()
     [1.0, -2.0, 3.0]

@@ -261,7 +261,7 @@ def require_budget(selector: Selector, budget: int, interval: int, batch: int = 
 
 
 def fitting_interval(comparisons: int, wanted: int, batch: int = 1) -> int:
-    """The divisor of so many comparisons, made of batches, that is nearest to the wanted one."""
+    """The divisor of so many comparisons, in whole batches, that is nearest to the wanted one."""
     sizes = (size for size in range(batch, comparisons + 1, batch) if comparisons % size == 0)
     return min(sizes, key=lambda size: abs(size - wanted), default=batch)
 
