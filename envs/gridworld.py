@@ -27,9 +27,9 @@ class Gridworld:
     """A walk over `size` x `size` cells without chance.
 
     An action is an int32 [] in 0..3: up, down, left, right; it is neither checked nor clipped. A
-    move against the outer wall changes nothing. A state is (row, column), int32 [2]; an observation
-    is the same divided by `size` - 1, float32 [2] in [0, 1]. Every step costs 1 until the bottom
-    right cell is reached, which ends the episode. BadArgument unless `size` is in 2..46340.
+    move against the wall changes nothing. A state is (row, column), int32 [2]; an observation is
+    the same divided by `size` - 1, float32 [2]. Every step costs 1 until the bottom right cell is
+    reached, which ends the episode. BadArgument unless `size` is in 2..46340.
 
     >>> env, params = Gridworld(), {}
     >>> cell = env.reset(jax.random.key(0), params)

@@ -28,10 +28,9 @@ class GymnaxState(NamedTuple):
 class GymnaxAdapter:
     """A gymnax environment, such as `gymnax.make("CartPole-v1")[0]`, under our contract.
 
-    In gymnax 1.x a step is terminal only if the task has ended; in 0.0.x also at gymnax's own time
-    limit `max_steps_in_episode`. Numbers in its parameters become strongly typed arrays, rewards
-    float32 scalars. Adapters of the same object are equal and share compiled code. BadArgument if
-    the object lacks one of the methods.
+    In gymnax 0.0.x a step is also terminal at its own time limit `max_steps_in_episode`. Numbers
+    become strongly typed arrays, rewards float32 scalars. Adapters of one object are equal and
+    share compiled code. BadArgument if the object lacks one of the methods.
 
     >>> class Countdown:  # of gymnax's interface
     ...     default_params = {"start": 2}

@@ -23,13 +23,11 @@ RewardKind = Literal["zhao", "printed"]
 
 DOSES = (0.1, 0.4, 0.7, 1.0)  # discrete policies of Busa-Fekete et al. 2014, section 6.2
 
-# Width of the interval of returns over T = 6 months, for races of bounded values. The worst is five
-# months at -5 -5 and death in the sixth: -110. The best is six months at +5 +15, 120 ("zhao"), or
-# at +5 +15 +5, 150 ("printed").
+# Width of the interval of returns over T = 6 months. The worst is five months at -5 -5, then death:
+# -110. The best is six months at +5 +15, 120 ("zhao"), or at +5 +15 +5, 150 ("printed").
 RETURN_RANGE = {"zhao": 230.0, "printed": 260.0}
 
-# (a1, a2). Fürnkranz et al. 2012 print 0.15 for the tumour's growth and 0.1 for the toxicity's, as
-# in their figure 6; Busa-Fekete et al. 2014 print them the other way round.
+# (a1, a2): Busa-Fekete et al. 2014 print them the other way round.
 _GROWTH = {"seed000": (0.1, 0.15), "furnkranz2012": (0.15, 0.1)}
 
 # (c0, c1, c2) of Busa-Fekete et al. 2014, section 6.2; in B fewer patients die.
@@ -54,10 +52,9 @@ class MedicalParams(Float32Params):
 
 
 class MedicalState(NamedTuple):
-    """One patient, with all the chance that will decide about life and death.
+    """One patient, who dies in the month in which the sum of the hazards reaches `endurance`.
 
-    A patient dies in the month in which the sum of the hazards reaches `endurance`, exponential
-    with mean 1: with probability 1 - exp(-h) in a month of hazard h.
+    That is exponential with mean 1: a month of hazard h kills with probability 1 - exp(-h).
     """
 
     tumour: jax.Array  # S_t, float32 []
@@ -83,9 +80,8 @@ def progress(
 ) -> tuple[jax.Array, jax.Array]:
     """Tumour size and toxicity a month later, without chance (Busa-Fekete et al. 2014, sec. 6.2).
 
-    The tumour is clipped at 0 and then stays there (a cure). Toxicity is not clipped: if it were,
-    low doses would kill 99 % of the patients; in figure 8 of Fürnkranz et al. 2012 it is 90 %, as
-    with high doses.
+    The tumour is clipped at 0 and stays there (a cure). Toxicity is not: else low doses would kill
+    99 % of the patients, and not 90 % as in figure 8 of Fürnkranz et al. 2012.
 
     >>> env = Medical()
     >>> cured = env.reset(jax.random.key(0), env.default_params)._replace(tumour=jnp.float32(0.0))
@@ -152,9 +148,8 @@ class Medical:
     """The treatment of one patient over `horizon` months.
 
     An action is a dose, a scalar [] in [0, 1], neither checked nor clipped. An observation is
-    (tumour size, toxicity), float32 [2]. A step is terminal if the patient died in that month or
-    earlier. The dynamics go on after death: the papers average final tumour size and worst toxicity
-    over all patients. `reward` is "zhao" or "printed", see `treatment_reward`.
+    (tumour size, toxicity), float32 [2]. A step is terminal if the patient is dead. The dynamics go
+    on after death: the papers average final tumour size and worst toxicity over all patients.
 
     >>> env, key = Medical(reward="zhao"), jax.random.key(0)
     >>> patient = env.reset(key, env.default_params)
@@ -280,10 +275,7 @@ def _exponential(uniform: jax.Array) -> jax.Array:
 
 
 def _costs(outcome: Outcome) -> tuple[jax.Array, jax.Array]:
-    """Worst toxicity and tumour size, infinite for the dead: Pareto dominance settles all cases.
-
-    Made before the outcomes are broadcast: a pair then costs four comparisons.
-    """
+    """Worst toxicity and tumour size, infinite for the dead: Pareto dominance settles all cases."""
     alive = jnp.asarray(outcome.alive)
     toxicity = jnp.where(alive, as_float32("worst_toxicity", outcome.worst_toxicity), jnp.inf)
     tumour = jnp.where(alive, as_float32("tumour_size", outcome.tumour_size), jnp.inf)

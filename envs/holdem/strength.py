@@ -1,9 +1,8 @@
 """Hand strength: how likely a random hand of the opponent does not win at the showdown.
 
-It is 1 - E[b / 990] over the cards to come on the board, where b of the 990 pairs that the opponent
-may then hold are strictly better. It is exact on the turn and on the river. Before, every sample is
-a board and one hand of the opponent: all 990 of a board say much the same. Axes: N decks, 2 hands,
-4 streets, B cards of the board, S samples.
+1 - E[b / 990] over the cards to come, where b of the 990 pairs that the opponent may then hold are
+strictly better; exact on the turn and on the river. Before, every sample is a board and one hand of
+the opponent. Axes: N decks, 2 hands, 4 streets, B cards of the board, S samples.
 """
 
 import functools
@@ -27,9 +26,8 @@ Cards = jax.Array | np.ndarray
 def strengths(key: jax.Array, decks: ArrayLike, samples: int = SAMPLES) -> jax.Array:
     """The strength of both hands of every deck on all streets: float32 [4, 2, N].
 
-    What `jaxrace.envs.holdem.prepare` takes, computed once for all that play the decks, int32 [9,
-    N], of different cards. Before the turn the standard error is at most 1 / (2 sqrt(S)): 0.0078 by
-    default.
+    Of decks int32 [9, N], for `jaxrace.envs.holdem.prepare`. Before the turn the standard error is
+    at most 1 / (2 sqrt(S)): 0.0078 by default.
 
     >>> from jaxrace.envs.holdem.cards import parse
     >>> deck = parse("As Ad  7h 2c  Ah 7d 7c Ac 2d")[:, None]

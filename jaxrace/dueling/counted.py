@@ -117,8 +117,8 @@ class RucbState(CountedState):
 class Rucb(BoundedDuels):
     """RUCB (Zoghi et al. 2014): an arm that may beat all others, and the rival that may beat it.
 
-    Candidate i: u_ij >= 1/2 for all j. An arm that has lost to j is one again once ln t reaches
-    N_ij (1/2 - p_ij)^2 / alpha. Only the two rows of a duel change: a step costs O(K).
+    Candidate i: u_ij >= 1/2 for all j, again once ln t reaches N_ij (1/2 - p_ij)^2 / alpha. Only
+    the two rows of a duel change: a step costs O(K).
 
     >>> from jaxrace.dueling import duels, matrices, run
     >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))

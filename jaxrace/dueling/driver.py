@@ -49,9 +49,8 @@ def run(
 ) -> Record:
     """Run to the horizon, with the choices that the loop of ``ask`` and ``tell`` would make.
 
-    Choice number t (from 0) has the key ``fold_in(key, t)``, which ``step_keys`` splits into that
-    of ``ask`` and that of the outcome; the params of that loop are ``algorithm.of_run(params,
-    key)``. Pure: batch it with ``jax.vmap`` over keys and problems.
+    Choice number t (from 0) has the keys ``step_keys(key, t)``, of ``ask`` and of the outcome, and
+    the params ``algorithm.of_run(params, key)``. Pure: batch it with ``jax.vmap``.
 
     Args:
         algorithm: Such as ``Rucb``.

@@ -131,8 +131,7 @@ class Savage(DecisionAlgorithm):
         Args:
             delta: Error probability.
             horizon: T; without one the intervals hold for ever, and are wider.
-            max_width: Stop once the intervals of all parameters that still matter are as narrow
-                as this (eq. 7: epsilon / lambda).
+            max_width: Stop once all intervals that still matter are as narrow (eq. 7).
             key: Of the simulations, where there is introspection.
         """
         validation.require_probability("delta", delta)
@@ -199,7 +198,7 @@ class Savage(DecisionAlgorithm):
         )
 
     def tested(self, state: SavageState, params: SavageParams) -> SavageState:
-        """Without the parameters that the decision does not depend on, as far as one can tell."""
+        """Without the parameters that the decision certainly does not depend on."""
         lower, upper = state.lower, state.upper
         if self.introspection is None:
             independent = self.decision.independent(lower, upper)

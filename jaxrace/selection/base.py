@@ -86,8 +86,7 @@ class SelectionResult:
 class Selector(abc.ABC):
     """Which k of K options are the best, told the scores of comparisons?
 
-    Subclasses implement the verbs ``init`` and ``tell``, pure functions of arrays; for ``ask``
-    ``choose`` and perhaps ``draw``; and ``standing`` and ``done``.
+    Subclasses implement ``init``, ``tell``, ``choose``, perhaps ``draw``, ``standing``, ``done``.
     """
 
     num_options: int
