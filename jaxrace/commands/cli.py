@@ -253,7 +253,8 @@ def _do_job(
         with stop, giving_up(stop, _give_up), connected, shown as on_stage:
             folder = pkgutil.resolve_name(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
-        return _interrupted(stop.received, error)
+        where = error if isinstance(error, sweep.Interrupted) else None
+        return _interrupted(stop.received, where)
     pkgutil.resolve_name(verb.report)(Console(), folder)
     return 0
 

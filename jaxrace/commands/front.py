@@ -11,9 +11,8 @@ import importlib
 import inspect
 import json
 import re
-import signal
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -32,6 +31,7 @@ from jaxrace.commands.report import (
     require_outputs,
     write_report,
 )
+from jaxrace.core.signals import StopOnSignals
 from jaxrace.runs import plots, tables
 
 _NO_OPTIONS = ("data", "source", "argument")
@@ -110,7 +110,7 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
     files = {name: getattr(config, name) for name in getattr(asked, "FILES", ())}
     require_outputs([path], out, **files, report=report)
     with contextlib.ExitStack() as opened:
-        opened.enter_context(_interrupting())
+        opened.enter_context(StopOnSignals(at_once=True))  # what has begun is removed
         folder = None if out is None else opened.enter_context(runs.new_folder(out, verb))
         noted = warnings.catch_warnings(record=True, action="always", category=UserWarning)
         with waiting(Console(stderr=True), f"judging {path}"), noted as warned:
@@ -151,24 +151,3 @@ def write_rows(path: Path, rows: Sequence[Any], counted: str = "") -> None:
             column = np.array(values)
             columns[field.name] = column.astype(float) if column.dtype == object else column
     tables.write_table(path, columns)
-
-
-@contextlib.contextmanager
-def _interrupting() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does: what has begun is removed."""
-
-    def interrupt(number: int, _: Any) -> None:
-        raise KeyboardInterrupt(number)
-
-    before = {}
-    with contextlib.suppress(ValueError):  # not in the main thread
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            # Not where nohup ignores it.
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-                before[number] = signal.signal(number, interrupt)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
