@@ -10,7 +10,6 @@ import dataclasses
 import importlib
 import inspect
 import json
-import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from rich.console import Console
 
 from jaxrace import runs
 from jaxrace.answers.answer import Answer
-from jaxrace.commands.options import Decimal, Delimiter
+from jaxrace.commands.options import Decimal, Delimiter, described
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.report import (
@@ -56,7 +55,7 @@ def config_of(
     """
     found: dict[str, tuple[Any, Any, str]] = {}
     for function in functions:
-        hints, texts = get_type_hints(function), _said_of(function)
+        hints, texts = get_type_hints(function), described(function, "Args")[1]
         for name, parameter in inspect.signature(function).parameters.items():
             if name in texts and name not in (*found, *own, *without, *_NO_OPTIONS):
                 default, hint = parameter.default, _option_type(hints[name])
@@ -74,13 +73,6 @@ def config_of(
     )
     config.__doc__ = "\n".join([inspect.cleandoc(about or ""), "", "Attributes:", *lines])
     return config
-
-
-def _said_of(function: Callable[..., Any]) -> dict[str, str]:
-    """What a docstring says of arguments, by their names."""
-    text = (inspect.getdoc(function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
-    parts = re.split(r"^    (\*{0,2}\w+): ", text, flags=re.MULTILINE)[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def _option_type(hint: Any) -> Any:

@@ -109,7 +109,7 @@ def test_summary_agrees_with_the_last_rows_of_the_log(finished):
     assert (summary["env"], summary["repeats"], summary["episodes"]) == ("medical", 3, 300)
     assert summary["method"] == method
     assert summary["policy"] == ("constant 0.4" if method == "constant" else method)
-    timing = runs.read_timing(folder)
+    timing = runs.read_json(folder / "timing.json")
     # Of a small job of searches it is in the next.
     assert (timing["compile_seconds"] is None) == (method not in ("constant", "random"))
     assert timing["run_seconds"] > 0
