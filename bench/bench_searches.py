@@ -9,7 +9,7 @@ from jaxrace import kernels, racing
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.envs import medical
-from jaxrace.search import PolicySearch, run_searches
+from jaxrace.search import PolicySearch, run
 
 SEARCHES, BUDGET, DELTA, CAPACITY, BOUND = 100, 10_000, 0.2, 100, "stitched-kl"
 PEER_SEARCHES = 10
@@ -28,11 +28,11 @@ def test_jaxrace(benchmark):
     search, params = search_and_params()
     keys = jax.random.split(jax.random.key(0), SEARCHES)
     # What the first call takes beyond a later one: tracing and compiling.
-    compile_seconds = run_searches(search, keys, params).compile_seconds
+    compile_seconds = run(search, keys, params).compile_seconds
     log = measuring.record(
         benchmark,
         "searches/jaxrace",
-        lambda: run_searches(search, keys, params),
+        lambda: run(search, keys, params),
         compile_seconds=compile_seconds,
     )
     assert (log.rows.episodes[-1] >= BUDGET).all()

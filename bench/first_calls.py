@@ -89,7 +89,7 @@ params = learner.params(sigma0=10.0, budget=2000)
 def anew():
     return None
 def call(key, _):
-    return search.run_searches(learner, jax.random.split(key, 4), params).rows
+    return search.run(learner, jax.random.split(key, 4), params).rows
 """
 
 
@@ -128,7 +128,7 @@ DRIVERS = dict(
             )
         ),
         ("PolicyImprovement.run, 400 steps", _IMPROVEMENT),
-        ("run_searches, 4 of 2,000 episodes", _SEARCH),
+        ("search.run, 4 of 2,000 episodes", _SEARCH),
     ]
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxrace.core.keys import without_keys
 from jaxrace.core.narrowing import strongly_typed
 from jaxrace.core.validation import BadArgument, require_hashable, require_integer, require_truth
-from jaxrace.envs.environment import Environment, absorb
+from jaxrace.envs.environment import Environment, absorb, require_same_types, require_scalars
 
 MAX_STEPS = 1000  # of one history
 BATCH = 3  # copies, to compare `vmap` with single calls
@@ -48,7 +48,9 @@ def check(env: Environment, action: Any, params: Any = None, key: jax.Array | No
         return _take_step(env, transform, how, jax.random.clone(keys)[:, row], *given)
 
     plain, again = (take(lambda method: method, "in a plain call") for _ in range(2))
-    _check_types(plain)
+    require_same_types("step", "state", plain[0], plain[2])
+    require_same_types("observe", "observation", plain[1], plain[3])
+    require_scalars("step", plain[4], plain[5])
     _check_equal(plain, again, "twice the same result for the same arguments", exact=True)
     _check_equal(plain, take(jax.jit, "under jit"), "the same result with and without jit")
     batch = take(lambda method: jax.jit(jax.vmap(method)), "under vmap", slice(None), batched)
@@ -119,37 +121,14 @@ def _to_numpy(tree: Any) -> Any:
     return jax.tree.map(np.array, without_keys(tree))
 
 
-def _describe(array: np.ndarray) -> str:
-    return f"{array.dtype}{list(array.shape)}"
-
-
-def _check_types(parts: Parts) -> None:
-    for (method, what), before, after in zip(_PARTS[2:4], parts[:2], parts[2:4], strict=True):
-        old, new = jax.tree.structure(before), jax.tree.structure(after)
-        if old != new:
-            raise BadArgument(method, f"a {what} with the structure {old} as before", str(new))
-        leaves = jax.tree_util.tree_leaves_with_path(before)
-        for (path, leaf), found in zip(leaves, jax.tree.leaves(after), strict=True):
-            if _describe(leaf) != _describe(found):
-                name = f"{what}{jax.tree_util.keystr(path)}"
-                raise BadArgument(method, f"{name} to stay {_describe(leaf)}", _describe(found))
-    for what, kind, value in (
-        ("a floating scalar as reward", jnp.floating, parts[4]),
-        ("a boolean scalar as terminal", jnp.bool_, parts[5]),
-    ):
-        is_array = isinstance(value, np.ndarray)
-        if not is_array or value.shape != () or not jnp.issubdtype(value.dtype, kind):
-            got = _describe(value) if is_array else type(value).__name__
-            raise BadArgument("step", what, got)
-
-
 def _agree(a: Any, b: Any, exact: bool) -> bool:
     """Are two pytrees of NumPy arrays equal? Floats nearly, unless `exact`."""
 
     def agree(x: np.ndarray, y: np.ndarray) -> bool:
         near = not exact and jnp.issubdtype(x.dtype, jnp.inexact)
         rtol, atol = (RELATIVE_TOLERANCE, ABSOLUTE_TOLERANCE) if near else (0, 0)
-        return _describe(x) == _describe(y) and np.allclose(x, y, rtol, atol, equal_nan=True)
+        same = (x.dtype, x.shape) == (y.dtype, y.shape)
+        return same and np.allclose(x, y, rtol, atol, equal_nan=True)
 
     same = jax.tree.structure(a) == jax.tree.structure(b)
     return same and all(map(agree, jax.tree.leaves(a), jax.tree.leaves(b)))

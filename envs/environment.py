@@ -17,6 +17,8 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 
+from jaxrace.core.validation import BadArgument
+
 
 class Transition(NamedTuple):
     """One step of a history, unbatched."""
@@ -110,3 +112,36 @@ def absorb(ended: jax.Array, state: Any, next_state: Any) -> Any:
         return jax.random.clone(jnp.where(ended, jax.random.clone(old), new))
 
     return jax.tree.map(choose, state, next_state)
+
+
+def require_same_types(name: str, what: str, before: Any, after: Any) -> None:
+    """Raise unless a pytree, ``what``, keeps its structure, shapes and dtypes."""
+    structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
+    if structure != after_structure:
+        wanted = f"a {what} with the structure {structure} as before"
+        raise BadArgument(name, wanted, str(after_structure))
+    old_leaves = jax.tree_util.tree_leaves_with_path(before)
+    for (path, old), new in zip(old_leaves, jax.tree.leaves(after), strict=True):
+        same = jnp.shape(old) == jnp.shape(new)
+        # A number written in Python takes on the dtype of what it meets.
+        if not jax.typeof(old).weak_type:
+            same &= jnp.result_type(old) == jnp.result_type(new)
+        if not same:
+            wanted = f"{what}{jax.tree_util.keystr(path)} to stay {_described(old)}"
+            raise BadArgument(name, wanted, _described(new))
+
+
+def require_scalars(name: str, reward: Any, terminal: Any) -> None:
+    """Raise unless a step returns a floating and a boolean scalar."""
+    for what, value, kind in (
+        ("a floating scalar as reward", reward, jnp.floating),
+        ("a boolean scalar as terminal", terminal, jnp.bool_),
+    ):
+        if not jax.tree_util.all_leaves([value]):
+            raise BadArgument(name, what, type(value).__name__)
+        if jnp.shape(value) != () or not jnp.issubdtype(jnp.result_type(value), kind):
+            raise BadArgument(name, what, _described(value))
+
+
+def _described(value: Any) -> str:
+    return f"{jnp.result_type(value).name}{list(jnp.shape(value))}"

@@ -3,7 +3,8 @@
 import functools
 import sys
 
-from jaxrace.commands.cli import Verb, run_alone
+from jaxrace.commands.cli import Verb
+from papers.alone import run_alone
 from papers.config import EXPERIMENTS, ReproduceConfig
 
 VERB = Verb(
@@ -12,12 +13,11 @@ VERB = Verb(
     report="papers.job:print_report",
     counted="jobs",
     folder="reproduce-NAME-NUMBER",
-    epilog=EXPERIMENTS,
     cost=(0.0, 1.0, lambda job: float(not job.quick)),  # large, at full size; nothing was measured
 )
 
 # Make a figure; returns the exit status.
-main = functools.partial(run_alone, "reproduce", VERB, "python -m papers")
+main = functools.partial(run_alone, "python -m papers", VERB, EXPERIMENTS)
 
 if __name__ == "__main__":
     sys.exit(main())

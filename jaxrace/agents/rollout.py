@@ -15,14 +15,13 @@ from jaxrace.agents.policies import Policy
 from jaxrace.core.compilation import jit
 from jaxrace.core.narrowing import require_held
 from jaxrace.core.validation import (
-    BadArgument,
     require_function,
     require_hashable,
     require_integer,
     require_keys,
 )
 from jaxrace.envs import Environment, OutcomeFold, Transition
-from jaxrace.envs.environment import absorb
+from jaxrace.envs.environment import absorb, require_same_types, require_scalars
 
 # Of one search, which counts them in int32, those beyond the budget included.
 MOST_EPISODES = 2**30
@@ -74,7 +73,7 @@ class Rollout:
             progress, folded = carry
             progress, transition = play(progress, number)
             updated = self.fold.update(folded, transition, option.env_params)
-            _require_same_types(f"{type(self.fold).__name__}.update", "carry", folded, updated)
+            require_same_types(f"{type(self.fold).__name__}.update", "carry", folded, updated)
             return (progress, updated), None
 
         first = (start, self.fold.init(start.state, option.env_params))
@@ -141,7 +140,10 @@ def advance(
     """One step of an episode; after its end it earns nothing, see ``Rollout``."""
     state, ended = progress
     next_state, reward, terminal = env.step(key, state, action, env_params)
-    _require_step(env, state, next_state, reward, terminal)
+    # A scan would say less, and ``where`` broadcasts.
+    name = f"{type(env).__name__}.step"
+    require_same_types(name, "state", state, next_state)
+    require_scalars(name, reward, terminal)
     if not env.continues_after_terminal:
         next_state = absorb(ended, state, next_state)
     transition = Transition(
@@ -152,37 +154,3 @@ def advance(
         next_state=next_state,
     )
     return Progress(next_state, transition.terminal), transition
-
-
-def _require_step(
-    env: Environment, state: Any, next_state: Any, reward: Any, terminal: Any
-) -> None:
-    """The types of a step keep the contract: a scan says less, ``where`` broadcasts unsaid."""
-    name = f"{type(env).__name__}.step"
-    _require_same_types(name, "state", state, next_state)
-    for what, value, kind in (
-        ("a floating scalar as reward", reward, jnp.floating),
-        ("a boolean scalar as terminal", terminal, jnp.bool_),
-    ):
-        if jnp.shape(value) != () or not jnp.issubdtype(jnp.result_type(value), kind):
-            raise BadArgument(name, what, _described(value))
-
-
-def _require_same_types(name: str, what: str, before: Any, after: Any) -> None:
-    structure, after_structure = jax.tree.structure(before), jax.tree.structure(after)
-    if structure != after_structure:
-        wanted = f"a {what} with the structure {structure} as before"
-        raise BadArgument(name, wanted, str(after_structure))
-    old_leaves = jax.tree_util.tree_leaves_with_path(before)
-    for (path, old), new in zip(old_leaves, jax.tree.leaves(after), strict=True):
-        same = jnp.shape(old) == jnp.shape(new)
-        # A number written in Python takes on the dtype of what it meets.
-        if not jax.typeof(old).weak_type:
-            same &= jnp.result_type(old) == jnp.result_type(new)
-        if not same:
-            wanted = f"{what}{jax.tree_util.keystr(path)} to stay {_described(old)}"
-            raise BadArgument(name, wanted, _described(new))
-
-
-def _described(value: Any) -> str:
-    return f"{jnp.result_type(value).name}{list(jnp.shape(value))}"

@@ -3,7 +3,7 @@
 import importlib.util
 
 from jaxrace.commands.improve import BOUNDS as LOWER_BOUNDS
-from jaxrace.commands.options import listed
+from jaxrace.commands.options import paragraphs
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
 from jaxrace.search.strategies import WITH_STEP_SIZE, WITHOUT_STEP_SIZE
 
@@ -65,7 +65,7 @@ def catalogue() -> dict[str, dict[str, str]]:
 
 def print_list() -> None:
     """Print the names, a paragraph for each subject."""
-    print(listed(**catalogue()))
+    print(paragraphs(**catalogue()))
 
 
 def print_info() -> None:

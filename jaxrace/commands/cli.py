@@ -45,7 +45,6 @@ class Verb(NamedTuple):
     report: str = ""  # the function that prints the results
     counted: str = ""  # the unit of its progress
     folder: str = ""  # the name of the folder, in words
-    epilog: str = ""  # of the help
     cost: Any = None  # see ``device.Cost``
 
 
@@ -97,24 +96,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     def run() -> int:
         arguments = _make_parser(argv[0], verb).parse_args(options.with_local_cluster(argv))
         if verb is not None:
-            return _do(argv[0], verb, arguments[argv[0]])
+            return do(verb, arguments[argv[0]], argv[0])
         pkgutil.resolve_name(f"jaxrace.commands.catalogue:print_{arguments.verb}")()
         return 0
 
     verb = _VERBS.get(argv[0])
     if argv[0] in _FILES:
         verb = Verb(pkgutil.resolve_name(f"jaxrace.commands.{argv[0]}:Config"))
-    return _with_status(run, verb)
+    return with_status(run, verb)
 
 
-def run_alone(name: str, verb: Verb, prog: str, argv: Sequence[str] | None = None) -> int:
-    """Run a verb that is a program of its own, and return the exit status."""
-    parser = _parser_of(verb, prog=prog)
-    words = options.with_local_cluster(sys.argv[1:] if argv is None else list(argv))
-    return _with_status(lambda: _do(name, verb, parser.parse_args(words)), verb)
-
-
-def _with_status(run: Callable[[], int], verb: Verb | None) -> int:
+def with_status(run: Callable[[], int], verb: Verb | None) -> int:
     """The exit status of ``run``; an error is printed in a line."""
     try:
         return run()
@@ -156,20 +148,20 @@ def _make_parser(name: str, asked: Verb | None) -> ArgumentParser:
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
     for verb, text in {**_RUNS, **_FILES, **_SHOWN}.items():
         if verb == name and asked is not None:
-            verbs.add_subcommand(verb, _parser_of(asked), help=text)
+            verbs.add_subcommand(verb, parser_of(asked), help=text)
         else:
             verbs.add_subcommand(verb, _new_parser(f"{text.capitalize()}.", verb), help=text)
     return parser
 
 
-def _parser_of(verb: Verb, **settings: Any) -> ArgumentParser:
+def parser_of(verb: Verb, **settings: Any) -> ArgumentParser:
+    """The parser of a verb's own options."""
     parser = _new_parser(options.described(verb.config)[0], **settings)
     options.add_options(parser, verb.config)
     if not verb.job:
         options.add_answer_options(parser)
     else:
         options.add_run_options(parser, f"runs/{verb.folder}")
-    parser.epilog = verb.epilog or None
     return parser
 
 
@@ -183,7 +175,7 @@ def _new_parser(about: str, example: str = "", **settings: Any) -> ArgumentParse
     )
 
 
-def _do(name: str, verb: Verb, arguments: Namespace) -> int:
+def do(verb: Verb, arguments: Namespace, name: str) -> int:
     """Answer a file, or do a job and print what it left."""
     settings = vars(arguments)
     if verb.config is TrainConfig:
@@ -253,7 +245,8 @@ def _do_job(
         with stop, giving_up(stop, _give_up), connected, shown as on_stage:
             folder = pkgutil.resolve_name(verb.job)(dataclasses.replace(job, on_stage=on_stage))
     except (sweep.Interrupted, KeyboardInterrupt) as error:
-        return _interrupted(stop.received, error)
+        where = error if isinstance(error, sweep.Interrupted) else None
+        return _interrupted(stop.received, where)
     pkgutil.resolve_name(verb.report)(Console(), folder)
     return 0
 

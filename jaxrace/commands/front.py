@@ -10,10 +10,8 @@ import dataclasses
 import importlib
 import inspect
 import json
-import re
-import signal
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -22,7 +20,7 @@ from rich.console import Console
 
 from jaxrace import runs
 from jaxrace.answers.answer import Answer
-from jaxrace.commands.options import Decimal, Delimiter
+from jaxrace.commands.options import Decimal, Delimiter, described
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.report import (
@@ -32,6 +30,7 @@ from jaxrace.commands.report import (
     require_outputs,
     write_report,
 )
+from jaxrace.core.signals import StopOnSignals
 from jaxrace.runs import plots, tables
 
 _NO_OPTIONS = ("data", "source", "argument")
@@ -56,7 +55,7 @@ def config_of(
     """
     found: dict[str, tuple[Any, Any, str]] = {}
     for function in functions:
-        hints, texts = get_type_hints(function), _said_of(function)
+        hints, texts = get_type_hints(function), described(function, "Args")[1]
         for name, parameter in inspect.signature(function).parameters.items():
             if name in texts and name not in (*found, *own, *without, *_NO_OPTIONS):
                 default, hint = parameter.default, _option_type(hints[name])
@@ -74,13 +73,6 @@ def config_of(
     )
     config.__doc__ = "\n".join([inspect.cleandoc(about or ""), "", "Attributes:", *lines])
     return config
-
-
-def _said_of(function: Callable[..., Any]) -> dict[str, str]:
-    """What a docstring says of arguments, by their names."""
-    text = (inspect.getdoc(function) or "").partition("\nArgs:\n")[2].partition("\n\n")[0]
-    parts = re.split(r"^    (\*{0,2}\w+): ", text, flags=re.MULTILINE)[1:]
-    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def _option_type(hint: Any) -> Any:
@@ -110,7 +102,7 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
     files = {name: getattr(config, name) for name in getattr(asked, "FILES", ())}
     require_outputs([path], out, **files, report=report)
     with contextlib.ExitStack() as opened:
-        opened.enter_context(_interrupting())
+        opened.enter_context(StopOnSignals(at_once=True))  # what has begun is removed
         folder = None if out is None else opened.enter_context(runs.new_folder(out, verb))
         noted = warnings.catch_warnings(record=True, action="always", category=UserWarning)
         with waiting(Console(stderr=True), f"judging {path}"), noted as warned:
@@ -151,24 +143,3 @@ def write_rows(path: Path, rows: Sequence[Any], counted: str = "") -> None:
             column = np.array(values)
             columns[field.name] = column.astype(float) if column.dtype == object else column
     tables.write_table(path, columns)
-
-
-@contextlib.contextmanager
-def _interrupting() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP interrupt as Ctrl-C does: what has begun is removed."""
-
-    def interrupt(number: int, _: Any) -> None:
-        raise KeyboardInterrupt(number)
-
-    before = {}
-    with contextlib.suppress(ValueError):  # not in the main thread
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            # Not where nohup ignores it.
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
-                before[number] = signal.signal(number, interrupt)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -12,6 +12,7 @@ from typing import Any
 from jaxrace import runs, sweep
 from jaxrace.commands.progress import OnStage
 from jaxrace.core.validation import BadArgument
+from jaxrace.runs import files
 
 CHECKPOINT = "checkpoint"
 
@@ -60,7 +61,8 @@ def sweep_width(
     own = own or sweep.default_width(work, jobs)
     if has_config:
         found = {"width": own}
-        runs.add_to_config(folder, {"sweep": found if stage is None else {**kept, stage: found}})
+        more = {"sweep": found if stage is None else {**kept, stage: found}}
+        files.write_json(folder / runs.CONFIG, runs.read_config(folder) | more)
     return own
 
 

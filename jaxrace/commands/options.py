@@ -55,16 +55,16 @@ def with_local_cluster(argv: list[str]) -> list[str]:
     ]
 
 
-def described(config: type) -> tuple[str, dict[str, str]]:
-    """What the docstring of a config says of it, and of its fields by their names."""
-    about, _, attributes = inspect.cleandoc(config.__doc__ or "").partition("\n\nAttributes:\n")
+def described(told: Any, head: str = "Attributes") -> tuple[str, dict[str, str]]:
+    """What a docstring says of a config or function, and of what is below ``head``, by names."""
+    about, _, rest = (inspect.getdoc(told) or "").partition(f"\n\n{head}:\n")
     # Each one begins a line, and its further lines are indented more.
-    parts = re.split(r"^    (\w+): ", attributes, flags=re.MULTILINE)[1:]
+    parts = re.split(r"^    (\*{0,2}\w+): ", rest.partition("\n\n")[0], flags=re.MULTILINE)[1:]
     texts = (" ".join(text.split()).replace("``", "`") for text in parts[1::2])
     return about, dict(zip(parts[::2], texts, strict=True))
 
 
-def listed(**subjects: dict[str, str]) -> str:
+def paragraphs(**subjects: dict[str, str]) -> str:
     """Names and a line on each, by subject: for the list, and for the end of a help."""
     lines = []
     for subject, entries in subjects.items():

@@ -7,21 +7,17 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
+
+from jaxrace.core.signals import STOPS, StopOnSignals
 
 # Seconds after a signal until the block has ended, or heard that it should; and until one that has
 # heard is saved.
 _PATIENCE, _PATIENCE_TO_SAVE = 6.0, 60.0
 
 
-class Stop(Protocol):
-    """Such as ``sweep.StopOnSignals``."""
-
-    is_heard: bool
-
-
 @contextlib.contextmanager
-def giving_up(stop: Stop, give_up: Callable[[int], None]) -> Iterator[None]:
+def giving_up(stop: StopOnSignals, give_up: Callable[[int], None]) -> Iterator[None]:
     """Call ``give_up`` with a signal's number, in another thread, if the block goes on too long.
 
     While a program is compiled, or a library computes, Python runs no handler and raises nothing.
@@ -29,8 +25,6 @@ def giving_up(stop: Stop, give_up: Callable[[int], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    from jaxrace.sweep.engine import STOPS  # late: it imports JAX
-
     ended = threading.Event()
 
     def watch() -> None:

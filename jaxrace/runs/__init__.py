@@ -175,11 +175,6 @@ def write_config(folder: StrPath, config: Mapping[str, Any], *, has_device: bool
     write_json(Path(folder) / CONFIG, {**config, "versions": versions(), **where})
 
 
-def add_to_config(folder: StrPath, more: Mapping[str, Any]) -> None:
-    """Write config.json again, with more in it."""
-    write_json(Path(folder) / CONFIG, {**read_config(folder), **more})
-
-
 def write_log(folder: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
     """Write log.csv: columns [rows] by name, or several such pieces, as for ``write_table``."""
     write_table(Path(folder) / LOG, columns)
@@ -195,11 +190,6 @@ def write_summary(folder: StrPath, summary: Mapping[str, Any]) -> None:
     write_json(Path(folder) / SUMMARY, {**summary, _CHECKSUMS: checksums})
 
 
-def write_timing(folder: StrPath, timing: Mapping[str, float | None]) -> None:
-    """Write timing.json: what differs when the same is computed again."""
-    write_json(Path(folder) / TIMING, timing)
-
-
 def read_config(folder: StrPath) -> dict[str, Any]:
     """What ``write_config`` has written."""
     return read_json(Path(folder) / CONFIG)
@@ -213,11 +203,6 @@ def read_log(folder: StrPath) -> dict[str, np.ndarray]:
 def read_summary(folder: StrPath) -> dict[str, Any]:
     """What ``write_summary`` was given."""
     return {k: v for k, v in read_json(Path(folder) / SUMMARY).items() if k != _CHECKSUMS}
-
-
-def read_timing(folder: StrPath) -> dict[str, Any]:
-    """What ``write_timing`` was given."""
-    return read_json(Path(folder) / TIMING)
 
 
 def mean_and_stderr(values: ArrayLike) -> dict[str, float | int | None]:

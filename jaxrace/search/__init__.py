@@ -4,7 +4,7 @@ from jaxrace.search.driver import Learner as Learner
 from jaxrace.search.driver import SearchJob as SearchJob
 from jaxrace.search.driver import SearchLog as SearchLog
 from jaxrace.search.driver import SearchWork as SearchWork
-from jaxrace.search.driver import run_searches as run_searches
+from jaxrace.search.driver import run as run
 from jaxrace.search.driver import stack_params as stack_params
 from jaxrace.search.final_race import FinalRace as FinalRace
 from jaxrace.search.final_race import FinalRaceParams as FinalRaceParams

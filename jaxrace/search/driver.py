@@ -33,7 +33,7 @@ class SearchLog:
     run_seconds: float  # to run it, with the first progress report at its end
 
 
-def run_searches(
+def run(
     search: PolicySearch,
     keys: jax.Array,
     params: SearchParams,
@@ -58,7 +58,7 @@ def run_searches(
     >>> race = racing.PreferenceRace(num_options=7, top=3, capacity=100, compare=medical.prefer)
     >>> search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     >>> keys = jax.random.split(jax.random.key(0), 5)
-    >>> run_searches(search, keys, search.params(sigma0=10.0, budget=300)).learned.shape
+    >>> run(search, keys, search.params(sigma0=10.0, budget=300)).learned.shape
     (5, 3)
     """
     require_keys("keys", keys, ndim=1)

@@ -1,9 +1,10 @@
 """Steps of a few searches side by side, as several small programs that plain Python calls.
 
 They leave the rows of ``step`` under vmap. One program for a whole step compiles for longer than it
-runs. Axes: B searches, K policies of each, n rounds.
+runs. Axes: B searches, K policies of each, n rounds, P pairs of policies.
 """
 
+import dataclasses
 import functools
 from typing import Any
 
@@ -12,14 +13,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import kernels
+from jaxrace.agents.preferences import Preference
 from jaxrace.agents.rollout import Rollout
 from jaxrace.core.compilation import MIDDLING, jit
 from jaxrace.core.keys import with_keys, without_keys
-from jaxrace.racing import base, driver
+from jaxrace.racing import PreferenceParams, PreferenceRace, PreferenceState, base, driver
+from jaxrace.racing.preference.race import PIECE
+from jaxrace.racing.preference.rounds import Told
 from jaxrace.search.final_race import FinalRace, FinalRaceState
 from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, ranked_by
 
 Axis = int | None  # of the searches in their params, if each has its own
+
+_PAIRS = 512  # that one call compares
 
 
 def has_small_steps(learner: Any) -> bool:
@@ -51,7 +57,10 @@ def step_lanes(
     while np.asarray(asks).any():
         rows = keys, options, races.simulated
         outcomes = _draw(search.rollout, chunk, rows, np.asarray(asks))
-        races, asks = _tell_race(race, races, outcomes, race_params, np.int32(told))
+        gains = None
+        if isinstance(race, PreferenceRace) and chunk <= PIECE:
+            races, gains = _count(race.compare, races, outcomes, race_params, told)
+        races, asks = _tell_race(race, races, outcomes, gains, race_params, np.int32(told))
         told += chunk
     return _tell(learner, axis, is_final, states, params, asked, races, race_params)
 
@@ -88,11 +97,64 @@ def _draw_block(rollout: Rollout, num_rounds: int, *rows: Any) -> Any:
 
 @jit(1, donated=(0,))
 def _tell_race(
-    race: base.Race, states: Any, outcomes: Any, params: Any, told: jax.Array
+    race: Any, states: Any, outcomes: Any, gains: Any, params: Any, told: jax.Array
 ) -> tuple[Any, jax.Array]:
-    """The states of B races, and who asks next, bool [B, K]."""
-    states = race.tell_lanes(states, outcomes, params, told)
+    """The states of B races, and who asks next, bool [B, K]; ``gains`` are those of ``_count``."""
+    if gains is None:
+        states = race.tell_lanes(states, outcomes, params, told)
+    else:
+        finite = jax.vmap(base.finite_rounds)(outcomes)
+        states = race.decide_lanes(states, Told(gains, finite, told), params)
     return states, jax.vmap(race.ask)(states, params)
+
+
+def _count(
+    compare: Preference, states: PreferenceState, new: Any, params: PreferenceParams, num_old: int
+) -> tuple[PreferenceState, np.ndarray]:
+    """B races with the next samples, and their ``kernels.open_round_gains``, int32 [n, B, K, K].
+
+    The host lists the open pairs: one small program compares those of all races of a search.
+    """
+    is_open = np.asarray(states.active) & (num_old < np.asarray(params.max_rounds))[:, None, None]
+    old, size = jax.tree.map(np.array, states.outcomes), jax.tree.leaves(new)[0].shape[2]
+    for kept, told in zip(jax.tree.leaves(old), jax.tree.leaves(new), strict=True):
+        kept[:, :, num_old : num_old + size] = told[:, :, : kept.shape[2] - num_old]
+    states = dataclasses.replace(
+        states,
+        outcomes=old,
+        round=np.asarray(states.round) + np.int32(size),
+        simulated=np.asarray(states.simulated) + np.int32(size) * is_open.any(-1),
+    )
+    gains, pairs = np.zeros((size, *is_open.shape), np.int32), np.argwhere(np.triu(is_open, 1))
+    every = np.ones((size, size), bool)
+    for start in range(0, len(pairs), _PAIRS):
+        # Filled up with pairs that are compared already.
+        race, *both = np.resize(pairs[start : start + _PAIRS], (_PAIRS, 3)).T
+
+        def samples_of(option: Any, tree: Any, first: int, race: Any = race) -> Any:
+            return jax.tree.map(lambda x: x[race, option, first : first + size], tree)
+
+        newest = [samples_of(option, new, 0) for option in both]
+        gained = np.array(_compare(compare, np.tril(every), np.tril(every, -1), newest, newest))
+        for first in range(0, num_old, size):
+            before = [samples_of(option, old, first) for option in both]
+            gained += np.asarray(_compare(compare, every, every, before, newest))
+        i, j = both
+        gains[:, race, i, j], gains[:, race, j, i] = gained.T, -gained.T
+    return states, gains
+
+
+@jit(1, work=lambda *_: MIDDLING)
+def _compare(
+    compare: Preference, forth: jax.Array, back: jax.Array, samples: Any, new: Any
+) -> jax.Array:
+    """Signs of samples of i against each new one of j, less the reverse: int32 [P, n].
+
+    ``forth`` and ``back``, bool [n, samples], say which count.
+    """
+    against = jax.vmap(jax.vmap(jax.vmap(compare, (0, None)), (None, 0)))
+    won, lost = against(samples[0], new[1]), against(samples[1], new[0])
+    return (jnp.where(forth, won, 0) - jnp.where(back, lost, 0)).sum(-1, dtype=jnp.int32)
 
 
 @jit(2)

@@ -1,10 +1,10 @@
 """Thousands of jobs at once, as one compiled program over lanes."""
 
+from jaxrace.core.signals import StopOnSignals as StopOnSignals
 from jaxrace.sweep.checkpoint import Checkpoints as Checkpoints
 from jaxrace.sweep.checkpoint import is_saved as is_saved
 from jaxrace.sweep.cluster import connected as connected
 from jaxrace.sweep.engine import Interrupted as Interrupted
-from jaxrace.sweep.engine import StopOnSignals as StopOnSignals
 from jaxrace.sweep.engine import run as run
 from jaxrace.sweep.lanes import default_width as default_width
 from jaxrace.sweep.lanes import num_cores as num_cores

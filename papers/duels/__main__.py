@@ -3,8 +3,9 @@
 import functools
 import sys
 
-from jaxrace.commands.cli import Verb, run_alone
-from jaxrace.commands.options import listed
+from jaxrace.commands.cli import Verb
+from jaxrace.commands.options import paragraphs
+from papers.alone import run_alone
 from papers.duels.config import ALGORITHMS, MATRICES, DuelsConfig
 
 VERB = Verb(
@@ -13,7 +14,6 @@ VERB = Verb(
     report="papers.duels.job:print_regrets",
     counted="rows",
     folder="duels-NUMBER",
-    epilog=listed(matrices=MATRICES, algorithms=ALGORITHMS),
     # By duels of ten arms.
     cost=(
         *(5.9, 2e-6),
@@ -22,7 +22,9 @@ VERB = Verb(
 )
 
 # Run them; returns the exit status.
-main = functools.partial(run_alone, "duels", VERB, "python -m papers.duels")
+main = functools.partial(
+    run_alone, "python -m papers.duels", VERB, paragraphs(matrices=MATRICES, algorithms=ALGORITHMS)
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,8 +3,9 @@
 import functools
 import sys
 
-from jaxrace.commands.cli import Verb, run_alone
-from jaxrace.commands.options import listed
+from jaxrace.commands.cli import Verb
+from jaxrace.commands.options import paragraphs
+from papers.alone import run_alone
 from papers.holdem.config import SELECTIONS, HoldemConfig
 
 VERB = Verb(
@@ -13,11 +14,12 @@ VERB = Verb(
     report="papers.holdem.job:print_evolution",
     counted="steps",
     folder="train-holdem-NUMBER",
-    epilog=listed(selections=SELECTIONS),
 )
 
 # Evolve players; returns the exit status.
-main = functools.partial(run_alone, "holdem", VERB, "python -m papers.holdem")
+main = functools.partial(
+    run_alone, "python -m papers.holdem", VERB, paragraphs(selections=SELECTIONS)
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,8 +3,9 @@
 import functools
 import sys
 
-from jaxrace.commands.cli import Verb, run_alone
-from jaxrace.commands.options import listed
+from jaxrace.commands.cli import Verb
+from jaxrace.commands.options import paragraphs
+from papers.alone import run_alone
 from papers.improvements.config import DOMAINS, IMPROVEMENTS, ImprovementsConfig
 
 VERB = Verb(
@@ -13,13 +14,17 @@ VERB = Verb(
     report="papers.improvements.job:print_improvement",
     counted="tests",
     folder="improvements-NUMBER",
-    epilog=listed(tasks=DOMAINS, methods=IMPROVEMENTS),
     # Of the gridworld, by trajectories (k-fold, bca).
     cost=(18.0, 2e-3, lambda job: job.repeats * job.trajectories),
 )
 
 # Improve them; returns the exit status.
-main = functools.partial(run_alone, "improvements", VERB, "python -m papers.improvements")
+main = functools.partial(
+    run_alone,
+    "python -m papers.improvements",
+    VERB,
+    paragraphs(tasks=DOMAINS, methods=IMPROVEMENTS),
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,8 +3,9 @@
 import functools
 import sys
 
-from jaxrace.commands.cli import Verb, run_alone
-from jaxrace.commands.options import listed
+from jaxrace.commands.cli import Verb
+from jaxrace.commands.options import paragraphs
+from papers.alone import run_alone
 from papers.selections.config import PROBLEMS, SELECTORS, SelectionsConfig
 
 VERB = Verb(
@@ -13,7 +14,6 @@ VERB = Verb(
     report="papers.selections.job:print_rates",
     counted="records",
     folder="selections-NUMBER",
-    epilog=listed(problems=PROBLEMS, methods=SELECTORS),
     # By comparisons of ten options.
     cost=(
         *(6.2, 4e-6),
@@ -22,7 +22,9 @@ VERB = Verb(
 )
 
 # Simulate; returns the exit status.
-main = functools.partial(run_alone, "selections", VERB, "python -m papers.selections")
+main = functools.partial(
+    run_alone, "python -m papers.selections", VERB, paragraphs(problems=PROBLEMS, methods=SELECTORS)
+)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -109,7 +109,7 @@ def test_summary_agrees_with_the_last_rows_of_the_log(finished):
     assert (summary["env"], summary["repeats"], summary["episodes"]) == ("medical", 3, 300)
     assert summary["method"] == method
     assert summary["policy"] == ("constant 0.4" if method == "constant" else method)
-    timing = runs.read_timing(folder)
+    timing = runs.read_json(folder / "timing.json")
     # Of a small job of searches it is in the next.
     assert (timing["compile_seconds"] is None) == (method not in ("constant", "random"))
     assert timing["run_seconds"] > 0
@@ -274,7 +274,7 @@ def test_quick_verbs_do_not_import_jax(tmp_path):
 )
 def test_a_word_after_ray_is_an_address_only_if_it_looks_like_one(monkeypatch, verb, word):
     seen = []
-    monkeypatch.setattr(cli, "_do", lambda name, verb, arguments: seen.append(vars(arguments)) or 0)
+    monkeypatch.setattr(cli, "do", lambda verb, arguments, name: seen.append(vars(arguments)) or 0)
     fields = dataclasses.fields(cli._VERBS[verb].config)
     argument = next(field.name for field in fields if field.name in POSITIONAL)
     for given in (["--ray", word], [word, "--ray"], ["--ray", "10.0.0.1:6379", word]):

@@ -108,7 +108,7 @@ def test_an_interrupted_race_is_resumed(tmp_path, monkeypatch, capsys):
     # The race takes 11 repeats of a setting and then five at a time, so all 16.
     expected = rf"; {searches} of 32 searches made, \d+% saved; took [\d.]+ s$"
     assert re.search(expected, output, re.MULTILINE)
-    timing = runs.read_timing("whole")
+    timing = runs.read_json("whole/timing.json")
     assert timing["searches_saved_by_race"] == 32 - searches
     assert 0 < timing["race_seconds"] < 600
     log = runs.read_log("whole")

@@ -16,7 +16,7 @@ from jaxrace.search import strategies
 PreferenceRace: Any = racing.PreferenceRace
 Rollout: Any = rollout.Rollout
 Strategy: Any = strategies.Strategy
-run_searches: Any = search.run_searches
+run: Any = search.run
 stack_params: Any = search.stack_params
 
 KEY = jax.random.key(0)
@@ -97,7 +97,7 @@ BAD = {
     ),
     "step changes the structure": (lambda: play("structure"), "Walk.step: expected a state with"),
     "step in a search": (
-        lambda: run_searches(
+        lambda: run(
             dataclasses.replace(MEDICAL, env=Walk("shape"), fold=RETURN),
             KEYS,
             dataclasses.replace(MEDICAL.params(), env=jnp.float32(0)),
@@ -145,7 +145,7 @@ BAD = {
         "max_rounds: expected at most the",
     ),
     "one key": (
-        lambda: run_searches(MEDICAL, KEY, MEDICAL.params()),
+        lambda: run(MEDICAL, KEY, MEDICAL.params()),
         "keys: expected a list of keys",
     ),
 }

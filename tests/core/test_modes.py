@@ -91,7 +91,7 @@ show("kernels", kernels.prefix_wins(better, values))
 race = racing.PreferenceRace(7, 3, 9, medical.prefer)
 rollout = medical.Medical(), policies.Sigmoid(2), medical.TreatmentOutcome()
 policy_search = search.PolicySearch(*rollout, race, chunk=3)
-log = search.run_searches(
+log = search.run(
     policy_search,
     jax.random.split(jax.random.key(4), 2),
     policy_search.params(sigma0=5.0, budget=120, max_rounds=9),

@@ -16,7 +16,7 @@ from jaxrace.agents.policies import Sigmoid
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, policies, prepare
-from jaxrace.search import PolicySearch, run_searches
+from jaxrace.search import PolicySearch, run
 from papers.duels.lineup import entrant
 from papers.improvements.domains import DOMAINS, DaedalusWork, daedalus_of
 from papers.preference_racing import options
@@ -80,7 +80,7 @@ def _search() -> Any:
     race = racing.PreferenceRace(7, 3, 60, medical.prefer)
     search = PolicySearch(medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), race)
     keys = jax.random.split(jax.random.key(0), 3)
-    log = run_searches(search, keys, search.params(sigma0=10.0, budget=1_500))
+    log = run(search, keys, search.params(sigma0=10.0, budget=1_500))
     return log.rows.episodes, log.generations
 
 

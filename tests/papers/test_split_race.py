@@ -12,7 +12,7 @@ from jaxrace.agents import outcomes
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.envs import medical
-from jaxrace.search import PolicySearch, run_searches
+from jaxrace.search import PolicySearch, run
 from papers.preference_racing.learners.split_race import SplitRaceSearch, shared_weight
 
 RACE = racing.PreferenceRace(7, 3, 40, kernels.total_order)
@@ -109,7 +109,7 @@ def test_a_generation_is_raced_in_two_halves():
 def test_n_max_grows_until_the_halves_agree():
     search = SplitRaceSearch(OneStep(), Sigmoid(2), outcomes.Return(), RACE, agreement=0.9)
     params = search.params(1.0, budget=8000, max_rounds=40, env_params=np.bool_(True))
-    log = run_searches(search, KEYS, params)
+    log = run(search, KEYS, params)
     last = np.take_along_axis(np.asarray(log.rows.max_rounds), log.generations[None] - 1, 0)
     assert np.median(last) == 40
 

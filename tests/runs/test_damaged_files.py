@@ -81,7 +81,7 @@ READERS = {
     "l.npz": lambda path: load(path, ReturnRange(0, 2)),
     "d/config.json": lambda path: runs.read_config(path.parent),
     "d/summary.json": lambda path: runs.read_summary(path.parent),
-    "d/timing.json": lambda path: runs.read_timing(path.parent),
+    "d/timing.json": runs.read_json,
     "d/log.csv": lambda path: runs.read_log(path.parent),
 }
 

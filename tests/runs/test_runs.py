@@ -194,7 +194,7 @@ def test_folders_are_given_up():
 
 def test_a_file_in_the_place_of_another_is_no_file_of_the_run(tmp_path):
     runs.write_summary(tmp_path, {"best": ["a"]})
-    runs.write_timing(tmp_path, {"run_seconds": 1.0})
+    runs.write_json(tmp_path / "timing.json", {"run_seconds": 1.0})
     (tmp_path / "timing.json").replace(tmp_path / "summary.json")
     with pytest.raises(ValueError, match=r"summary\.json: expected what was written there"):
         runs.read_summary(tmp_path)
@@ -205,4 +205,4 @@ def test_a_file_of_an_older_version_is_read(tmp_path):
     content = {"run_seconds": 1.0}
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
     (tmp_path / "timing.json").write_text(json.dumps({**content, "checksum": digest}))
-    assert runs.read_timing(tmp_path) == content
+    assert runs.read_json(tmp_path / "timing.json") == content

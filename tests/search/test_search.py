@@ -15,7 +15,7 @@ from jaxrace.agents import outcomes
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.envs import medical
-from jaxrace.search import PolicySearch, run_searches, stack_params
+from jaxrace.search import PolicySearch, run, stack_params
 from jaxrace.search.policy_search import Ranked
 from jaxrace.search.strategies import Strategy
 from papers.preference_racing.learners.split_race import SplitRaceSearch
@@ -70,7 +70,7 @@ def test_searches_find_a_known_best_policy():
     params = policy_search.params(sigma0=2.0, budget=6000)
 
     # As many as probe_log, whose program this is.
-    log = run_searches(policy_search, jax.random.split(jax.random.key(0), 4), params)
+    log = run(policy_search, jax.random.split(jax.random.key(0), 4), params)
 
     distance = np.linalg.norm(log.learned - np.array([3.0, -2.0]), axis=-1)
     assert np.median(distance) < 0.4  # it started at 3.6; the noise of one episode is 0.5
@@ -81,7 +81,7 @@ def probe_log():
     """Races without noise: some are decided, some are not."""
     policy_search = probe(PB_RACE)
     params = policy_search.params(sigma0=2.0, budget=3000, env_params=QUIET)
-    return run_searches(policy_search, jax.random.split(jax.random.key(0), 4), params)
+    return run(policy_search, jax.random.split(jax.random.key(0), 4), params)
 
 
 def test_a_search_ends_after_the_race_that_uses_its_budget_up():
@@ -189,7 +189,7 @@ def test_numbers_are_swept_within_one_program(count_compilations):
         MEDICAL.params(sigma0=10.0, delta=0.2, budget=400, min_rounds=5, max_rounds=100),
         MEDICAL.params(sigma0=50.0, delta=0.5, budget=300, min_rounds=2, max_rounds=20),
     ]
-    log = run_searches(MEDICAL, keys, stack_params(settings))
+    log = run(MEDICAL, keys, stack_params(settings))
 
     np.testing.assert_array_equal(log.rows.max_rounds[0], [3, 5, 2])
     spread = np.abs(log.rows.best[0]).max(-1)
@@ -204,7 +204,7 @@ def test_numbers_are_swept_within_one_program(count_compilations):
 
     other = stack_params(settings[::-1])
     with count_compilations() as compilations:
-        run_searches(MEDICAL, keys, other)
+        run(MEDICAL, keys, other)
     assert compilations.count == 0
 
 
@@ -213,13 +213,13 @@ def test_keys_on_several_devices_are_refused():
     over = jax.NamedSharding(mesh, jax.sharding.PartitionSpec("searches"))
     keys = jax.device_put(jax.random.split(jax.random.key(0)), over)
     with pytest.raises(ValueError, match=r"^keys: expected all on one device, got them on 2; "):
-        run_searches(MEDICAL, keys, MEDICAL.params(sigma0=10.0, budget=100))
+        run(MEDICAL, keys, MEDICAL.params(sigma0=10.0, budget=100))
 
 
 def test_progress_is_reported_per_generation():
     seen = []
     policy_search = probe(PB_RACE)  # that of probe_log
-    log = run_searches(
+    log = run(
         policy_search,
         jax.random.split(jax.random.key(0), 4),
         policy_search.params(sigma0=2.0, budget=100, env_params=QUIET),
@@ -249,7 +249,7 @@ def test_the_policy_and_the_round_of_a_nan_are_named():
     # Races that are never decided: n_max is 3, 3.75, 4.69 and 5.86, rounded up.
     message = r"^outcomes: .* for option 4 in round 2 of search 3, generation 4$"
     with pytest.raises(ValueError, match=message):
-        run_searches(broken, keys, params)
+        run(broken, keys, params)
 
 
 def _data(x):

@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from jaxrace import racing, sweep
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.envs import medical
-from jaxrace.search import PolicySearch, SearchJob, SearchWork, run_searches, stack_params
+from jaxrace.search import PolicySearch, SearchJob, SearchWork, driver, stack_params
 from jaxrace.sweep import engine
 
 LENGTHS = cases.mixed_lengths(40)
@@ -312,7 +312,7 @@ def test_searches_as_jobs():
     setting = np.array([0, 1, 0, 1], np.int32)
     work = SearchWork(search, stack_params(settings))
     log = sweep.run(work, sweep.stacked(SearchJob(keys, setting)), width=4)
-    expected = run_searches(search, keys, stack_params([settings[n] for n in setting]))
+    expected = driver.run(search, keys, stack_params([settings[n] for n in setting]))
     for number in range(4):
         own = log.rows.job == number
         ran = expected.rows.ran[:, number]

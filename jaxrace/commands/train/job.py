@@ -20,7 +20,7 @@ from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task, evaluate_fixed, fixed_name
 from jaxrace.core.keys import two_keys
-from jaxrace.runs import plots
+from jaxrace.runs import files, plots
 from jaxrace.search import FinalRace, PolicySearch, SearchWork
 
 CURVE, HEAT_MAP = "learning_curve.png", "settings.png"
@@ -81,7 +81,8 @@ def _work(
     else:
         _check_stop(job)
     timing = _timing(log, seconds, int(last["episodes"].sum()))
-    runs.write_timing(folder, timing if raced is None else timing | raced.timing)
+    timing |= {} if raced is None else raced.timing
+    files.write_json(folder / runs.TIMING, timing)
     race = None if raced is None else raced.summary
     found = summary.summarise(config, task, last, baselines, failed, race)
     if log is not None and log.errors:

@@ -13,6 +13,7 @@ from jaxrace import runs, sweep
 from jaxrace.commands.printing import confidence_scale, plus_minus, print_table, say
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Metrics, Task, fixed_name
+from jaxrace.runs import files
 
 Columns = dict[str, np.ndarray]
 Summary = dict[str, Any]  # as JSON has it
@@ -166,7 +167,7 @@ def _cell(statistic: Summary, sign: str, is_grid: bool) -> str:
 
 def print_results(console: Console, folder: Path) -> None:
     """Print the table of a run folder of ``train``, and a line with the times and the folder."""
-    summary, timing = runs.read_summary(folder), runs.read_timing(folder)
+    summary, timing = runs.read_summary(folder), files.read_json(folder / runs.TIMING)
     _print_table(console, summary)
     if "settings" in summary:
         best = f"settings ranked by {summary['metrics'][summary['objective']]}, best first"
