@@ -145,7 +145,7 @@ def _read(
 ) -> scores.Table:
     """The table, with scores for runs that failed, and its tasks in their order."""
     of_numbers = question.compare is None
-    table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, columns=columns)
+    table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, **columns)
     if of_numbers:
         is_smaller = question.better(table) == "smaller"
         worst = question.high if is_smaller else question.low
