@@ -124,17 +124,6 @@ class Ranking(Answer):
     top: int  # kappa
     options: tuple[Any, ...]  # with a name each, best first
 
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Self:
-        """The same again, of what ``to_dict`` gives."""
-        given: dict[str, Any] = {}
-        for field in dataclasses.fields(cls):  # pyright: ignore[reportArgumentType]
-            value, kind = found[field.name], cls.ROWS.get(field.name)
-            if kind is not None:
-                value = tuple(kind(**row) for row in value)
-            given[field.name] = tuple(value) if field.name == "notes" else value
-        return cls(**given)
-
     @property
     def names(self) -> list[str]:
         """All options, best first."""

@@ -134,7 +134,7 @@ def race(
     if not (shared or doubts or dependent) and is_too_few([*map(len, values)]):
         notes.append("whether runs depend on each other can hardly be seen with so few of them")
     judged = judgement_on(question, table, values, pairs)
-    found = answer(question, table, pairs, judged, notes)
+    found = answer(judged, notes)
     if past is not None:
         past.remember(table)
     return without_guarantee(found) if doubts or (dependent and not shared) else found

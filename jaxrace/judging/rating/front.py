@@ -8,8 +8,7 @@ middle. Intervals are approximate, of 95 %, each by itself.
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -89,10 +88,6 @@ class SelectionOfVotes(Ranking):
     log_chance: float | None  # ln of the largest chance that one of these changes the selection
     connected: bool  # every two options are, through others if need be
     notes: tuple[str, ...] = ()
-
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Self:
-        return super().from_dict({**found, "gap": Gap(**found["gap"])})
 
     @property
     def sure(self) -> bool:
