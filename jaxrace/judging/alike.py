@@ -71,8 +71,7 @@ def require_no_clock(name: str, values: np.ndarray) -> None:
 def in_order_by_lot(table: Table, seed: int) -> Table:
     """The tasks in a random order that depends on the seed and their names alone.
 
-    Raises:
-        ValueError: An option lacks a task, or the table is a shorter one several times.
+    ValueError if an option lacks a task, or the table is a shorter one several times.
     """
     assert table.tasks is not None
     number = len(table.task_names)
@@ -86,11 +85,8 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
     repeated = _repeated(by_task(ranks(table.values), table.tasks, number))
     if repeated.log_e >= -math.log(REFUSED):
         raise BadArgument("order_by_lot", "tasks of their own", repeated.what)
-
-    def digest(name: str) -> bytes:
-        return hashlib.sha256(f"{seed}\n{name}".encode()).digest()
-
-    return table.in_task_order(sorted(table.task_names, key=digest))
+    digests = {x: hashlib.sha256(f"{seed}\n{x}".encode()).digest() for x in table.task_names}
+    return table.in_task_order(sorted(table.task_names, key=digests.__getitem__))
 
 
 def doubt_about_copies(values: FloatArray) -> str | None:
@@ -121,11 +117,8 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
     """Why tasks are hardly alike, or hardly in an order by lot.
 
     Tasks in an order by lot are refused with a probability of at most 1e-6, and doubted with one of
-    at most .01, at each call.
-
-    Raises:
-        ValueError: They are certainly not; or groups of tasks that the table names come one after
-            the other.
+    at most .01, at each call. Refused, by a ValueError, are also groups one after the other that
+    the table names.
     """
     is_list, number = pairs.num_tasks is not None, pairs.values.shape[1]
     groups = table.groups or tuple(map(_prefix, table.task_names))
@@ -140,11 +133,14 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
         raise _wrong(said, is_list)
     named = np.append(starts, number) if in_blocks else None
     worst = _worst(table, pairs, named)
-    if worst.log_e >= -math.log(REFUSED):
-        raise _wrong(f"{worst.what}; {_odds(REFUSED)}", is_list)
-    if worst.log_e >= -math.log(WARNED):
-        return str(_wrong(f"{worst.what}; {_odds(WARNED)}", is_list))
-    return str(_wrong(said, is_list)) if in_blocks and few else None
+    level = REFUSED if worst.log_e >= -math.log(REFUSED) else WARNED
+    if worst.log_e < -math.log(level):
+        return str(_wrong(said, is_list)) if in_blocks and few else None
+    odds = f"in an order by lot that is so less than once in {1 / level:,.0f} tries"
+    doubt = _wrong(f"{worst.what}; {odds}", is_list)
+    if level == REFUSED:
+        raise doubt
+    return str(doubt)
 
 
 def pooled(groups: tuple[str, ...]) -> str:
@@ -164,10 +160,6 @@ def _wrong(got: str, is_list: bool) -> BadArgument:
         expected = "ones that are alike, in whatever order"
         hint = f". {ORDER_BY_LOT} and no others, once all of them are run"
     return BadArgument("tasks", expected, got, hint)
-
-
-def _odds(level: float) -> str:
-    return f"in an order by lot that is so less than once in {1 / level:,.0f} tries"
 
 
 def _prefix(task: str) -> str:
@@ -201,7 +193,11 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
     series = [("is better", np.sign(np.nan_to_num(differences)))]
     if pairs.compare is None and differences.size:
         differences = dataclasses.replace(pairs, by="mean").differences(first, second)
-        beyond = np.nan_to_num(differences - _medians(differences)[:, None])
+        # The median of each pair's differences that are not 0.
+        usual, has_any = np.zeros((len(differences), 1)), np.nan_to_num(differences).any(1)
+        kept = np.where(differences == 0, np.nan, differences)[has_any]
+        usual[has_any] = np.nanmedian(kept, 1, keepdims=True)
+        beyond = np.nan_to_num(differences - usual)
         series.append(("is better by more than usual", np.sign(beyond)))
     number = pairs.values.shape[1]
     counts = 2 ** np.arange(1, 10)
@@ -233,15 +229,6 @@ def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntA
     number = np.arange(min(most, num_options * (num_options - 1) // 2))
     first = number % num_options
     return first, (first + 1 + number // num_options) % num_options
-
-
-def _medians(differences: FloatArray) -> FloatArray:
-    """Of the differences of each pair that are not 0: [P]; 0 without any."""
-    has_any = np.nan_to_num(differences).any(1)
-    kept = np.where(differences == 0, np.nan, differences)
-    found = np.zeros(len(kept))
-    found[has_any] = np.nanmedian(kept[has_any], 1)
-    return found
 
 
 def _in_blocks(signs: FloatArray, cut: IntArray) -> list[IntArray]:
@@ -309,17 +296,14 @@ def _block_words(
     decided, won = (x[0] for x in _in_blocks(signs[None], cut))
     with np.errstate(invalid="ignore"):
         spread = (won - decided * won.sum() / decided.sum()) / np.sqrt(decided)
-    ends = int(np.nanargmax(spread)), int(np.nanargmin(spread))
-
-    def share_of(block: int) -> str:
+    said = []
+    for block in (int(np.nanargmax(spread)), int(np.nanargmin(spread))):
         start, end = int(cut[block]), int(cut[block + 1])
         whose = set(groups[start:end])
         tasks = whose.pop() if len(whose) == 1 else f"tasks {start + 1:,} to {end:,}"
-        return f"on {won[block] / decided[block]:.2f} of {tasks}"
-
-    said = " and ".join(map(share_of, ends))
+        said.append(f"on {won[block] / decided[block]:.2f} of {tasks}")
     which = f"differences of {name} and {other} that change along their order"
-    return f"{which}: {name} {words} {said}, ties aside"
+    return f"{which}: {name} {words} {' and '.join(said)}, ties aside"
 
 
 def _log_orders(counts: IntArray) -> float:

@@ -1,8 +1,7 @@
 """What was looked at before: a file that lets a table grow, and change in no other way.
 
-The guarantee holds for all looks together because every pair has one sequence of differences, which
-only grows. It is lost where rows are sorted again, scores replaced, options left out or settings
-changed between two looks.
+All looks together have the guarantee because each pair has one sequence of differences, which only
+grows: no row is moved, no score replaced, no option left out, no setting changed.
 """
 
 import os
@@ -18,11 +17,7 @@ _KIND = "looks of jaxrace race"
 
 
 class Looks:
-    """The file of the looks at one table, with the ``question`` by the names of its parts.
-
-    Raises:
-        ValueError: It is another file, or its question was another one.
-    """
+    """The file of the looks at one table; ValueError if it is another, or of another question."""
 
     def __init__(self, path: str | os.PathLike[str], question: Mapping[str, Any]) -> None:
         self._path = Path(path)
@@ -48,11 +43,7 @@ class Looks:
         return BadArgument("looks", where, got, f": {hint}" if hint else "")
 
     def continued(self, table: Table) -> Table:
-        """The table with its shared tasks in the order in which they came.
-
-        Raises:
-            ValueError: Options or scores of before have changed.
-        """
+        """The table, its shared tasks in their order of before; ValueError if that has changed."""
         options = self._found.get("options")
         if options is None:
             return table
@@ -86,10 +77,9 @@ def _runs_of(table: Table) -> dict[str, dict[str, list[float]]]:
     """Of each option its scores by the number of the run, or by task, in their order there."""
     found: dict[str, dict[str, list[float]]] = {}
     for option, (name, values) in enumerate(zip(table.names, table.values, strict=True)):
-        called = map(str, range(len(values)))
+        called, runs = map(str, range(len(values))), found.setdefault(name, {})
         if table.tasks is not None:
             called = (table.task_names[task] for task in table.tasks[option])
-        runs = found[name] = {}
         for place, score in zip(called, values.tolist(), strict=True):
             runs.setdefault(place, []).append(score)
     return found

@@ -105,7 +105,7 @@ class Standing(Ranking):
         does = "BEATS" if first.clearly is None else "IS AHEAD OF"
         return f"NOBODY {does} ALL OTHERS; the most, {first.beats} of {others}: {listed(self.best)}"
 
-    def meaning(self) -> str:
+    def meanings(self) -> list[str]:
         """Who is the best in other ways, too."""
         found = [f"Condorcet winner {self.names[0] if self.condorcet else 'none'}"]
         sets = {"copeland": "Copeland winners", "borda": "Borda winners", "smith": "Smith set"}
@@ -114,12 +114,12 @@ class Standing(Ranking):
             found.append(f"{kind} {listed(members)}")
         text = ", ".join(found)
         if self.options[0].clearly is None:
-            return text
+            return [text]
         clear, count = sum(one.clearly or 0 for one in self.options), len(self.options)
-        return (
-            f"by the counts as they are: {text}; who is better is clear for {clear} of "
-            f"{count * (count - 1) // 2} pairs, at {1 - _DELTA:.0%} for all of them together"
-        )
+        pairs = f"{clear} of {count * (count - 1) // 2} pairs"
+        together = f"at {1 - _DELTA:.0%} for all of them together"
+        said = f"who is better is clear for {pairs}, {together}"
+        return [f"by the counts as they are: {text}", said]
 
     def tables(self) -> list[Shown]:
         """The arms, best first, of which the first 20, and pairs that are not clear."""

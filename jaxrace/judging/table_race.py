@@ -4,7 +4,7 @@ import dataclasses
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -125,88 +125,94 @@ def race(
     require_truth("dependent", dependent)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
     told = {name: value for name, value in columns.items() if value not in (None, (), "")}
-    table = _read(question, data, past, told)
+    of_numbers = compare is None
+    table = scores.as_table(data, shared=shared, of_numbers=of_numbers, **told)
+    if of_numbers:
+        is_smaller = question.better(table) == "smaller"
+        table = table.with_worst(high if is_smaller else low, is_smaller)
+    if past is not None:
+        table = past.continued(table)
+    if order_by_lot is not None:
+        table = in_order_by_lot(table, order_by_lot)
+    require_top(top, len(table.names))
     values, pairs = compared(question, table)
-    doubts = _doubts(question, table, values, pairs, dependent)
+    named = dict(zip(table.names, values, strict=True))
+    doubts = _doubts(question, table, named, pairs, dependent)
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
-    notes = _notes(question, table, values, dependent)
+    notes = _notes(question, table)
+    if dependent and not shared:
+        clocks = sorted_options(named)
+        notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
     if not (shared or doubts or dependent) and is_too_few([*map(len, values)]):
         notes.append("whether runs depend on each other can hardly be seen with so few of them")
-    judged = judgement_on(question, table, values, pairs)
-    found = answer(judged, notes)
+    found = answer(judgement_on(question, table, values, pairs), notes)
     if past is not None:
         past.remember(table)
     return without_guarantee(found) if doubts or (dependent and not shared) else found
 
 
-def _read(
-    question: Question, data: Any, past: Looks | None, columns: Mapping[str, Any]
-) -> scores.Table:
-    """The table, with scores for runs that failed, and its tasks in their order."""
-    of_numbers = question.compare is None
-    table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, **columns)
-    if of_numbers:
-        is_smaller = question.better(table) == "smaller"
-        worst = question.high if is_smaller else question.low
-        table = table.with_worst(worst, is_smaller)
-    if past is not None:
-        table = past.continued(table)
-    if question.order_by_lot is not None:
-        table = in_order_by_lot(table, question.order_by_lot)
-    require_top(question.top, len(table.names))
-    return table
-
-
 def _doubts(
     question: Question,
     table: scores.Table,
-    columns: Sequence[np.ndarray],
+    runs: Mapping[str, np.ndarray],
     pairs: Pairs,
     dependent: bool,
 ) -> list[str]:
     """Why what is assumed is hardly true; ValueError if it cannot be."""
     if question.compare is None:
-        for name, column in zip(table.names, columns, strict=True):
+        for name, column in runs.items():
             require_no_clock(name, column)
+    found: list[str | None] = []
     if isinstance(pairs, SharedPairs):
-        return _doubts_about_tasks(question, table, pairs)
-    if dependent or question.compare is not None:
-        return []
-    try:
-        doubt = doubt_about(dict(zip(table.names, columns, strict=True)))
-    except ValueError as error:
-        hint = "--dependent (dependent=True) looks at them, and certifies nothing"
-        raise ValueError(f"{error}; {hint}") from error
-    doubts = [] if doubt is None else [doubt]
-    if table.repeat_tasks:
-        doubts.append(
-            "options have several runs on one task, such as episodes of a seed, which go together: "
-            f"the mean of each task is one run; {IN_COMMON}"
-        )
-    if table.have_tasks_in_common:
-        doubts.append(
-            f"options have tasks in common, such as seeds: {IN_COMMON}; runs that have nothing in "
-            "common need no such column"
-        )
-    return doubts
-
-
-def _doubts_about_tasks(question: Question, table: scores.Table, pairs: SharedPairs) -> list[str]:
-    """Why tasks hardly are independent, alike, or in an order by lot; ValueError if they cannot."""
-    found = [_overlap_of(table) if question.of is None else None]
-    if min(table.progress) != question.of:  # else all were run, in whatever order
-        found.append(doubt_about_copies(pairs.values))
-        if question.order_by_lot is None:
-            found.append(doubt_about_order(table, pairs))
+        found += [_overlap_of(table) if question.of is None else None]
+        if min(table.progress) != question.of:  # else all were run, in whatever order
+            found.append(doubt_about_copies(pairs.values))
+            if question.order_by_lot is None:
+                found.append(doubt_about_order(table, pairs))
+    elif not dependent and question.compare is None:
+        try:
+            found.append(doubt_about(runs))
+        except ValueError as error:
+            hint = "--dependent (dependent=True) looks at them, and certifies nothing"
+            raise ValueError(f"{error}; {hint}") from error
+        if table.repeat_tasks:
+            found.append(
+                "options have several runs on one task, such as episodes of a seed, which go "
+                f"together: the mean of each task is one run; {IN_COMMON}"
+            )
+        if table.have_tasks_in_common:
+            found.append(
+                f"options have tasks in common, such as seeds: {IN_COMMON}; runs that have nothing "
+                "in common need no such column"
+            )
     return [doubt for doubt in found if doubt is not None]
 
 
-def _notes(
-    question: Question, table: scores.Table, columns: Sequence[np.ndarray], dependent: bool
-) -> list[str]:
+def _overlap_of(table: scores.Table) -> str | None:
+    """Why shared tasks that are no list may not be independent: folds of one data set."""
+    columns = re.findall(r"tasks from columns? (.*)", "\n".join(table.said))
+    if not any(map(_FOLDS.search, (" ".join(columns), *table.task_names[:1]))):
+        return None
+    return (
+        "folds of one data set overlap, and are no independent tasks: of=N (--of N) asks about the "
+        "list of all N folds, in an order drawn by lot"
+    )
+
+
+def _notes(question: Question, table: scores.Table) -> list[str]:
     """What a reader should know."""
-    notes = [*table.said, *_gaps_of(table, question.gaps)]
+    notes = list(table.said)
+    last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks or ()]
+    counts = zip(table.names, last, table.progress.tolist(), strict=False)
+    if lacking := [f"{name} {end - count:,}" for name, end, count in counts if end > count]:
+        means = (
+            "each counts as lost until it is run; gaps=skip (--gaps skip) leaves them out, if they "
+            "do not depend on scores and are never filled"
+            if question.gaps == "lost"
+            else "skipped: they must not depend on scores, and must never be filled"
+        )
+        notes.append(f"tasks without a score before the last one: {listed(lacking)}; {means}")
     if question.larger and table.smaller:
         notes.append("larger scores are better, as asked for, not smaller ones")
     if len(set(table.groups)) > 1:
@@ -223,40 +229,7 @@ def _notes(
             "tasks drawn from the same mixture, for one look at this table with one seed, chosen "
             "before"
         )
-    if dependent and not question.shared:
-        clocks = sorted_options(dict(zip(table.names, columns, strict=True)))
-        notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
     return notes
-
-
-def _gaps_of(table: scores.Table, gaps: Gaps) -> list[str]:
-    """What a reader should know about shared tasks that were left out."""
-    if table.tasks is None:
-        return []
-    last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks]
-    counts = zip(table.names, np.array(last) - table.progress, strict=True)
-    lacking = [f"{name} {count:,}" for name, count in counts if count]
-    if not lacking:
-        return []
-    means = (
-        "each counts as lost until it is run; gaps=skip (--gaps skip) leaves them out, if they do "
-        "not depend on scores and are never filled"
-        if gaps == "lost"
-        else "skipped: they must not depend on scores, and must never be filled"
-    )
-    return [f"tasks without a score before the last one: {listed(lacking)}; {means}"]
-
-
-def _overlap_of(table: scores.Table) -> str | None:
-    """Why shared tasks that are no list may not be independent: folds of one data set."""
-    columns = " ".join(re.findall(r"tasks from columns? (.*)", "\n".join(table.said)))
-    names = table.task_names[:1] if table.tasks is not None else ()
-    if not any(_FOLDS.search(text) for text in (columns, *names)):
-        return None
-    return (
-        "folds of one data set overlap, and are no independent tasks: of=N (--of N) asks about the "
-        "list of all N folds, in an order drawn by lot"
-    )
 
 
 def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:

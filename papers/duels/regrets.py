@@ -42,7 +42,8 @@ class Regrets(Standing):
         given: dict[str, Any] = {field.name: found[field.name] for field in dataclasses.fields(cls)}
         for name, kind in cls.ROWS.items():
             given[name] = tuple(kind(**row) for row in given[name])
-        return cls(**given | {"notes": tuple(given["notes"])})
+        given["notes"] = tuple(given["notes"])
+        return cls(**given)
 
     def asked(self) -> str:
         """The question in a line."""

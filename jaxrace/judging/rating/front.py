@@ -91,10 +91,9 @@ class SelectionOfVotes(Ranking):
 
     @property
     def sure(self) -> bool:
-        """Is the estimated probability that these are the best 1 - delta or more?
+        """Are these the best with an estimated probability of 1 - delta or more?
 
-        Not before those at the boundary were compared ten times each: fewer may all end alike by
-        chance, and look like results without noise.
+        Not before those at the boundary were compared ten times each: fewer may agree by chance.
         """
         return self.confidence is not None and self.confidence >= 1 - self.delta and not self._few
 
@@ -146,11 +145,15 @@ class SelectionOfVotes(Ranking):
         return f"NOT SURE YET ({wanted} wanted), a guess: {listed(self.best)}"
 
     def meanings(self) -> list[str]:
-        lines = [f"probability that the selection is right: {self._sureness()}"]
+        about = "not known yet: compare options that nothing connects"
+        if self.confidence is not None:
+            about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
+            about = f"below {_TOLD}" if self.confidence < _TOLD else about
+            about += ", an estimate without guarantee"
+        lines = [f"probability that the selection is right: {about}"]
         if self._few:
-            lines.append(
-                f"compared less than {_LEAST} times, too few to be sure: {listed(self._few)}"
-            )
+            few = listed(self._few)
+            lines.append(f"compared less than {_LEAST} times, too few to be sure: {few}")
         if self.gap.low is not None:
             lines.append(
                 f"{self.gap.last} is ahead of {self.gap.first}, the first that is not selected, by "
@@ -166,16 +169,8 @@ class SelectionOfVotes(Ranking):
             )
         return lines
 
-    def _sureness(self) -> str:
-        if self.confidence is None:
-            return "not known yet: compare options that nothing connects"
-        about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
-        about = f"below {_TOLD}" if self.confidence < _TOLD else about
-        return f"{about}, an estimate without guarantee"
-
     def tables(self) -> list[Shown]:
         """The options, best first, and what to compare next: the first 20 of each."""
-        unit = "wins" if self.reading == "win" else "margin"
         rows = [
             [
                 *(str(place), one.name, f"{one.comparisons:,}", f"{one.score:.4g}"),
@@ -184,15 +179,12 @@ class SelectionOfVotes(Ranking):
             ]
             for place, one in enumerate(self.options, 1)
         ]
-        pairs = [
-            [one.better, one.worse, f"{one.compared:,}", f"{one.times:,}"] for one in self.next
-        ]
-        below = ["intervals are approximate, each by itself"] if self.connected else []
+        unit = "wins" if self.reading == "win" else "margin"
         heads = ["", "option", "compared", unit, "95 % interval", "verdict"]
-        return [
-            Shown.first(heads, rows, *below),
-            Shown.first(["better", "worse", "compared", "next"], pairs),
-        ]
+        below = ["intervals are approximate, each by itself"] if self.connected else []
+        pairs = [[x.better, x.worse, f"{x.compared:,}", f"{x.times:,}"] for x in self.next]
+        ahead = Shown.first(["better", "worse", "compared", "next"], pairs)
+        return [Shown.first(heads, rows, *below), ahead]
 
 
 def select(
@@ -249,9 +241,8 @@ def read_comparisons(
 ) -> Votes:
     """Votes as ``read_votes`` reads them; ValueError for more or larger ones than can be judged."""
     votes = read_votes(source, score=score, argument=argument, **columns)
-    if len(votes.names) > _MOST_OPTIONS:
-        got = f"{len(votes.names):,}"
-        raise BadArgument(argument, f"at most {_MOST_OPTIONS:,} options in all", got)
+    if (count := len(votes.names)) > _MOST_OPTIONS:
+        raise BadArgument(argument, f"at most {_MOST_OPTIONS:,} options in all", f"{count:,}")
     is_large = ~(np.abs(votes.margins) <= _LARGEST_SCORE)
     if is_large.any():
         row = int(np.argmax(is_large))
@@ -297,6 +288,7 @@ def _answer(
         )
     if not is_connected:
         notes.append("options that no chain of comparisons connects are in no order yet")
+    proposals = [Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()]
     return SelectionOfVotes(
         top=top,
         delta=delta,
@@ -305,9 +297,7 @@ def _answer(
         options=tuple(options),
         confidence=float(is_right.mean()) if is_connected else None,
         gap=Gap(names[last], names[first], ahead, *of_gap),
-        next=tuple(
-            Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()
-        ),
+        next=tuple(proposals),
         log_chance=log_chance if math.isfinite(log_chance) else None,
         connected=is_connected,
         notes=tuple(notes),
