@@ -170,11 +170,10 @@ def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
     if len(set(cut)) < len(set(names)) and most < _LONGEST:
         return labels(names, most + 5)
     counts = Counter(cut)
-    found = [
-        f"{label} ({place})" if counts[label] > 1 and label != name else label
-        for place, (name, label) in enumerate(zip(names, cut, strict=True), 1)
-    ]
-    return [*map(_verbatim, found)]
+    for place, (name, label) in enumerate(zip(names, cut, strict=True)):
+        if counts[label] > 1 and label != name:
+            cut[place] = f"{label} ({place + 1})"
+    return [*map(_verbatim, cut)]
 
 
 def first_of(shown: Sequence[Any], count: int) -> str:

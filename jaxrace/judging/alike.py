@@ -24,18 +24,16 @@ import numpy as np
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
-from jaxrace.evidence.independence import REFUSED, WARNED, rises
+from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.scores import Table, by_task, ranks
-from jaxrace.tables.heads import names_clock
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
 _SUMS = (2.0, 8.0, 32.0, 128.0)
 _LEAST_BLOCK, _MOST_BLOCKS = 8, 512
 
-# Tasks of pairs that are looked at: of many options not all pairs.
-_MOST_TASKS = 2_000_000
+_MOST_TASKS = 2_000_000  # of pairs that are looked at: of many options not all pairs
 
 # Copies: so many of each row on average, and how seldom chance makes them so even.
 _LEAST_COPIES, _COPIED = 1.5, 1e-4
@@ -48,24 +46,12 @@ ORDER_BY_LOT = (
     "one look; of=N (--of N) asks about these N tasks"
 )
 
-# Of an outright refusal: so many stretches of tasks of one group for each group.
-_FEW_STRETCHES = 4
+_FEW_STRETCHES = 4  # of tasks of one group, for each group: these may be refused outright
 
 
 class _Finding(NamedTuple):
     log_e: float
     what: str
-
-
-def require_no_clock(name: str, values: np.ndarray) -> None:
-    """Raise if what is called like a clock, and is sorted, would be raced as an option."""
-    if rises(values) and names_clock(name):
-        raise BadArgument(
-            "runs",
-            "scores of options",
-            f"column {name!r}, which is sorted: a clock or a step? leave it out: --options "
-            "(options=) names the columns of options",
-        )
 
 
 def in_order_by_lot(table: Table, seed: int) -> Table:
@@ -92,8 +78,7 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
 def doubt_about_copies(values: FloatArray) -> str | None:
     """Why tasks are hardly others: each of many rows [K, T, R] about equally often, in any order.
 
-    Multiplicities vary less than those of a law with equal atoms, of which some may not have
-    occurred: a chi-square with their variance, by Chernoff's bound.
+    A chi-square test: multiplicities vary less than those of any equal atoms (Chernoff's bound).
     """
     if values.shape[1] < 2:
         return None
@@ -144,11 +129,7 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
 
 
 def pooled(groups: tuple[str, ...]) -> str:
-    """Groups with their numbers of tasks, in words.
-
-    >>> pooled(("mmlu", "mmlu", "gsm8k"))
-    'mmlu 2, gsm8k 1'
-    """
+    """Groups with their numbers of tasks, in words."""
     return listed([f"{name} {count:,}" for name, count in Counter(groups).items()])
 
 
@@ -168,9 +149,8 @@ def _prefix(task: str) -> str:
     >>> [_prefix(task) for task in ("mmlu_anatomy 17", "gsm8k/12", "17", "2024-01-31", "fold3")]
     ['mmlu_anatomy', 'gsm8k', '', '', 'fold']
     """
-    parts = re.split(r"([^0-9A-Za-z]+)", re.sub(r"\d+$", "", task))
-    kept = [part for part in parts if not part.isdigit()]
-    return "".join(kept).strip(" _/:.#-")
+    number = r"(?<![0-9A-Za-z])\d+(?![0-9A-Za-z])|\d+$"
+    return re.sub(number, "", task).strip(" _/:.#-")
 
 
 def _chance_of_stretches(counts: IntArray, number: int) -> float:
@@ -221,10 +201,7 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
 
 
 def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntArray, IntArray]:
-    """Each option and the next one, the one after that and so on, as far as there is time.
-
-    Which ones does not depend on scores, so that chance has no more room.
-    """
+    """Each option and the next one, the one after that and so on, whatever the scores, [P] each."""
     most = max(_MOST_TASKS // max(num_tasks * num_values**2, 1), num_options)
     number = np.arange(min(most, num_options * (num_options - 1) // 2))
     first = number % num_options
@@ -239,8 +216,8 @@ def _in_blocks(signs: FloatArray, cut: IntArray) -> list[IntArray]:
 def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
     """ln e, a mean over ``_SUMS``, of the tasks [P, G] that are decided, and won: [P].
 
-    Q is that of arrangements with m wins. So it is divided by what all of these have together, or
-    by more: no number of wins of all is likelier than the likeliest one of the largest block.
+    Q is divided by a bound on the chance of m wins: no number of wins of all is likelier than the
+    likeliest one of the largest block.
     """
     n, m = decided.sum(1), won.sum(1)
     share = (m + 0.5) / (n + 1)
@@ -251,16 +228,11 @@ def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
         whole = log_beta(a, b)
         with np.errstate(divide="ignore", invalid="ignore"):
             mode = np.nan_to_num((largest + 1) * (a - 1) / (total - 2)).clip(0, largest)
-        likeliest = np.max(
-            [
-                log_choose(largest, k) + log_beta(a + k, b + largest - k) - whole
-                for k in (0 * largest, np.floor(mode), largest)
-            ],
-            axis=0,
-        )
+        k = np.stack([0 * largest, np.floor(mode), largest])
+        likeliest = log_choose(largest, k) + log_beta(a + k, b + largest - k) - whole
         a, b = a[:, None], b[:, None]
         log_q = (log_beta(a + won, b + decided - won) - whole[:, None]).sum(1)
-        found.append(log_choose(n, m) + log_q - np.minimum(likeliest, 0))
+        found.append(log_choose(n, m) + log_q - np.minimum(likeliest.max(0), 0))
     return np.logaddexp.reduce(found) - math.log(len(_SUMS))
 
 
@@ -272,8 +244,7 @@ def _rows(values: FloatArray) -> FloatArray:
 def _repeated(values: FloatArray) -> _Finding:
     """Is the table a shorter one r times, as a whole or row by row?
 
-    Then it is settled by T / r rows: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders of
-    n_1, n_2, ... equal rows are so, in two ways, for any r.
+    T / r rows settle it: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders, in two ways.
     """
     if values.shape[1] >= 2:
         rows = _rows(values)

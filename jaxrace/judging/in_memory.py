@@ -30,11 +30,6 @@ def wrong(expected: str, got: str, hint: str = "") -> BadArgument:
     return BadArgument("data", expected, got, f": {hint}" if hint else "")
 
 
-def failure(got: str) -> BadArgument:
-    """An error: nothing says what a run that failed counts as."""
-    return wrong(EXPECTED, got, HINT)
-
-
 def counted(failed: Failed) -> float:
     """The score of a run that failed; NaN if it is dropped."""
     return {"drop": math.nan, "worst": -math.inf}.get(failed, failed)  # pyright: ignore
@@ -81,7 +76,7 @@ def _with_failures(
 ) -> Columns:
     """The same with a score for runs that failed, or NaN; ValueError if nothing says which.
 
-    These are infinite ones, a -1 among what is never below 0, and among independent runs NaN.
+    Infinite scores failed, a -1 among what is never below 0, and NaN among independent runs.
     """
     try:
         found = [column.astype(float) for column in columns]
@@ -97,7 +92,7 @@ def _with_failures(
         if not is_odd.any():
             continue
         if failed is None:
-            raise failure(f"{column[is_odd].flat[0]:g} of {name}")
+            raise wrong(EXPECTED, f"{column[is_odd].flat[0]:g} of {name}", HINT)
         counts.append(f"{name} {int(is_odd.sum()):,}")
         kept[place] = np.where(is_odd, counted(failed), column)
     if counts:
@@ -121,10 +116,8 @@ def _are_numbers(column: np.ndarray) -> bool:
     if column.ndim not in (1, 2):
         return False
     return (column.dtype.kind in "biuf" or not column.size) or all(
-        one is None
-        or isinstance(one, float)
-        or (isinstance(one, int) and abs(one) <= sys.float_info.max)
-        for one in column.flat
+        isinstance(x, float | None) or (isinstance(x, int) and abs(x) <= sys.float_info.max)
+        for x in column.flat
     )
 
 
@@ -137,12 +130,19 @@ def _columns(data: Any, of_numbers: bool) -> tuple[tuple[str, ...], Columns]:
             if data.ndim != 2:
                 got = f"an array {list(data.shape)}"
                 raise wrong("a table with a column for each option", got)
-            found = [_without_end(column) for column in data.T]
+            # NaN at the end fills a column up.
+            ends = np.where(data == data, np.arange(1, len(data) + 1)[:, None], 0).max(0, initial=0)
+            found = [column[:end] for column, end in zip(data.T, ends.tolist(), strict=True)]
         names = tuple(f"option {i}" for i in range(len(found)))
     else:
         raise wrong("scores by name, or an array [n, K]", type(data).__name__)
-    convert = _numbers if of_numbers else _objects
-    return names, [convert(name, runs) for name, runs in zip(names, found, strict=True)]
+    if of_numbers:
+        return names, [*map(_numbers, names, found)]
+    columns = [np.empty(len(runs), object) for runs in found]
+    for column, runs in zip(columns, found, strict=True):
+        for place, outcome in enumerate(runs):  # of any kind, also an array
+            column[place] = outcome
+    return names, columns
 
 
 def _numbers(name: str, runs: Any) -> np.ndarray:
@@ -154,22 +154,6 @@ def _numbers(name: str, runs: Any) -> np.ndarray:
     except ValueError as error:  # rows of many lengths
         expected = f"as many values on each task as scores of {name}, NaN where there is none"
         raise wrong(expected, str(error)) from error
-
-
-def _objects(_: str, runs: Any) -> np.ndarray:
-    """Outcomes of any kind, object [n]."""
-    found = np.empty(len(runs), object)
-    for place, one in enumerate(runs):
-        found[place] = one
-    return found
-
-
-def _without_end(column: np.ndarray) -> np.ndarray:
-    """A column without the NaN that fill it up."""
-    if column.dtype.kind != "f":
-        return column
-    there = np.flatnonzero(~np.isnan(column))
-    return column[: there[-1] + 1] if there.size else column[:0]
 
 
 def _axes_of(names: Sequence[str], columns: Columns) -> list[str]:
@@ -196,8 +180,8 @@ def _axes_of(names: Sequence[str], columns: Columns) -> list[str]:
 def _evidence_of_unlike(values: np.ndarray) -> float:
     """An e-value of "the columns are alike", which has a mean of at most 1 if they are.
 
-    In each row either of two columns is then as likely to be the larger one, also given all other
-    pairs of columns that share none with them. A bet on each pair has a beta(1/2, 1/2) of its own.
+    In each row either of two columns is then as likely to be the larger one, whatever other pairs
+    of columns are. A bet on each pair has a beta(1/2, 1/2) of its own.
     """
     log_e = 0.0
     for x, y in zip(values.T[::2], values.T[1::2], strict=False):

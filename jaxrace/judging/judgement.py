@@ -1,8 +1,7 @@
-"""The evidence of a table, what is decided on it, what to run next, and the answer.
+"""The evidence of a table, what is certified, what to run next, and the answer. Axes: K options.
 
 Evidence is a running maximum over the tasks or runs in their order. If they are alike, or in an
-order by lot, what is certain early hardly ever turns. Where it has turned, they are not: the
-certificate is not given, and the table is refuted. Axes: K options.
+order by lot, what is certain early hardly ever turns. Where it has turned, the table is refuted.
 """
 
 import dataclasses
@@ -119,10 +118,7 @@ def _task(names: Sequence[str], task: int) -> str:
 
 
 def _least_further(found: Judgement) -> int:
-    """Further runs of all options together until the pairs in doubt have a verdict, at best.
-
-    That is if each run goes the way that its pair leans.
-    """
+    """Further runs of all options until nothing is in doubt, if each goes as its pair leans."""
     question, table, pairs = found[:3]
     doubtful, over = found.served | found.decided.doubtful, found.seen.over
     first, second = np.nonzero(doubtful)
@@ -276,9 +272,8 @@ def _score(found: Judgement, option: int) -> float | None:
 def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) -> str | None:
     """What contradicts itself across the boundary, if anything.
 
-    That is a verdict of which the mean of all differences is on the other side; verdicts both
-    ways, which no tolerance explains; or an estimate outside of its own interval, which is there
-    whenever an interval is empty.
+    A verdict against the mean of all differences; verdicts both ways, which no tolerance explains;
+    or an estimate outside of its own interval, as whenever an interval is empty.
     """
     question, names = found.question, found.table.names
     reached = (found.seen.highest >= found.levels.verdict) & (cross | cross.T)

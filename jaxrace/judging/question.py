@@ -30,14 +30,12 @@ from jaxrace.evidence.levels import (
 from jaxrace.evidence.process import FloatArray, IntArray, Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
+from jaxrace.judging.in_memory import wrong
 from jaxrace.tables.directions import names_smaller
 from jaxrace.tables.table import listed
 
-# Runs in the first block of independent ones, and in every other block.
-FIRST_BLOCK, BLOCK = 5, 5
-
-# Runs of an option that the bets on independent ones are tuned for.
-HORIZON = 300
+FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every other one
+HORIZON = 300  # independent runs of an option that the bets are tuned for
 
 Compare = Callable[[Any, Any], int]
 
@@ -72,9 +70,8 @@ class Question:
         require_number("tolerance", self.tolerance, least=0, below=most)
         require_truth("shared", self.shared)
         require_direction(self.smaller, self.larger)
-        unset = {"of": None, "order_by_lot": None, "gaps": "lost"}
-        for name, nothing in unset.items():
-            if getattr(self, name) != nothing and not self.shared:
+        for name, unset in {"of": None, "order_by_lot": None, "gaps": "lost"}.items():
+            if getattr(self, name) != unset and not self.shared:
                 raise BadArgument(name, "shared tasks (--shared)", "others")
         if self.order_by_lot is not None:
             require_integer("order_by_lot", self.order_by_lot, 0)
@@ -110,12 +107,12 @@ class Question:
         if self.smaller or self.larger:
             return "smaller" if self.smaller else "larger"
         if not table.smaller and table.measures and names_smaller(*table.measures):
-            raise BadArgument(
-                *("data", "to be told whether smaller scores are better"),
-                f"scores called {listed(table.measures)}",
-                ": --smaller (smaller=True) says that they are, --larger (larger=True) that larger "
-                "ones are",
+            hint = (
+                "--smaller (smaller=True) says that they are, --larger (larger=True) that larger "
+                "ones are"
             )
+            got = f"scores called {listed(table.measures)}"
+            raise wrong("to be told whether smaller scores are better", got, hint)
         return "smaller" if table.smaller else "larger"
 
     def levels(self, num_options: int) -> Levels:

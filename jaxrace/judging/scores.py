@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
-from jaxrace.judging.in_memory import counted, failure, in_memory, is_read, wrong
+from jaxrace.judging.in_memory import counted, in_memory, is_read, wrong
 from jaxrace.tables import Scores, read_scores
 from jaxrace.tables.asked import Failed, asked_for
-from jaxrace.tables.failures import HINT
+from jaxrace.tables.failures import EXPECTED, HINT
 from jaxrace.tables.frames import paired
 from jaxrace.tables.heads import names_task, names_times
 from jaxrace.tables.refusals import identifier
 
 # Of a table; larger ones take minutes.
-MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
+_MOST_OPTIONS, _MOST_SCORES = 5_000, 5_000_000
 
 _LEAST_SPREAD = 2.0**-40  # of scores, in their range; rounding is 2**-53
 
@@ -61,19 +61,18 @@ class Table(Scores):
         )
 
     def with_worst(self, worst: float | None, smaller: bool) -> "Table":
-        """The same with the worst score for runs that failed, which is known only now.
+        """The same with ``worst``, or else the last of all floats, for runs that failed.
 
-        It is ``worst``, if there is one, or else the end of all floats: a file of looks holds
-        these. ValueError if there are infinite scores, and nothing says that they failed.
+        ValueError if there are infinite scores, and nothing says that they failed.
         """
         odd = [column.dtype.kind == "f" and np.isinf(column).any() for column in self.values]
         if any(odd) and self.failed != "worst":
-            raise failure(f"inf of {self.names[odd.index(True)]}")
+            raise wrong(EXPECTED, f"inf of {self.names[odd.index(True)]}", HINT)
         if worst is None:
             worst = sys.float_info.max if smaller else -sys.float_info.max
-        columns = zip(self.values, odd, strict=True)
-        values = (np.where(np.isinf(x), worst, x) if is_odd else x for x, is_odd in columns)
-        return dataclasses.replace(self, values=tuple(values))
+        pairs = zip(self.values, odd, strict=True)
+        values = tuple(np.where(np.isinf(x), worst, x) if is_odd else x for x, is_odd in pairs)
+        return dataclasses.replace(self, values=values)
 
     def where(self, option: int, run: int) -> str:
         """A run in words."""
@@ -104,10 +103,10 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any
     number, names = len(table.names), ", ".join(table.names)
     if number < 2:
         raise wrong("two options or more", names or "none")
-    if number > MOST_OPTIONS:
-        raise wrong(f"at most {MOST_OPTIONS:,} options", f"{number:,}")
-    if (count := sum(map(np.size, table.values))) > MOST_SCORES:
-        raise wrong(f"at most {MOST_SCORES:,} scores", f"{count:,}")
+    count = sum(map(np.size, table.values))
+    for what, most, got in (("options", _MOST_OPTIONS, number), ("scores", _MOST_SCORES, count)):
+        if got > most:
+            raise wrong(f"at most {most:,} {what}", f"{got:,}")
     if len(set(table.names)) < number:
         raise wrong("different names", names)
     if of_numbers:

@@ -16,10 +16,9 @@ _NUDGE, _ROUNDING = 1e-8, 1e-10
 
 
 def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
-    """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly.
+    """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly: all agree on what is tied.
 
-    Everything is computed from these numbers, so that all agree on which pairs are tied. ValueError
-    if it is not square, has fewer than two arms, or an entry that cannot be right.
+    ValueError if it is not square, has fewer than two arms, or an entry that cannot be right.
 
     >>> check_matrix([[0.5, 0.7], [0.2, 0.5]])
     Traceback (most recent call last):
@@ -70,8 +69,7 @@ def von_neumann_winner(matrix: ArrayLike) -> NDArray[np.float64]:
     """A lottery over the arms that wins with at least 1/2 against every arm: [K], sums to 1.
 
     The maximin strategy of the game with payoffs p_ij - 1/2, whose value is 0 (Dudik et al. 2015).
-    There may be several; this is one of them, of arms that no other beats if there are such. All
-    are within the Smith set.
+    Of several this is one, of arms that no other beats if there are such, within the Smith set.
 
     >>> stone_scissors_paper = [[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]
     >>> von_neumann_winner(stone_scissors_paper).round(3).tolist()

@@ -1,8 +1,7 @@
 """Which options are the best by comparisons, by name: the front door. Axes: K options.
 
-Scores are what the model expects against the average other option: of votes the share of wins (a
-tie is half a win), else the margin. Where there are few comparisons they are drawn towards the
-middle. Intervals are approximate, of 95 %, each by itself.
+Scores are what the model expects against the average other option, drawn towards the middle where
+there are few comparisons: the share of wins (a tie is half a win), or the margin.
 """
 
 import dataclasses
@@ -30,11 +29,10 @@ _MANY = 10  # rows that hardly all name the better one first
 _LEVEL = 0.95  # of intervals, each by itself
 # Draws of the qualities, as many as there is room and time for.
 _MOST_DRAWS, _FEWEST_DRAWS, _MOST_NUMBERS = 10_000, 1_000, 2 * 10**6
-# A chance that a comparison changes the selection; and what reads as certain with three digits.
-_UNLIKELY, _SURE = 0.01, 0.9995
-_TOLD = 0.4  # smaller probabilities are true to .1 only, larger ones to .05
+_TOLD, _SURE = 0.4, 0.9995  # probabilities below are true to .1 only; above they read as certain
 _LEAST = 10  # comparisons of an option, before anything is called likely
-_LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
+# Chances that a comparison changes the selection: small ones, and those of the model alone.
+_UNLIKELY, _LEAST_SHOWN = 0.01, 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,13 +157,13 @@ class SelectionOfVotes(Ranking):
                 f"{self.gap.last} is ahead of {self.gap.first}, the first that is not selected, by "
                 f"{self.gap.score:.4g}, 95 % interval {self.gap.low:.4g} to {self.gap.high:.4g}"
             )
-        if self.log_chance is None or self.log_chance < math.log(_UNLIKELY):
-            chance = f"below {_LEAST_SHOWN:g}"
-            if self.log_chance is not None and self.log_chance >= math.log(_LEAST_SHOWN):
-                chance = f"{math.exp(self.log_chance):.1g} at most"
+        chance = 0.0 if self.log_chance is None else math.exp(self.log_chance)
+        if chance < _UNLIKELY:
+            most = f"below {_LEAST_SHOWN:g}"
+            most = f"{chance:.1g} at most" if chance >= _LEAST_SHOWN else most
             lines.append(
                 "none of the comparisons that are proposed is likely to change the selection by "
-                f"itself: the chance is {chance}"
+                f"itself: the chance is {most}"
             )
         return lines
 
@@ -276,7 +274,7 @@ def _answer(
         around = around if is_connected else [None, None]
         times = int(met[option].sum())
         options.append(Ranked(names[option], times, score, *around, selected=place < top))
-    ahead = float(ends[0, last] - ends[0, first])
+    ahead = float(expected[last] - expected[first])
     of_gap = (float(low), float(high)) if is_connected else (None, None)
     pairs, log_chance = advice(rating, top, number, rng)
     proposed = Counter(tuple(sorted(pair, key=ranking.index)) for pair in pairs.tolist())
