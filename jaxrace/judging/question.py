@@ -117,8 +117,8 @@ class Question:
 
     def levels(self, num_options: int) -> Levels:
         """The log e-values that statements need."""
-        has_tolerance = self.tolerance > 0
-        return levels(self.by, num_options, self.top, self.delta, has_tolerance=has_tolerance)
+        is_tolerant = self.tolerance > 0
+        return levels(self.by, num_options, self.top, self.delta, has_tolerance=is_tolerant)
 
     def effect(self, mean: FloatArray) -> FloatArray:
         """A mean of differences in words' units: a win probability, or a difference of scores."""
@@ -149,17 +149,13 @@ def compared(question: Question, table: scores.Table) -> tuple[list[np.ndarray],
         pairs = SharedPairs(values, question.by, bets, question.of, compare, question.gaps)
         return columns, pairs
     values = scores.padded(columns)
-    is_by_mean = question.by == "mean"
+    how = compare or (np.subtract if question.by == "mean" else lambda x, y: np.sign(x - y))
 
     def differences(first: IntArray, second: IntArray, start: IntArray, size: int) -> np.ndarray:
-        x, y = block_values(values, first, second, start, size)
-        if compare is not None:
-            return compare(x, y)
-        return x - y if is_by_mean else np.sign(x - y)
+        return how(*block_values(values, first, second, start, size))
 
-    counts = np.array([len(column) for column in columns])
     bets = independent_bets(level, question.horizon)
-    return columns, BlockPairs(differences, counts, bets, FIRST_BLOCK, BLOCK)
+    return columns, BlockPairs(differences, table.progress, bets, FIRST_BLOCK, BLOCK)
 
 
 def _as_codes(

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,16 +37,13 @@ class Table(Scores):
         """Of each option the runs, or the different tasks that it has run: int [K]."""
         if self.tasks is None:
             return np.array([len(column) for column in self.values])
-        return np.array([there.sum() for there in self._are_run()])
+        return np.array([len(np.unique(tasks)) for tasks in self.tasks])
 
     def in_order(self) -> NDArray[np.int64]:
         """Of each option the shared tasks before the first one that it lacks: int [K]."""
-        return np.array([there.argmin() for there in self._are_run()])
-
-    def _are_run(self) -> Iterator[NDArray[np.bool_]]:
-        """Of each option which shared tasks it has run, and of one more, which it has not."""
-        for tasks in self.tasks or ():
-            yield np.bincount(tasks, minlength=len(self.task_names) + 1) > 0
+        number = len(self.task_names) + 1  # with one that nobody has run
+        there = [np.bincount(tasks, minlength=number) > 0 for tasks in self.tasks or ()]
+        return np.array([of_one.argmin() for of_one in there])
 
     def in_task_order(self, names: Sequence[str]) -> "Table":
         """The same with its shared tasks in this order, which may have more of them."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from jaxrace.judging.rating.model import Rating, chance
+from jaxrace.judging.rating.model import Rating, chance, variance_of
 
 # Exchanges of a selected and another option, the most doubtful: advice is about these.
 _MOST_EXCHANGES = 32
@@ -49,12 +49,11 @@ def advice(
 
 def _spread(rating: Rating, first: int, second: np.ndarray | int) -> np.ndarray:
     """The variance of the next score of a pair, in units of a quality, [...]."""
-    own, between = np.diagonal(rating.covariance), rating.covariance[first, second]
     noise = np.full(np.shape(second), rating.noise)
     if rating.kind == "win":
         share = chance(rating.qualities[first] - rating.qualities[second])
         noise = noise / np.maximum(share * (1 - share), np.finfo(float).tiny)
-    return noise + own[first] + own[second] - 2 * between
+    return noise + variance_of(rating.covariance, first, second)
 
 
 def _step_of(rating: Rating, first: int, second: int) -> np.ndarray:
@@ -81,8 +80,8 @@ def _exchanges(rating: Rating, top: int) -> tuple[np.ndarray, np.ndarray, np.nda
     """The selected and the other options of the most doubtful exchanges, and their gaps: [m]."""
     order = np.argsort(-rating.qualities, kind="stable")
     first, second = (x.ravel() for x in np.meshgrid(order[:top], order[top:], indexing="ij"))
-    own, gaps = np.diag(rating.covariance), rating.qualities[first] - rating.qualities[second]
-    spread = own[first] + own[second] - 2 * rating.covariance[first, second]
+    gaps = rating.qualities[first] - rating.qualities[second]
+    spread = variance_of(rating.covariance, first, second)
     doubtful = np.argsort(gaps / np.sqrt(spread), kind="stable")[:_MOST_EXCHANGES]
     return first[doubtful], second[doubtful], gaps[doubtful]
 

@@ -10,7 +10,7 @@ Gaussian approximation revisited"). Axes: K options, P pairs that have met, T va
 import functools
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,11 +43,6 @@ class Pairs(NamedTuple):
         """By how much the first is better, [P]."""
         return qualities[self.first] - qualities[self.second]
 
-    def variances(self, covariance: np.ndarray) -> np.ndarray:
-        """Those of the differences, [P]."""
-        own = np.diagonal(covariance)
-        return own[self.first] + own[self.second] - 2 * covariance[self.first, self.second]
-
     def slopes(self, numbers: np.ndarray) -> np.ndarray:
         """Of numbers [P] what is for an option less what is against it, [K]."""
         size = self.size
@@ -74,6 +69,12 @@ class Pairs(NamedTuple):
         found = np.zeros((self.size, self.size), np.int64)
         found[self.first, self.second] = found[self.second, self.first] = self.counts
         return found
+
+
+def variance_of(covariance: np.ndarray, first: Any, second: Any) -> np.ndarray:
+    """The variance of the differences of options, [...]."""
+    own = np.diagonal(covariance)
+    return own[first] + own[second] - 2 * covariance[first, second]
 
 
 def pairs_of(votes: Votes) -> Pairs:
@@ -156,18 +157,17 @@ def chance(differences: np.ndarray) -> np.ndarray:
 
 def rate(votes: Votes) -> Rating:
     """What comparisons say of the qualities."""
-    pairs, dispersion = pairs_of(votes), 1.0
-    if votes.kind == "win" and pairs.size >= _KNOWN:
+    pairs, kind, dispersion = pairs_of(votes), votes.kind, 1.0
+    if kind == "win" and pairs.size >= _KNOWN:
         return _of_many_wins(pairs)
-    is_win = votes.kind == "win"
-    fit = functools.partial(_of_wins, pairs) if is_win else _of_margins(pairs)
-    rating = _rated(votes.kind, pairs, fit(dispersion), dispersion)
+    fit = functools.partial(_of_wins, pairs) if kind == "win" else _of_margins(pairs)
+    rating = _rated(kind, pairs, fit(dispersion), dispersion)
     for _ in range(2):  # it hardly changes after the first
         before, noise = dispersion, rating.noise / dispersion
-        dispersion = _dispersion(votes.kind, pairs, rating.qualities, noise)
+        dispersion = _dispersion(kind, pairs, rating.qualities, noise)
         if abs(dispersion - before) <= 0.01 * before:
             break
-        rating = _rated(votes.kind, pairs, fit(dispersion), dispersion)
+        rating = _rated(kind, pairs, fit(dispersion), dispersion)
     return rating
 
 
@@ -259,7 +259,7 @@ def _of_many_wins(pairs: Pairs) -> Rating:
 
 def _flatter(pairs: Pairs, covariance: np.ndarray) -> np.ndarray:
     """What E chance(N(m, v)) has before m, nearly: 1 / sqrt(1 + pi v / 8), [P]."""
-    return 1 / np.sqrt(1 + np.pi / 8 * pairs.variances(covariance))
+    return 1 / np.sqrt(1 + np.pi / 8 * variance_of(covariance, pairs.first, pairs.second))
 
 
 def _slopes(
