@@ -7,7 +7,7 @@ import math
 import textwrap
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -63,13 +63,13 @@ class Answer:
         """The answer in a line."""
         raise NotImplementedError
 
-    def meaning(self) -> str:
-        """What the headline says, and how sure it is."""
-        return "; ".join(self.meanings())
-
     def meanings(self) -> list[str]:
-        """The same, in lines."""
-        return self.meaning().split("; ")
+        """What the headline says, and how sure it is, in lines."""
+        raise NotImplementedError
+
+    def meaning(self) -> str:
+        """The same in one line."""
+        return "; ".join(self.meanings())
 
     def tables(self) -> list[Shown]:
         """What is shown below it."""
@@ -80,18 +80,12 @@ class Answer:
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, of what JSON knows; infinity and NaN are None."""
+        """All fields, for JSON; infinity and NaN are None."""
         also = {name: getattr(self, name) for name in self.ALSO}
         return finite(dataclasses.asdict(self) | also)  # pyright: ignore[reportArgumentType]
 
     def to_frame(self, which: str | None = None) -> Any:
-        """One kind of its rows, by default the first, as a frame of polars, or else of pandas.
-
-        >>> import jaxrace
-        >>> result = jaxrace.race({"a": [3.0, 4.0, 3.5], "b": [1.0, 2.0, 1.5]})
-        >>> result.to_frame()["name"].to_list()
-        ['a', 'b']
-        """
+        """One kind of its rows, by default the first, as a frame of polars, or else of pandas."""
         which = next(iter(self.ROWS)) if which is None else which
         if which not in self.ROWS:
             raise ValueError(f"which: expected one of {', '.join(self.ROWS)}, got {which!r}")
@@ -124,17 +118,6 @@ class Ranking(Answer):
     top: int  # kappa
     options: tuple[Any, ...]  # with a name each, best first
 
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Self:
-        """The same again, of what ``to_dict`` gives."""
-        given: dict[str, Any] = {}
-        for field in dataclasses.fields(cls):  # pyright: ignore[reportArgumentType]
-            value, kind = found[field.name], cls.ROWS.get(field.name)
-            if kind is not None:
-                value = tuple(kind(**row) for row in value)
-            given[field.name] = tuple(value) if field.name == "notes" else value
-        return cls(**given)
-
     @property
     def names(self) -> list[str]:
         """All options, best first."""
@@ -153,10 +136,7 @@ class Ranking(Answer):
 def panels(
     title: str, rows: int, widths: Sequence[int], names: Sequence[str] = (), beside: int = 1
 ) -> tuple["Figure", Sequence["Axes"]]:
-    """A figure with a panel for each width, for so many rows from the top, and its panels.
-
-    It has room for so many long ones of ``names`` beside each other.
-    """
+    """A figure and its panels, one for each width, with room for ``beside`` long names in a row."""
     from matplotlib.figure import Figure  # late: it is slow to import
 
     letters = min(max(map(len, names), default=0), _LONGEST)
@@ -184,34 +164,25 @@ def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
 
     >>> labels(["a", "lr=0.001,batch=256,seed=1", "lr=0.001,batch=256,seed=2"], 15)
     ['a', 'lr=0.00...seed=1', 'lr=0.00...seed=2']
-    >>> labels(["a long name 1 of a run", "a long name 2 of a run"], 15)
-    ['a long name 1 of a run', 'a long name 2 of a run']
     """
     names, half = [*map(shown, names)], most // 2
     cut = [name if len(name) <= most else f"{name[:half]}...{name[-half + 1 :]}" for name in names]
     if len(set(cut)) < len(set(names)) and most < _LONGEST:
         return labels(names, most + 5)
     counts = Counter(cut)
-    found = [
-        f"{label} ({place})" if counts[label] > 1 and label != name else label
-        for place, (name, label) in enumerate(zip(names, cut, strict=True), 1)
-    ]
-    return [*map(_verbatim, found)]
+    for place, (name, label) in enumerate(zip(names, cut, strict=True)):
+        if counts[label] > 1 and label != name:
+            cut[place] = f"{label} ({place + 1})"
+    return [*map(_verbatim, cut)]
 
 
 def first_of(shown: Sequence[Any], count: int) -> str:
-    """What the title of a panel adds where it shows some of so many rows.
-
-    >>> first_of("abc", 3), first_of("abc", 40)
-    ('', ': the first 3 of 40')
-    """
+    """What the title of a panel adds where it shows some of so many rows."""
     return "" if len(shown) == count else f": the first {len(shown):,} of {count:,}"
 
 
 def shown(text: str) -> str:
-    r"""A text with what is no letter, digit, sign or space as an escape sequence.
-
-    Names are not ours, and nothing in them may tell a terminal, a page or a figure what to do.
+    r"""A text without control characters: nothing in it commands a terminal, a page or a figure.
 
     >>> print(shown("a\x1b[31m\nb"))
     a\x1b[31m\nb
@@ -228,17 +199,12 @@ def _verbatim(text: str) -> str:
 def draw_heat(panel: "Axes", means: np.ndarray) -> None:
     """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank."""
     image = panel.imshow(means, aspect="auto", origin="lower", cmap="viridis")
-    low, high = image.get_clim()
+    middle, size = sum(image.get_clim()) / 2, min(8, 110 / means.shape[1])
     for row, column in np.argwhere(np.isfinite(means)):
         mean = means[row, column]
-        dark = mean < (low + high) / 2
-        panel.text(
-            *(column, row, f"{mean:.3g}"),
-            ha="center",
-            va="center",
-            fontsize=min(8, 110 / means.shape[1]),
-            color="white" if dark else "black",
-        )
+        colour = "white" if mean < middle else "black"
+        at = column, row, f"{mean:.3g}"
+        panel.text(*at, ha="center", va="center", fontsize=size, color=colour)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -270,11 +236,10 @@ def _aligned(table: Shown) -> list[str]:
 
 
 def _html_table(table: Shown) -> str:
-    def line(tag: str, cells: list[str]) -> str:
-        found = "".join(f"<{tag}>{html.escape(shown(cell))}</{tag}>" for cell in cells)
-        return f"<tr>{found}</tr>"
+    def tagged(tag: str, texts: Iterable[str]) -> str:
+        return "".join(f"<{tag}>{html.escape(shown(text))}</{tag}>" for text in texts)
 
-    rows = "".join(line("td", row) for row in table.rows)
-    said = [f"... and {table.hidden} more"] if table.hidden else []
-    below = "".join(f"<p>{html.escape(shown(text))}</p>" for text in (*said, *table.below))
-    return f"<table>{line('th', table.heads)}{rows}</table>{below}"
+    rows = "".join(f"<tr>{tagged('td', row)}</tr>" for row in table.rows)
+    more = [f"... and {table.hidden} more"] if table.hidden else []
+    below = tagged("p", (*more, *table.below))
+    return f"<table><tr>{tagged('th', table.heads)}</tr>{rows}</table>{below}"

@@ -24,18 +24,16 @@ import numpy as np
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
-from jaxrace.evidence.independence import REFUSED, WARNED, rises
+from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.scores import Table, by_task, ranks
-from jaxrace.tables.heads import names_clock
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
 _SUMS = (2.0, 8.0, 32.0, 128.0)
 _LEAST_BLOCK, _MOST_BLOCKS = 8, 512
 
-# Tasks of pairs that are looked at: of many options not all pairs.
-_MOST_TASKS = 2_000_000
+_MOST_TASKS = 2_000_000  # of pairs that are looked at: of many options not all pairs
 
 # Copies: so many of each row on average, and how seldom chance makes them so even.
 _LEAST_COPIES, _COPIED = 1.5, 1e-4
@@ -48,8 +46,7 @@ ORDER_BY_LOT = (
     "one look; of=N (--of N) asks about these N tasks"
 )
 
-# Of an outright refusal: so many stretches of tasks of one group for each group.
-_FEW_STRETCHES = 4
+_FEW_STRETCHES = 4  # of tasks of one group, for each group: these may be refused outright
 
 
 class _Finding(NamedTuple):
@@ -57,22 +54,10 @@ class _Finding(NamedTuple):
     what: str
 
 
-def require_no_clock(name: str, values: np.ndarray) -> None:
-    """Raise if what is called like a clock, and is sorted, would be raced as an option."""
-    if rises(values) and names_clock(name):
-        raise BadArgument(
-            "runs",
-            "scores of options",
-            f"column {name!r}, which is sorted: a clock or a step? leave it out: --options "
-            "(options=) names the columns of options",
-        )
-
-
 def in_order_by_lot(table: Table, seed: int) -> Table:
     """The tasks in a random order that depends on the seed and their names alone.
 
-    Raises:
-        ValueError: An option lacks a task, or the table is a shorter one several times.
+    ValueError if an option lacks a task, or the table is a shorter one several times.
     """
     assert table.tasks is not None
     number = len(table.task_names)
@@ -86,18 +71,14 @@ def in_order_by_lot(table: Table, seed: int) -> Table:
     repeated = _repeated(by_task(ranks(table.values), table.tasks, number))
     if repeated.log_e >= -math.log(REFUSED):
         raise BadArgument("order_by_lot", "tasks of their own", repeated.what)
-
-    def digest(name: str) -> bytes:
-        return hashlib.sha256(f"{seed}\n{name}".encode()).digest()
-
-    return table.in_task_order(sorted(table.task_names, key=digest))
+    digests = {x: hashlib.sha256(f"{seed}\n{x}".encode()).digest() for x in table.task_names}
+    return table.in_task_order(sorted(table.task_names, key=digests.__getitem__))
 
 
 def doubt_about_copies(values: FloatArray) -> str | None:
     """Why tasks are hardly others: each of many rows [K, T, R] about equally often, in any order.
 
-    Multiplicities vary less than those of a law with equal atoms, of which some may not have
-    occurred: a chi-square with their variance, by Chernoff's bound.
+    A chi-square test: multiplicities vary less than those of any equal atoms (Chernoff's bound).
     """
     if values.shape[1] < 2:
         return None
@@ -121,11 +102,8 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
     """Why tasks are hardly alike, or hardly in an order by lot.
 
     Tasks in an order by lot are refused with a probability of at most 1e-6, and doubted with one of
-    at most .01, at each call.
-
-    Raises:
-        ValueError: They are certainly not; or groups of tasks that the table names come one after
-            the other.
+    at most .01, at each call. Refused, by a ValueError, are also groups one after the other that
+    the table names.
     """
     is_list, number = pairs.num_tasks is not None, pairs.values.shape[1]
     groups = table.groups or tuple(map(_prefix, table.task_names))
@@ -140,19 +118,18 @@ def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
         raise _wrong(said, is_list)
     named = np.append(starts, number) if in_blocks else None
     worst = _worst(table, pairs, named)
-    if worst.log_e >= -math.log(REFUSED):
-        raise _wrong(f"{worst.what}; {_odds(REFUSED)}", is_list)
-    if worst.log_e >= -math.log(WARNED):
-        return str(_wrong(f"{worst.what}; {_odds(WARNED)}", is_list))
-    return str(_wrong(said, is_list)) if in_blocks and few else None
+    level = REFUSED if worst.log_e >= -math.log(REFUSED) else WARNED
+    if worst.log_e < -math.log(level):
+        return str(_wrong(said, is_list)) if in_blocks and few else None
+    odds = f"in an order by lot that is so less than once in {1 / level:,.0f} tries"
+    doubt = _wrong(f"{worst.what}; {odds}", is_list)
+    if level == REFUSED:
+        raise doubt
+    return str(doubt)
 
 
 def pooled(groups: tuple[str, ...]) -> str:
-    """Groups with their numbers of tasks, in words.
-
-    >>> pooled(("mmlu", "mmlu", "gsm8k"))
-    'mmlu 2, gsm8k 1'
-    """
+    """Groups with their numbers of tasks, in words."""
     return listed([f"{name} {count:,}" for name, count in Counter(groups).items()])
 
 
@@ -166,19 +143,14 @@ def _wrong(got: str, is_list: bool) -> BadArgument:
     return BadArgument("tasks", expected, got, hint)
 
 
-def _odds(level: float) -> str:
-    return f"in an order by lot that is so less than once in {1 / level:,.0f} tries"
-
-
 def _prefix(task: str) -> str:
     """The name of a task without its number, and without parts that are numbers.
 
     >>> [_prefix(task) for task in ("mmlu_anatomy 17", "gsm8k/12", "17", "2024-01-31", "fold3")]
     ['mmlu_anatomy', 'gsm8k', '', '', 'fold']
     """
-    parts = re.split(r"([^0-9A-Za-z]+)", re.sub(r"\d+$", "", task))
-    kept = [part for part in parts if not part.isdigit()]
-    return "".join(kept).strip(" _/:.#-")
+    number = r"(?<![0-9A-Za-z])\d+(?![0-9A-Za-z])|\d+$"
+    return re.sub(number, "", task).strip(" _/:.#-")
 
 
 def _chance_of_stretches(counts: IntArray, number: int) -> float:
@@ -201,7 +173,11 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
     series = [("is better", np.sign(np.nan_to_num(differences)))]
     if pairs.compare is None and differences.size:
         differences = dataclasses.replace(pairs, by="mean").differences(first, second)
-        beyond = np.nan_to_num(differences - _medians(differences)[:, None])
+        # The median of each pair's differences that are not 0.
+        usual, has_any = np.zeros((len(differences), 1)), np.nan_to_num(differences).any(1)
+        kept = np.where(differences == 0, np.nan, differences)[has_any]
+        usual[has_any] = np.nanmedian(kept, 1, keepdims=True)
+        beyond = np.nan_to_num(differences - usual)
         series.append(("is better by more than usual", np.sign(beyond)))
     number = pairs.values.shape[1]
     counts = 2 ** np.arange(1, 10)
@@ -225,23 +201,11 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
 
 
 def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntArray, IntArray]:
-    """Each option and the next one, the one after that and so on, as far as there is time.
-
-    Which ones does not depend on scores, so that chance has no more room.
-    """
+    """Each option and the next one, the one after that and so on, whatever the scores, [P] each."""
     most = max(_MOST_TASKS // max(num_tasks * num_values**2, 1), num_options)
     number = np.arange(min(most, num_options * (num_options - 1) // 2))
     first = number % num_options
     return first, (first + 1 + number // num_options) % num_options
-
-
-def _medians(differences: FloatArray) -> FloatArray:
-    """Of the differences of each pair that are not 0: [P]; 0 without any."""
-    has_any = np.nan_to_num(differences).any(1)
-    kept = np.where(differences == 0, np.nan, differences)
-    found = np.zeros(len(kept))
-    found[has_any] = np.nanmedian(kept[has_any], 1)
-    return found
 
 
 def _in_blocks(signs: FloatArray, cut: IntArray) -> list[IntArray]:
@@ -252,8 +216,8 @@ def _in_blocks(signs: FloatArray, cut: IntArray) -> list[IntArray]:
 def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
     """ln e, a mean over ``_SUMS``, of the tasks [P, G] that are decided, and won: [P].
 
-    Q is that of arrangements with m wins. So it is divided by what all of these have together, or
-    by more: no number of wins of all is likelier than the likeliest one of the largest block.
+    Q is divided by a bound on the chance of m wins: no number of wins of all is likelier than the
+    likeliest one of the largest block.
     """
     n, m = decided.sum(1), won.sum(1)
     share = (m + 0.5) / (n + 1)
@@ -264,16 +228,11 @@ def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
         whole = log_beta(a, b)
         with np.errstate(divide="ignore", invalid="ignore"):
             mode = np.nan_to_num((largest + 1) * (a - 1) / (total - 2)).clip(0, largest)
-        likeliest = np.max(
-            [
-                log_choose(largest, k) + log_beta(a + k, b + largest - k) - whole
-                for k in (0 * largest, np.floor(mode), largest)
-            ],
-            axis=0,
-        )
+        k = np.stack([0 * largest, np.floor(mode), largest])
+        likeliest = log_choose(largest, k) + log_beta(a + k, b + largest - k) - whole
         a, b = a[:, None], b[:, None]
         log_q = (log_beta(a + won, b + decided - won) - whole[:, None]).sum(1)
-        found.append(log_choose(n, m) + log_q - np.minimum(likeliest, 0))
+        found.append(log_choose(n, m) + log_q - np.minimum(likeliest.max(0), 0))
     return np.logaddexp.reduce(found) - math.log(len(_SUMS))
 
 
@@ -285,8 +244,7 @@ def _rows(values: FloatArray) -> FloatArray:
 def _repeated(values: FloatArray) -> _Finding:
     """Is the table a shorter one r times, as a whole or row by row?
 
-    Then it is settled by T / r rows: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders of
-    n_1, n_2, ... equal rows are so, in two ways, for any r.
+    T / r rows settle it: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders, in two ways.
     """
     if values.shape[1] >= 2:
         rows = _rows(values)
@@ -309,17 +267,14 @@ def _block_words(
     decided, won = (x[0] for x in _in_blocks(signs[None], cut))
     with np.errstate(invalid="ignore"):
         spread = (won - decided * won.sum() / decided.sum()) / np.sqrt(decided)
-    ends = int(np.nanargmax(spread)), int(np.nanargmin(spread))
-
-    def share_of(block: int) -> str:
+    said = []
+    for block in (int(np.nanargmax(spread)), int(np.nanargmin(spread))):
         start, end = int(cut[block]), int(cut[block + 1])
         whose = set(groups[start:end])
         tasks = whose.pop() if len(whose) == 1 else f"tasks {start + 1:,} to {end:,}"
-        return f"on {won[block] / decided[block]:.2f} of {tasks}"
-
-    said = " and ".join(map(share_of, ends))
+        said.append(f"on {won[block] / decided[block]:.2f} of {tasks}")
     which = f"differences of {name} and {other} that change along their order"
-    return f"{which}: {name} {words} {said}, ties aside"
+    return f"{which}: {name} {words} {' and '.join(said)}, ties aside"
 
 
 def _log_orders(counts: IntArray) -> float:

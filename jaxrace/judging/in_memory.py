@@ -7,7 +7,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,11 +15,14 @@ from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.independence import REFUSED
 from jaxrace.tables import Scores
-from jaxrace.tables.asked import Failed, asked_for
-from jaxrace.tables.failures import HINT, sentinels
-from jaxrace.tables.runs import Runs, scores_of
+from jaxrace.tables.asked import Asked, Failed
+from jaxrace.tables.failures import EXPECTED, HINT, sentinels
+from jaxrace.tables.layout import Wide
+from jaxrace.tables.runs import Runs, groups_of, scores_of
 from jaxrace.tables.scores import columns_of
-from jaxrace.tables.table import visible
+from jaxrace.tables.table import alike, visible
+
+Columns = list[np.ndarray]
 
 
 def wrong(expected: str, got: str, hint: str = "") -> BadArgument:
@@ -27,68 +30,74 @@ def wrong(expected: str, got: str, hint: str = "") -> BadArgument:
     return BadArgument("data", expected, got, f": {hint}" if hint else "")
 
 
-def failure(got: str) -> BadArgument:
-    """An error: nothing says what a run that failed counts as."""
-    return wrong("to be told what a run that failed counts as", got, HINT)
+def counted(failed: Failed) -> float:
+    """The score of a run that failed; NaN if it is dropped."""
+    return {"drop": math.nan, "worst": -math.inf}.get(failed, failed)  # pyright: ignore
 
 
-class Columns(NamedTuple):
-    """Scores in memory, of each option [n_i] or [n_i, R]."""
-
-    names: tuple[str, ...]
-    values: list[np.ndarray]
-    rows: list[str] | None = None  # the task of each row, if it has a name
-    groups: list[str] | None = None  # the group of each row
-    grouped_by: str = ""
-    said: tuple[str, ...] = ()
-
-    def with_failures(self, shared: bool, failed: Failed) -> "Columns":
-        """The same with a score for runs that failed; ValueError if nothing says which.
-
-        These are infinite ones, a -1 among what is never below 0, and among independent runs NaN.
-        """
-        try:
-            found = [column.astype(float) for column in self.values]
-        except (TypeError, ValueError, OverflowError):
-            return self  # what is wrong is said of a table
-        below = None if failed == -1 else sentinels(found, self.names)
-        kept, counts = list(self.values), []
-        for place, (name, column) in enumerate(zip(self.names, found, strict=True)):
-            is_odd = np.isinf(column) if below is None else np.isinf(column) | below[place]
-            if not shared and failed is not None:
-                is_odd |= np.isnan(column)
-            elif not shared and np.isnan(column).any():
-                kept[place] = column  # which is refused, by its place
-            if not is_odd.any():
-                continue
-            if failed is None:
-                raise failure(f"{column[is_odd].flat[0]:g} of {name}")
-            counts.append(f"{name} {int(is_odd.sum()):,}")
-            if failed == "drop":
-                kept[place] = np.where(is_odd, math.nan, column) if shared else column[~is_odd]
-            else:
-                kept[place] = np.where(is_odd, -math.inf if failed == "worst" else failed, column)
-        said = [f"runs that failed ({failed}): {listed(counts)}"] if counts else []
-        return self._replace(values=kept, said=(*self.said, *said))
-
-
-def in_memory(data: Any, of_numbers: bool, asked: Mapping[str, Any]) -> Scores | Columns:
+def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores:
     """Columns by name, each an option or what a reader of files takes it for."""
+    wide = Wide({}, {}, None)
     if isinstance(data, Mapping) and data and all(isinstance(x, Mapping) for x in data.values()):
-        rows = list(dict.fromkeys(task for column in data.values() for task in column))
-        data = {name: [column.get(task) for task in rows] for name, column in data.items()}
-        return Columns(*_columns(data, of_numbers), [*map(str, rows)])
-    names, found = _columns(data, of_numbers)
-    is_plain = of_numbers and len(set(names)) == len(names) and any(map(np.size, found))
-    if not is_plain or not all(map(_are_numbers, found)):
-        return Columns(names, found)
-    by_name = dict(zip(names, found, strict=True))
-    wide = columns_of("data", by_name, asked_for(**asked))
-    if isinstance(wide, Runs):
-        return scores_of(wide)
-    seen = dict(zip(map(visible, names), found, strict=True))
-    kept = [seen[name] for name in wide.found]
-    return Columns(tuple(wide.found), kept, wide.tasks, wide.groups, wide.grouped_by, wide.said)
+        tasks = list(dict.fromkeys(task for column in data.values() for task in column))
+        wide = Wide({}, {}, [*map(str, tasks)])
+        data = {name: [column.get(task) for task in tasks] for name, column in data.items()}
+    names, columns = _columns(data, of_numbers)
+    is_plain = of_numbers and len(set(names)) == len(names) and any(map(np.size, columns))
+    if is_plain and all(map(_are_numbers, columns)):
+        wide = columns_of("data", dict(zip(names, columns, strict=True)), asked)
+        if isinstance(wide, Runs):
+            return scores_of(wide)
+        seen = dict(zip(map(visible, names), columns, strict=True))
+        names, columns = tuple(wide.found), [seen[name] for name in wide.found]
+    expected = "scores [T] or [T, R]" if shared else "scores [n]"
+    for name, column in zip(names, columns, strict=True):
+        if not 1 <= column.ndim <= 1 + shared:
+            raise wrong(f"{expected} of {name}", f"an array {list(column.shape)}")
+    said = list(wide.said)
+    if of_numbers:
+        columns = _with_failures(names, columns, shared, asked.failed, said)
+    about: Any = {"measures": names, "failed": asked.failed}
+    if not (shared or wide.tasks or wide.groups):
+        return Scores(names, tuple(columns), None, (), (*said, *alike("options", names)), **about)
+    said += _axes_of(names, columns)
+    rows = wide.tasks or [str(row + 1) for row in range(max(map(len, columns), default=0))]
+    number = {task: place for place, task in enumerate(dict.fromkeys(rows))}
+    places = np.array([number[task] for task in rows], np.int64)
+    tasks = [np.repeat(places[: len(x)], x.size // max(len(x), 1)) for x in columns]
+    groups, more = groups_of(names, [*number], rows, wide.groups, wide.grouped_by)
+    about |= {"numbered": wide.tasks is None, "groups": groups}
+    values = tuple(map(np.ravel, columns))
+    return Scores(names, values, tuple(tasks), tuple(number), (*said, *more), **about)
+
+
+def _with_failures(
+    names: Sequence[str], columns: Columns, shared: bool, failed: Failed, said: list[str]
+) -> Columns:
+    """The same with a score for runs that failed, or NaN; ValueError if nothing says which.
+
+    Infinite scores failed, a -1 among what is never below 0, and NaN among independent runs.
+    """
+    try:
+        found = [column.astype(float) for column in columns]
+    except (TypeError, ValueError, OverflowError):
+        return columns  # what is wrong is said of a table
+    below = None if failed == -1 else sentinels(found, names)
+    kept, counts = list(columns), []
+    for place, (name, column) in enumerate(zip(names, found, strict=True)):
+        is_odd = np.isinf(column) if below is None else np.isinf(column) | below[place]
+        if not shared and np.isnan(column).any():
+            kept[place] = column  # without a score for NaN it is refused, by its place
+            is_odd |= np.isnan(column) & (failed is not None)
+        if not is_odd.any():
+            continue
+        if failed is None:
+            raise wrong(EXPECTED, f"{column[is_odd].flat[0]:g} of {name}", HINT)
+        counts.append(f"{name} {int(is_odd.sum()):,}")
+        kept[place] = np.where(is_odd, counted(failed), column)
+    if counts:
+        said.append(f"runs that failed ({failed}): {listed(counts)}")
+    return kept
 
 
 def is_read(data: Mapping[Any, Any] | Sequence[Any] | np.ndarray) -> bool:
@@ -98,12 +107,8 @@ def is_read(data: Mapping[Any, Any] | Sequence[Any] | np.ndarray) -> bool:
     found = list(data.values()) if isinstance(data, Mapping) else list(data)
     if found and all(isinstance(one, str | os.PathLike | Mapping) for one in found):
         return True
-    return isinstance(data, Mapping) and any(map(_are_words, found))
-
-
-def _are_words(column: Any) -> bool:
-    cells = column if isinstance(column, list | tuple) else np.atleast_1d(np.asarray(column))
-    return len(cells) > 0 and isinstance(cells[0], str)
+    firsts = [x[:1] if isinstance(x, list | tuple) else np.ravel(x)[:1] for x in found]
+    return isinstance(data, Mapping) and any(isinstance(x, str) for one in firsts for x in one)
 
 
 def _are_numbers(column: np.ndarray) -> bool:
@@ -111,14 +116,12 @@ def _are_numbers(column: np.ndarray) -> bool:
     if column.ndim not in (1, 2):
         return False
     return (column.dtype.kind in "biuf" or not column.size) or all(
-        one is None
-        or isinstance(one, float)
-        or (isinstance(one, int) and abs(one) <= sys.float_info.max)
-        for one in column.flat
+        isinstance(x, float | None) or (isinstance(x, int) and abs(x) <= sys.float_info.max)
+        for x in column.flat
     )
 
 
-def _columns(data: Any, of_numbers: bool) -> tuple[tuple[str, ...], list[np.ndarray]]:
+def _columns(data: Any, of_numbers: bool) -> tuple[tuple[str, ...], Columns]:
     if isinstance(data, Mapping):
         names, found = tuple(map(str, data)), list(data.values())
     elif isinstance(data, np.ndarray | Sequence) and not isinstance(data, str):
@@ -127,12 +130,19 @@ def _columns(data: Any, of_numbers: bool) -> tuple[tuple[str, ...], list[np.ndar
             if data.ndim != 2:
                 got = f"an array {list(data.shape)}"
                 raise wrong("a table with a column for each option", got)
-            found = [_without_end(column) for column in data.T]
+            # NaN at the end fills a column up.
+            ends = np.where(data == data, np.arange(1, len(data) + 1)[:, None], 0).max(0, initial=0)
+            found = [column[:end] for column, end in zip(data.T, ends.tolist(), strict=True)]
         names = tuple(f"option {i}" for i in range(len(found)))
     else:
         raise wrong("scores by name, or an array [n, K]", type(data).__name__)
-    convert = _numbers if of_numbers else _objects
-    return names, [convert(name, runs) for name, runs in zip(names, found, strict=True)]
+    if of_numbers:
+        return names, [*map(_numbers, names, found)]
+    columns = [np.empty(len(runs), object) for runs in found]
+    for column, runs in zip(columns, found, strict=True):
+        for place, outcome in enumerate(runs):  # of any kind, also an array
+            column[place] = outcome
+    return names, columns
 
 
 def _numbers(name: str, runs: Any) -> np.ndarray:
@@ -146,38 +156,16 @@ def _numbers(name: str, runs: Any) -> np.ndarray:
         raise wrong(expected, str(error)) from error
 
 
-def _objects(_: str, runs: Any) -> np.ndarray:
-    """Outcomes of any kind, object [n]."""
-    found = np.empty(len(runs), object)
-    for place, one in enumerate(runs):
-        found[place] = one
-    return found
-
-
-def _without_end(column: np.ndarray) -> np.ndarray:
-    """A column without the NaN that fill it up."""
-    if column.dtype.kind != "f":
-        return column
-    there = np.flatnonzero(~np.isnan(column))
-    return column[: there[-1] + 1] if there.size else column[:0]
-
-
-def axes_of(names: Sequence[str], columns: Sequence[np.ndarray]) -> tuple[str, ...]:
+def _axes_of(names: Sequence[str], columns: Columns) -> list[str]:
     """What is said of the axes of options that have several values on a task.
 
-    Raises:
-        ValueError: Columns certainly differ, and rows do not: tasks are the columns.
-
-    >>> axes_of(["a"], [np.zeros((3, 2))])
-    ('scores [3, 2] of a: 3 tasks, with 2 values on each',)
+    ValueError if columns certainly differ, and rows do not: tasks are the columns.
     """
-    wide = {
-        name: x for name, x in zip(names, columns, strict=True) if x.ndim == 2 and x.shape[1] > 1
-    }
+    wide = [(name, x) for name, x in zip(names, columns, strict=True) if x.shape[1:] > (1,)]
     if not wide:
-        return ()
-    name, (rows, values) = next((name, x.shape) for name, x in wide.items())
-    numbers = [x for x in wide.values() if x.dtype.kind in "biuf"]
+        return []
+    name, (rows, values) = wide[0][0], wide[0][1].shape
+    numbers = [x for _, x in wide if x.dtype.kind in "biuf"]
     if numbers:
         of_columns = np.mean([_evidence_of_unlike(x) for x in numbers])
         if of_columns >= 1 / REFUSED and np.mean([_evidence_of_unlike(x.T) for x in numbers]) < 1:
@@ -186,14 +174,14 @@ def axes_of(names: Sequence[str], columns: Sequence[np.ndarray]) -> tuple[str, .
                 f"[{rows}, {values}] with columns that differ and rows that do not",
                 "where rows are runs and columns are tasks, array.T has the tasks first",
             )
-    return (f"scores [{rows}, {values}] of {name}: {rows:,} tasks, with {values} values on each",)
+    return [f"scores [{rows}, {values}] of {name}: {rows:,} tasks, with {values} values on each"]
 
 
 def _evidence_of_unlike(values: np.ndarray) -> float:
     """An e-value of "the columns are alike", which has a mean of at most 1 if they are.
 
-    In each row either of two columns is then as likely to be the larger one, also given all other
-    pairs of columns that share none with them. A bet on each pair has a beta(1/2, 1/2) of its own.
+    In each row either of two columns is then as likely to be the larger one, whatever other pairs
+    of columns are. A bet on each pair has a beta(1/2, 1/2) of its own.
     """
     log_e = 0.0
     for x, y in zip(values.T[::2], values.T[1::2], strict=False):

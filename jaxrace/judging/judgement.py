@@ -1,8 +1,7 @@
-"""The evidence of a table, what is decided on it, what to run next, and the answer.
+"""The evidence of a table, what is certified, what to run next, and the answer. Axes: K options.
 
 Evidence is a running maximum over the tasks or runs in their order. If they are alike, or in an
-order by lot, what is certain early hardly ever turns. Where it has turned, they are not: the
-certificate is not given, and the table is refuted. Axes: K options.
+order by lot, what is certain early hardly ever turns. Where it has turned, the table is refuted.
 """
 
 import dataclasses
@@ -34,6 +33,9 @@ _LEAST_TASKS, _SHARE = 10, 0.1
 class Judgement(NamedTuple):
     """What the evidence of a table comes to."""
 
+    question: Question
+    table: Table
+    pairs: Pairs
     levels: Levels
     evidence: Evidence
     seen: Seen
@@ -67,9 +69,8 @@ def judgement_on(
         wanted = (decided.leads[:, None] != decided.leads[None, :]) & ~looked_at
         if not wanted.any():
             break
-    is_lost = question.shared and question.gaps == "lost"
     has_some = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress
-    progress = table.in_order() if is_lost else has_some
+    is_lost = question.shared and question.gaps == "lost"
     beats = decision.seen_of(evidence.plain, evidence.mean, level.possible, level.strong)
     perhaps = decision.perhaps_best(beats.over, top)
     served = decided.served
@@ -78,28 +79,30 @@ def judgement_on(
     elif not served.any() and num_options <= _MOST_HELPED:
         none = np.zeros_like(served)
         served = table_decision.who_may_help(seen, none, none, top, is_tolerant=is_tolerant)
-    asked = decision.behind(served, progress)
+    asked = decision.behind(served, table.in_order() if is_lost else has_some)
     if decided.certificate is None:
         asked |= has_some == 0
-    return Judgement(level, evidence, seen, decided, served, asked, *perhaps)
+    about = question, table, pairs
+    return Judgement(*about, level, evidence, seen, decided, served, asked, *perhaps)
 
 
-def next_runs(question: Question, table: Table, pairs: Pairs, asked: BoolArray) -> NextRuns:
+def _next_runs(found: Judgement) -> NextRuns:
     """By name the runs that complete a block, or the next tasks of the common order."""
+    question, table, pairs = found[:3]
     if isinstance(pairs, BlockPairs):
         lacking = pairs.start(pairs.complete() + 1) - pairs.counts
-        return {table.names[option]: int(lacking[option]) for option in np.flatnonzero(asked)}
+        return {table.names[option]: int(lacking[option]) for option in np.flatnonzero(found.asked)}
     assert table.tasks is not None
-    found: dict[str, list[str]] = {}
-    for option in np.flatnonzero(asked):
+    ahead: dict[str, list[str]] = {}
+    for option in np.flatnonzero(found.asked):
         done = set(table.tasks[option].tolist())
         number = max(_LEAST_TASKS, math.ceil(_SHARE * len(done)))
         last = max(done, default=-1) + 1
         end = last + number if question.of is None else min(last + number, question.of)
         begin = 0 if question.gaps == "lost" else last
-        ahead = [task for task in range(begin, end) if task not in done][:number]
-        found[table.names[option]] = [_task(table.task_names, task) for task in ahead]
-    return {name: tasks for name, tasks in found.items() if tasks}
+        tasks = [task for task in range(begin, end) if task not in done][:number]
+        ahead[table.names[option]] = [_task(table.task_names, task) for task in tasks]
+    return {name: tasks for name, tasks in ahead.items() if tasks}
 
 
 def _task(names: Sequence[str], task: int) -> str:
@@ -114,11 +117,9 @@ def _task(names: Sequence[str], task: int) -> str:
     return str((begin if are_counted else 1) + task)
 
 
-def least_further(question: Question, table: Table, pairs: Pairs, found: Judgement) -> int:
-    """Further runs of all options together until the pairs in doubt have a verdict, at best.
-
-    That is if each run goes the way that its pair leans.
-    """
+def _least_further(found: Judgement) -> int:
+    """Further runs of all options until nothing is in doubt, if each goes as its pair leans."""
+    question, table, pairs = found[:3]
     doubtful, over = found.served | found.decided.doubtful, found.seen.over
     first, second = np.nonzero(doubtful)
     if found.decided.certificate is not None or not len(first):
@@ -138,38 +139,55 @@ def least_further(question: Question, table: Table, pairs: Pairs, found: Judgeme
     return int((most - table.progress).sum())
 
 
-def answer(
-    question: Question, table: Table, pairs: Pairs, found: Judgement, notes: list[str]
-) -> RaceOfTable:
+def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
     """What is certain, by name; or that the race is tied, or refuted."""
-    answered, decided = _answer(question, table, pairs, found, notes), found.decided
-    cross = decided.leads[:, None] & ~decided.leads[None, :]
+    question, names, leads = found.question, found.table.names, found.decided.leads
+    answered = _answer(found, notes)
+    cross = leads[:, None] & ~leads[None, :]
     if question.of is not None:
         whole = bool((found.evidence.whole | ~cross).all())
         answered = dataclasses.replace(answered, whole=whole)
         tied = cross & found.evidence.tied
         if not answered.certified and tied.any() and (tied | found.seen.over | ~cross).all():
+            verdicts = dict(zip(names, np.where(leads, "in", "out").tolist(), strict=True))
             which = np.flatnonzero(tied.any(1) | tied.any(0))
-            return _tied(answered, {table.names[option] for option in which})
+            verdicts |= {names[option]: "tied" for option in which}
+            possible = [name for name in answered.names if verdicts[name] != "out"]
+            equal = [name for name in possible if verdicts[name] == "tied"]
+            return _ended(answered, verdicts, possible=possible, tied=equal)
     if answered.whole:
         return answered
-    why = _contradiction(answered, question, table.names, cross, found)
-    if why is not None:
-        verdicts = dict.fromkeys(answered.names, "?")
+    if why := _contradiction(answered, found, cross):
+        nothing = {"certificate": None, "possible": answered.names}
         refuted = f"{why}: it is hardly true that {_assumed(question)}"
-        return _ended(
-            answered, verdicts, certificate=None, possible=answered.names, refuted=refuted
-        )
-    if question.order_by_lot is not None:  # for one look
-        verdicts = {option.name: option.verdict for option in answered.options}
-        return _ended(answered, verdicts, one_look=True)
+        return _ended(answered, dict.fromkeys(names, "?"), **nothing, refuted=refuted)
+    if question.order_by_lot is not None:
+        return _ended(answered, {}, one_look=True)
     return answered
 
 
-def _answer(
-    question: Question, table: Table, pairs: Pairs, found: Judgement, notes: list[str]
-) -> RaceOfTable:
-    names, decided = table.names, found.decided
+def _ended(answered: RaceOfTable, verdicts: dict[str, str], **fields: Any) -> RaceOfTable:
+    """With other verdicts: nothing that could be run would help."""
+    options = tuple(
+        dataclasses.replace(one, verdict=verdicts.get(one.name, one.verdict), next=0)
+        for one in answered.options
+    )
+    fields |= {"options": options, "next_runs": {}, "at_least": 0, "in_doubt": 0}
+    return dataclasses.replace(answered, **fields)
+
+
+def without_guarantee(answered: RaceOfTable) -> RaceOfTable:
+    """The same of runs that may depend on each other: a guess, and nothing that is certain."""
+    options = tuple(dataclasses.replace(one, verdict="?", beats=0) for one in answered.options)
+    nothing = {"certificate": None, "pairs": (), "more_pairs": 0, "at_least": 0}
+    possible = answered.names
+    return dataclasses.replace(
+        answered, **nothing, options=options, possible=possible, is_dependent=True
+    )
+
+
+def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
+    question, table, names, decided = found.question, found.table, found.table.names, found.decided
     is_certified = decided.certificate is not None
     possible = found.is_possible
     if is_certified and not question.tolerance:
@@ -181,7 +199,7 @@ def _answer(
         verdicts[decided.leads] = "good enough" if question.tolerance else "in"
     if question.tolerance or not is_certified:
         verdicts[found.is_sure] = "in"
-    ahead = next_runs(question, table, pairs, found.asked)
+    ahead = _next_runs(found)
     beats = (found.evidence.plain >= found.levels.verdict).sum(1)
     options = []
     for option in decided.ranking:
@@ -190,14 +208,14 @@ def _answer(
             Option(
                 name=names[option],
                 runs=len(table.values[option]),
-                score=_score(question, table.values[option], found, option),
+                score=_score(found, option),
                 beats=int(beats[option]),
                 verdict=str(verdicts[option]),
                 next=number if isinstance(number, int) else len(number),
             )
         )
     kind = "independent" if table.tasks is None else "shared"
-    shown = _pairs(question, table, pairs, found)
+    shown = _pairs(found)
     return RaceOfTable(
         top=question.top,
         delta=question.delta,
@@ -211,28 +229,24 @@ def _answer(
         more_pairs=question.top * (len(names) - question.top) - len(shown),
         confidence=confidence(found.levels.verdict),
         next_runs=ahead,
-        at_least=least_further(question, table, pairs, found),
+        at_least=_least_further(found),
         in_doubt=0 if is_certified else int(found.served.sum()),
         notes=tuple(notes),
         better=question.better(table),
     )
 
 
-def _pairs(question: Question, table: Table, pairs: Pairs, found: Judgement) -> tuple[Pair, ...]:
+def _pairs(found: Judgement) -> tuple[Pair, ...]:
     """The closest pairs across the boundary that have runs in common."""
-    (ranking, top), evidence, names = (
-        (found.decided.ranking, question.top),
-        found.evidence,
-        table.names,
-    )
+    question, names, evidence = found.question, found.table.names, found.evidence
+    ranking, top, level = found.decided.ranking, question.top, found.levels.verdict
     first, second = (x.ravel() for x in np.meshgrid(ranking[:top], ranking[top:], indexing="ij"))
     order = np.argsort(evidence.highest[first, second].round(table_decision.DIGITS), kind="stable")
     order = order[evidence.has_runs[first, second][order]][:_MOST_PAIRS]
     first, second = at = first[order], second[order]
     if not len(first):
         return ()
-    level = found.levels.verdict
-    lows, highs = intervals(pairs, first, second, level, question.null)
+    lows, highs = intervals(found.pairs, first, second, level, question.null)
     over, tied = found.seen.over[at], evidence.tied[at]
     against = (highs <= question.null) & ~over
     verdicts = np.select([tied, over, against], ["equal", "enough", "against"], "")
@@ -244,9 +258,10 @@ def _pairs(question: Question, table: Table, pairs: Pairs, found: Judgement) -> 
     )
 
 
-def _score(question: Question, values: np.ndarray, found: Judgement, option: int) -> float | None:
+def _score(found: Judgement, option: int) -> float | None:
     """The mean score, or by wins the mean of the win probabilities against the others."""
-    if question.by == "mean":
+    if found.question.by == "mean":
+        values = found.table.values[option]
         return float(values.astype(float).mean()) if len(values) else None
     others = len(found.evidence.mean) - 1
     if found.evidence.has_runs[option].sum() < others:
@@ -254,19 +269,13 @@ def _score(question: Question, values: np.ndarray, found: Judgement, option: int
     return float((1 + found.evidence.mean[option].sum() / others) / 2)
 
 
-def _contradiction(
-    answered: RaceOfTable,
-    question: Question,
-    names: tuple[str, ...],
-    cross: BoolArray,
-    found: Judgement,
-) -> str | None:
+def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) -> str | None:
     """What contradicts itself across the boundary, if anything.
 
-    That is a verdict of which the mean of all differences is on the other side; verdicts both
-    ways, which no tolerance explains; or an estimate outside of its own interval, which is there
-    whenever an interval is empty.
+    A verdict against the mean of all differences; verdicts both ways, which no tolerance explains;
+    or an estimate outside of its own interval, as whenever an interval is empty.
     """
+    question, names = found.question, found.table.names
     reached = (found.seen.highest >= found.levels.verdict) & (cross | cross.T)
     early = "was certain at an earlier look at the table, though over all of it"
     for i, j in np.argwhere(reached & (found.seen.mean < question.null)):
@@ -294,36 +303,3 @@ def _assumed(question: Question) -> str:
     if question.order_by_lot is not None:
         return "the tasks are alike; with more tasks, in a table of its own, ask again"
     return f"the tasks are alike; {ORDER_BY_LOT}, once all of them are run"
-
-
-def _tied(found: RaceOfTable, tied: set[str]) -> RaceOfTable:
-    verdicts = {
-        name: "tied" if name in tied else "in" if place < found.top else "out"
-        for place, name in enumerate(found.names)
-    }
-    possible = [name for name, verdict in verdicts.items() if verdict != "out"]
-    return _ended(
-        found, verdicts, possible=possible, tied=[name for name in found.names if name in tied]
-    )
-
-
-def _ended(found: RaceOfTable, verdicts: dict[str, str], **fields: Any) -> RaceOfTable:
-    """Nothing that could be run would help."""
-    fields |= {"next_runs": {}, "at_least": 0, "in_doubt": 0}
-    return _changed(found, verdicts, {"next": 0}, **fields)
-
-
-def without_guarantee(found: RaceOfTable) -> RaceOfTable:
-    """The same of runs that may depend on each other: a guess, and nothing that is certain."""
-    nothing = {"certificate": None, "pairs": (), "more_pairs": 0, "at_least": 0}
-    fields = {**nothing, "possible": found.names, "is_dependent": True}
-    return _changed(found, dict.fromkeys(found.names, "?"), {"beats": 0}, **fields)
-
-
-def _changed(
-    found: RaceOfTable, verdicts: dict[str, str], of_options: dict[str, int], **fields: Any
-) -> RaceOfTable:
-    options = tuple(
-        dataclasses.replace(one, verdict=verdicts[one.name], **of_options) for one in found.options
-    )
-    return dataclasses.replace(found, options=options, **fields)

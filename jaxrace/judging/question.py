@@ -30,14 +30,12 @@ from jaxrace.evidence.levels import (
 from jaxrace.evidence.process import FloatArray, IntArray, Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
+from jaxrace.judging.in_memory import wrong
 from jaxrace.tables.directions import names_smaller
 from jaxrace.tables.table import listed
 
-# Runs in the first block of independent ones, and in every other block.
-FIRST_BLOCK, BLOCK = 5, 5
-
-# Runs of an option that the bets on independent ones are tuned for.
-HORIZON = 300
+FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every other one
+HORIZON = 300  # independent runs of an option that the bets are tuned for
 
 Compare = Callable[[Any, Any], int]
 
@@ -72,9 +70,8 @@ class Question:
         require_number("tolerance", self.tolerance, least=0, below=most)
         require_truth("shared", self.shared)
         require_direction(self.smaller, self.larger)
-        unset = {"of": None, "order_by_lot": None, "gaps": "lost"}
-        for name, nothing in unset.items():
-            if getattr(self, name) != nothing and not self.shared:
+        for name, unset in {"of": None, "order_by_lot": None, "gaps": "lost"}.items():
+            if getattr(self, name) != unset and not self.shared:
                 raise BadArgument(name, "shared tasks (--shared)", "others")
         if self.order_by_lot is not None:
             require_integer("order_by_lot", self.order_by_lot, 0)
@@ -110,18 +107,18 @@ class Question:
         if self.smaller or self.larger:
             return "smaller" if self.smaller else "larger"
         if not table.smaller and table.measures and names_smaller(*table.measures):
-            raise BadArgument(
-                *("data", "to be told whether smaller scores are better"),
-                f"scores called {listed(table.measures)}",
-                ": --smaller (smaller=True) says that they are, --larger (larger=True) that larger "
-                "ones are",
+            hint = (
+                "--smaller (smaller=True) says that they are, --larger (larger=True) that larger "
+                "ones are"
             )
+            got = f"scores called {listed(table.measures)}"
+            raise wrong("to be told whether smaller scores are better", got, hint)
         return "smaller" if table.smaller else "larger"
 
     def levels(self, num_options: int) -> Levels:
         """The log e-values that statements need."""
-        has_tolerance = self.tolerance > 0
-        return levels(self.by, num_options, self.top, self.delta, has_tolerance=has_tolerance)
+        is_tolerant = self.tolerance > 0
+        return levels(self.by, num_options, self.top, self.delta, has_tolerance=is_tolerant)
 
     def effect(self, mean: FloatArray) -> FloatArray:
         """A mean of differences in words' units: a win probability, or a difference of scores."""
@@ -152,17 +149,13 @@ def compared(question: Question, table: scores.Table) -> tuple[list[np.ndarray],
         pairs = SharedPairs(values, question.by, bets, question.of, compare, question.gaps)
         return columns, pairs
     values = scores.padded(columns)
-    is_by_mean = question.by == "mean"
+    how = compare or (np.subtract if question.by == "mean" else lambda x, y: np.sign(x - y))
 
     def differences(first: IntArray, second: IntArray, start: IntArray, size: int) -> np.ndarray:
-        x, y = block_values(values, first, second, start, size)
-        if compare is not None:
-            return compare(x, y)
-        return x - y if is_by_mean else np.sign(x - y)
+        return how(*block_values(values, first, second, start, size))
 
-    counts = np.array([len(column) for column in columns])
     bets = independent_bets(level, question.horizon)
-    return columns, BlockPairs(differences, counts, bets, FIRST_BLOCK, BLOCK)
+    return columns, BlockPairs(differences, table.progress, bets, FIRST_BLOCK, BLOCK)
 
 
 def _as_codes(

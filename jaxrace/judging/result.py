@@ -201,9 +201,9 @@ class RaceOfTable(Ranking):
         return f"NOT CERTIFIED, a guess: {names}"
 
     def meanings(self) -> list[str]:
-        return [self.meaning()]
+        return [self._meaning()]
 
-    def meaning(self) -> str:
+    def _meaning(self) -> str:
         looks = "in this one look" if self.one_look else "at all looks together"
         told = f"wrong with a probability of at most {self.delta:g}, {looks}"
         if self.refuted:
@@ -247,9 +247,6 @@ class RaceOfTable(Ranking):
 
     def tables(self) -> list[Shown]:
         """The options, best first, and the pairs, the closest first: the first 20 of each."""
-        return [self._options(), *([self._pairs()] if self.pairs else [])]
-
-    def _options(self) -> Shown:
         score = "mean" if self.by == "mean" else "wins"
         words = {"in": "best", "out": "no better"} if len(self.options) == 2 else {}
         rows = [
@@ -262,7 +259,8 @@ class RaceOfTable(Ranking):
             for rank, one in enumerate(self.options, 1)
         ]
         ahead = ["run next"] if self.next_runs else []
-        return Shown.first(["", "option", "runs", score, "beats", "verdict", *ahead], rows)
+        heads = ["", "option", "runs", score, "beats", "verdict", *ahead]
+        return [Shown.first(heads, rows), *([self._pairs()] if self.pairs else [])]
 
     def _pairs(self) -> Shown:
         effect = "wins" if self.by == "wins" else "mean better by"
@@ -271,27 +269,27 @@ class RaceOfTable(Ranking):
             [pair.better, pair.worse, f"{pair.estimate:.3g}", self._interval(pair), pair.share]
             for pair in self.pairs
         ]
-        more = f"... and {self.more_pairs:,} more pairs across the boundary"
         intervals = (
             f"each by itself holds with {self._percent}, at all looks together; above "
             f"{self._edge:g} the evidence is enough"
         )
         if self.whole:
             intervals = "known, as all tasks of the list were run"
-        said = (
-            f"intervals: {intervals}",
-            f"{self.better} scores are better; beats: how many others the evidence is enough for"
-            + (", without the tolerance" if self.tolerance else ""),
-        )
-        return Shown(heads, rows, below=((more,) if self.more_pairs else ()) + said)
+        beats = "how many others the evidence is enough for"
+        beats += ", without the tolerance" if self.tolerance else ""
+        more = f"... and {self.more_pairs:,} more pairs across the boundary"
+        said = [more] if self.more_pairs else []
+        said += [f"intervals: {intervals}", f"{self.better} scores are better; beats: {beats}"]
+        return Shown(heads, rows, below=tuple(said))
 
     def _interval(self, pair: Pair) -> str:
         """Its ends, rounded outwards, but past no difference if and only if the pair is decided."""
-        low = outward(pair.low, -1, self._edge if pair.verdict == "enough" else None)
-        high = outward(pair.high, 1, self._edge if pair.verdict == "against" else None)
         if pair.low == pair.high:  # all tasks of the list have been run
             return "known"
-        return f"{low} to {high}"
+        low = outward(pair.low, -1, self._edge if pair.verdict == "enough" else None)
+        return (
+            f"{low} to {outward(pair.high, 1, self._edge if pair.verdict == 'against' else None)}"
+        )
 
 
 def outward(value: float, side: int, past: float | None = None, digits: int = 3) -> str:

@@ -2,9 +2,8 @@
 
 import dataclasses
 import functools
-import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,22 +11,18 @@ from numpy.typing import NDArray
 
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
-from jaxrace.judging.in_memory import Columns, axes_of, failure, in_memory, is_read, wrong
+from jaxrace.judging.in_memory import counted, in_memory, is_read, wrong
 from jaxrace.tables import Scores, read_scores
-from jaxrace.tables.asked import Failed, asked_for, failed_called
-from jaxrace.tables.failures import HINT
+from jaxrace.tables.asked import Failed, asked_for
+from jaxrace.tables.failures import EXPECTED, HINT
 from jaxrace.tables.frames import paired
 from jaxrace.tables.heads import names_task, names_times
 from jaxrace.tables.refusals import identifier
-from jaxrace.tables.runs import groups_of
-from jaxrace.tables.table import alike
 
 # Of a table; larger ones take minutes.
-MOST_OPTIONS, MOST_SCORES = 5_000, 5_000_000
+_MOST_OPTIONS, _MOST_SCORES = 5_000, 5_000_000
 
 _LEAST_SPREAD = 2.0**-40  # of scores, in their range; rounding is 2**-53
-
-NOTHING: Mapping[str, Any] = {}  # said of columns
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,47 +37,39 @@ class Table(Scores):
         """Of each option the runs, or the different tasks that it has run: int [K]."""
         if self.tasks is None:
             return np.array([len(column) for column in self.values])
-        return np.array([there.sum() for there in self._are_run()])
+        return np.array([len(np.unique(tasks)) for tasks in self.tasks])
 
     def in_order(self) -> NDArray[np.int64]:
         """Of each option the shared tasks before the first one that it lacks: int [K]."""
-        return np.array([there.argmin() for there in self._are_run()])
-
-    def _are_run(self) -> Iterator[NDArray[np.bool_]]:
-        """Of each option which shared tasks it has run, and of one more, which it has not."""
-        assert self.tasks is not None
-        for tasks in self.tasks:
-            there = np.zeros(len(self.task_names) + 1, bool)
-            there[tasks] = True
-            yield there
+        number = len(self.task_names) + 1  # with one that nobody has run
+        there = [np.bincount(tasks, minlength=number) > 0 for tasks in self.tasks or ()]
+        return np.array([of_one.argmin() for of_one in there])
 
     def in_task_order(self, names: Sequence[str]) -> "Table":
         """The same with its shared tasks in this order, which may have more of them."""
-        assert self.tasks is not None
         place = {name: number for number, name in enumerate(names)}
         places = np.array([place[name] for name in self.task_names], np.int64)
         groups = dict(zip(self.task_names, self.groups, strict=False))
         return dataclasses.replace(
             self,
             task_names=tuple(names),
-            tasks=tuple(places[tasks] for tasks in self.tasks),
+            tasks=tuple(places[tasks] for tasks in self.tasks or ()),
             groups=tuple(groups.get(name, "") for name in names) if groups else (),
         )
 
     def with_worst(self, worst: float | None, smaller: bool) -> "Table":
-        """The same with the worst score for runs that failed, which is known only now.
+        """The same with ``worst``, or else the last of all floats, for runs that failed.
 
-        It is ``worst``, if there is one, or else the end of all floats: a file of looks holds
-        these. ValueError if there are infinite scores, and nothing says that they failed.
+        ValueError if there are infinite scores, and nothing says that they failed.
         """
         odd = [column.dtype.kind == "f" and np.isinf(column).any() for column in self.values]
         if any(odd) and self.failed != "worst":
-            raise failure(f"inf of {self.names[odd.index(True)]}")
+            raise wrong(EXPECTED, f"inf of {self.names[odd.index(True)]}", HINT)
         if worst is None:
             worst = sys.float_info.max if smaller else -sys.float_info.max
-        columns = zip(self.values, odd, strict=True)
-        values = (np.where(np.isinf(x), worst, x) if is_odd else x for x, is_odd in columns)
-        return dataclasses.replace(self, values=tuple(values))
+        pairs = zip(self.values, odd, strict=True)
+        values = tuple(np.where(np.isinf(x), worst, x) if is_odd else x for x, is_odd in pairs)
+        return dataclasses.replace(self, values=values)
 
     def where(self, option: int, run: int) -> str:
         """A run in words."""
@@ -91,42 +78,32 @@ class Table(Scores):
         return f"{self.names[option]} on task {self.task_names[self.tasks[option][run]]}"
 
 
-def as_table(
-    data: Any, *, shared: bool, of_numbers: bool = True, columns: Mapping[str, Any] = NOTHING
-) -> Table:
+def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any) -> Table:
     """The table of a mapping, a list, an array with a column for each option, or ``Scores``.
 
-    What columns of numbers are, options or tasks, is judged as for a file; ``columns`` are the
-    arguments of ``read_scores`` that say so. Shared tasks of series are paired by their index.
-    Anything else, such as a path, a data frame or rows, is read by ``jaxrace.tables.read_scores``.
+    Columns of numbers are options or tasks, as in a file; ``columns`` are the arguments of
+    ``read_scores`` that say so. That reads anything else, such as paths, data frames or rows.
 
     Independent runs: of each option [n_i]. Shared tasks: of each option [T] or [T, R], NaN where it
-    has not been run. In an array [T, K] or [n, K] NaN fills columns up.
-
-    Raises:
-        ValueError: It is none of these, too large, or has a NaN among independent runs.
+    has not been run. In an array [T, K] or [n, K] NaN fills columns up. ValueError if it is none of
+    these, too large, or has a NaN among independent runs.
     """
-    of_text = ("header", "decimal", "delimiter")
-    asked_for(**{name: value for name, value in columns.items() if name not in of_text})
+    asked = asked_for(**columns)
     is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
     if shared and is_raw and not isinstance(data, np.ndarray):
-        data = paired("data", data)
-    if not isinstance(data, Scores):
-        as_file = not is_raw or (of_numbers and (is_read(data) or bool(columns.get("where"))))
-        data = read_scores(data, **columns) if as_file else in_memory(data, of_numbers, columns)
-    if isinstance(data, Scores):
-        table = _of_scores(data, shared, failed_called(columns.get("failed", data.failed)))
-    else:
-        failed = failed_called(columns.get("failed"))
-        kept = data.with_failures(shared, failed) if of_numbers else data
-        table = _of_columns(kept, shared, failed)
+        data = paired("data", data)  # series, by their index
+    if is_raw and not (of_numbers and (asked.where or is_read(data))):
+        data = in_memory(data, shared, of_numbers, asked)
+    elif not isinstance(data, Scores):
+        data = read_scores(data, **columns)
+    table = _of_scores(data, shared, data.failed if asked.failed is None else asked.failed)
     number, names = len(table.names), ", ".join(table.names)
     if number < 2:
         raise wrong("two options or more", names or "none")
-    if number > MOST_OPTIONS:
-        raise wrong(f"at most {MOST_OPTIONS:,} options", f"{number:,}")
-    if (count := sum(map(np.size, table.values))) > MOST_SCORES:
-        raise wrong(f"at most {MOST_SCORES:,} scores", f"{count:,}")
+    count = sum(map(np.size, table.values))
+    for what, most, got in (("options", _MOST_OPTIONS, number), ("scores", _MOST_SCORES, count)):
+        if got > most:
+            raise wrong(f"at most {most:,} {what}", f"{got:,}")
     if len(set(table.names)) < number:
         raise wrong("different names", names)
     if of_numbers:
@@ -135,61 +112,36 @@ def as_table(
 
 
 def _of_scores(data: Scores, shared: bool, failed: Failed) -> Table:
-    tasks, names = data.tasks, tuple(map(str, data.names))
-    values = tuple(map(np.asarray, data.values))
-    about: dict[str, Any] = vars(data) | {"names": names, "values": values, "failed": failed}
-    made = [np.unique(places) for places in tasks or ()]
-    number = len(np.unique(np.concatenate(made))) if made else 0
-    in_common = number < sum(map(len, made))
-    if not shared:
-        if data.blanks:
-            about["values"] = _with_blanks(names, values, data.blanks, failed)
-        pairs = zip(data.values, made, strict=False)
-        repeat = not data.numbered and any(len(own) < len(x) for x, own in pairs)
-        in_common &= bool(data.groups) or not data.numbered
+    names, values = tuple(map(str, data.names)), tuple(map(np.asarray, data.values))
+    about: dict[str, Any] = vars(data) | {"names": names, "failed": failed}
+    made = [np.unique(tasks) for tasks in data.tasks or ()]
+    in_common = len(np.unique(np.concatenate([*made, []]))) < sum(map(len, made))
+    if shared:
+        if data.tasks is None:
+            hint = "is not called task, seed, fold, question or the like"
+            hint = f"task_column (--task-column) names its column, where it {hint}"
+            raise wrong("the task of each score, for shared tasks", "none", hint)
+        if sum(own.size > 0 for own in made) > 1 and not in_common:
+            hint = (
+                "task_column (--task-column) names the column of what is the same; "
+                "reset_index(drop=True) drops that of a series"
+            )
+            raise wrong("tasks that options have in common", "others for each", hint)
+        there = [_are_there(x) for x in values]
+        pairs = zip(data.tasks, there, strict=True)
+        about["tasks"] = tuple(np.asarray(tasks)[kept] for tasks, kept in pairs)
+        about["task_names"] = tuple(map(str, data.task_names))
+    else:
+        pairs = zip(values, made, strict=False)
+        about["repeat_tasks"] = not data.numbered and any(len(own) < len(x) for x, own in pairs)
+        about["have_tasks_in_common"] = in_common and (bool(data.groups) or not data.numbered)
         about |= {"tasks": None, "task_names": (), "groups": ()}
-        return Table(**about, have_tasks_in_common=in_common, repeat_tasks=repeat)
-    if tasks is None:
-        hint = (
-            "task_column (--task-column) names its column, where it is not called task, seed, "
-            "fold, question or the like"
-        )
-        raise wrong("the task of each score, for shared tasks", "none", hint)
-    if sum(own.size > 0 for own in made) > 1 and not in_common:
-        hint = (
-            "task_column (--task-column) names the column of what is the same; "
-            "reset_index(drop=True) drops that of a series"
-        )
-        raise wrong("tasks that options have in common", "others for each", hint)
-    there = [_are_there(x) for x in values]
-    for name, columns in ("values", values), ("tasks", tasks):
-        about[name] = tuple(np.asarray(x)[kept] for x, kept in zip(columns, there, strict=True))
-    about["task_names"] = tuple(map(str, data.task_names))
+        there = [_are_there(x) | (failed != "drop") for x in values]
+        if failed != "drop" and any(data.blanks):
+            values = _with_blanks(names, values, data.blanks, failed)
+            there = [slice(None) for _ in values]
+    about["values"] = tuple(x[kept] for x, kept in zip(values, there, strict=True))
     return Table(**about)
-
-
-def _of_columns(data: Columns, shared: bool, failed: Failed) -> Table:
-    """Of shared tasks, or of independent runs."""
-    about: Any = {"measures": data.names, "failed": failed}
-    if not shared:
-        about["have_tasks_in_common"] = data.rows is not None or data.groups is not None
-        about["said"] = (*data.said, *alike("options", data.names))
-        return Table(data.names, tuple(data.values), None, (), **about)
-    most = max((len(column) for column in data.values if column.ndim), default=0)
-    rows = data.rows or [str(row + 1) for row in range(most)]
-    places: dict[str, int] = {}
-    place = np.array([places.setdefault(row, len(places)) for row in rows], np.int64)
-    values, tasks = [], []
-    for name, column in zip(data.names, data.values, strict=True):
-        if column.ndim not in (1, 2):
-            raise wrong(f"scores [T] or [T, R] of {name}", f"an array {list(column.shape)}")
-        found = column if column.ndim == 2 else column[:, None]
-        there = _are_there(found)
-        values.append(found[there])
-        tasks.append(place[np.nonzero(there)[0]])
-    groups, said = groups_of(data.names, [*places], rows, data.groups, data.grouped_by)
-    about["said"] = (*data.said, *axes_of(data.names, data.values), *said)
-    return Table(data.names, tuple(values), tuple(tasks), tuple(places), groups=groups, **about)
 
 
 def _with_blanks(
@@ -198,23 +150,18 @@ def _with_blanks(
     blanks: Sequence[Sequence[int]],
     failed: Failed,
 ) -> tuple[np.ndarray, ...]:
-    """Independent runs with the scores of blank cells between them; ValueError without ``failed``.
-
-    ``blanks`` are places in the scores of each option.
-    """
-    if failed is None:
-        counts = [f"{name} {len(x):,}" for name, x in zip(names, blanks, strict=True) if x]
-        hint = (
-            "--failed drop (failed='drop') if there was no run, worst or a number as its score if "
-            "it failed; --shared takes rows for tasks that all options run"
-        )
-        expected = "to be told what blank cells between the runs of an option are"
-        raise wrong(expected, f"some of {listed(counts)}", hint)
-    if failed == "drop":
-        return tuple(values)
-    score = -math.inf if failed == "worst" else failed
-    pairs = zip(values, blanks, strict=True)
-    return tuple(np.insert(x.astype(float), list(places), score) for x, places in pairs)
+    """Independent runs with scores at blank places between them; ValueError without ``failed``."""
+    pairs = [*zip(values, blanks, strict=True)]
+    if failed is not None:
+        score = counted(failed)
+        return tuple(np.insert(x.astype(float), list(places), score) for x, places in pairs)
+    counts = [f"{name} {len(x):,}" for name, x in zip(names, blanks, strict=True) if x]
+    hint = (
+        "--failed drop (failed='drop') if there was no run, worst or a number as its score if "
+        "it failed; --shared takes rows for tasks that all options run"
+    )
+    expected = "to be told what blank cells between the runs of an option are"
+    raise wrong(expected, f"some of {listed(counts)}", hint)
 
 
 def require_options(argument: str, columns: Mapping[str, np.ndarray]) -> None:
@@ -233,13 +180,11 @@ def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
     if rows.dtype.kind == "f":
         return ~np.isnan(rows)
     there = [one is not None and (not isinstance(one, float) or one == one) for one in rows.flat]
-    return np.array(there, bool).reshape(rows.shape)
+    return np.array(there, bool)
 
 
 def _require_numbers(table: Table) -> None:
     for option, (name, column) in enumerate(zip(table.names, table.values, strict=True)):
-        if column.ndim != 1:
-            raise wrong(f"scores [n] of {name}", f"an array {list(column.shape)}")
         is_exact = column.dtype.kind == "O" and all(isinstance(x, int | float) for x in column)
         if column.dtype.kind not in "biuf" and column.size and not is_exact:
             raise wrong(f"numbers as scores of {name}", repr(column[:1].tolist()[0]))

@@ -105,7 +105,7 @@ class Standing(Ranking):
         does = "BEATS" if first.clearly is None else "IS AHEAD OF"
         return f"NOBODY {does} ALL OTHERS; the most, {first.beats} of {others}: {listed(self.best)}"
 
-    def meaning(self) -> str:
+    def meanings(self) -> list[str]:
         """Who is the best in other ways, too."""
         found = [f"Condorcet winner {self.names[0] if self.condorcet else 'none'}"]
         sets = {"copeland": "Copeland winners", "borda": "Borda winners", "smith": "Smith set"}
@@ -114,12 +114,12 @@ class Standing(Ranking):
             found.append(f"{kind} {listed(members)}")
         text = ", ".join(found)
         if self.options[0].clearly is None:
-            return text
+            return [text]
         clear, count = sum(one.clearly or 0 for one in self.options), len(self.options)
-        return (
-            f"by the counts as they are: {text}; who is better is clear for {clear} of "
-            f"{count * (count - 1) // 2} pairs, at {1 - _DELTA:.0%} for all of them together"
-        )
+        pairs = f"{clear} of {count * (count - 1) // 2} pairs"
+        together = f"at {1 - _DELTA:.0%} for all of them together"
+        said = f"who is better is clear for {pairs}, {together}"
+        return [f"by the counts as they are: {text}", said]
 
     def tables(self) -> list[Shown]:
         """The arms, best first, of which the first 20, and pairs that are not clear."""
@@ -134,14 +134,11 @@ class Standing(Ranking):
         ]
         clearly = ["clearly"] if is_counted else []
         heads = ["", "option", "beats", *clearly, "wins", "best mixture"]
-        pairs = [
-            [one.first, one.second, f"{one.won:g}", f"{one.lost:g}"]
-            for one in self.pairs
-            if not one.clear
-        ]
+        unclear = [one for one in self.pairs if not one.clear]
+        pairs = [[one.first, one.second, f"{one.won:g}", f"{one.lost:g}"] for one in unclear]
         below = "above: pairs of which it is not clear who is better"
-        unclear = Shown.first(["option", "other", "won", "lost"], pairs, below)
-        return [Shown.first(heads, rows), *([unclear] if pairs else [])]
+        met = Shown.first(["option", "other", "won", "lost"], pairs, below)
+        return [Shown.first(heads, rows), *([met] if pairs else [])]
 
 
 def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
@@ -178,23 +175,15 @@ def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
         for i, j in itertools.combinations(first.tolist(), 2):
             duels, is_clear = (float(counts[i, j]), float(counts[j, i])), clear[i, j] | clear[j, i]
             pairs.append(Meeting(names[i], names[j], *duels, clear=bool(is_clear)))
-    played = winners.von_neumann_winner(matrix)
     kinds = winners.copeland_winners, winners.borda_winners, winners.smith_set
     sets = [kind(matrix) for kind in kinds]
-    arms = tuple(
-        Arm(
-            names[arm],
-            int(beats[arm]),
-            None if clear is None else int(clear[arm].sum()),
-            round(float(wins[arm]), 6),
-            round(float(played[arm]), 6),
-            *(bool(members[arm]) for members in sets),
-        )
-        for arm in order
-    )
+    numbers = np.stack([wins, winners.von_neumann_winner(matrix)]).round(6)
+    clearly = [None] * len(names) if clear is None else clear.sum(1).tolist()
+    found_of = beats.tolist(), clearly, *numbers.tolist(), *(members.tolist() for members in sets)
+    arms = [Arm(*row) for row in zip(names, *found_of, strict=True)]
     return Standing(
         top=int(sets[0].sum()),
-        options=arms,
+        options=tuple(arms[arm] for arm in order),
         condorcet=winners.condorcet_winner(matrix) is not None,
         shares=matrix[np.ix_(first, first)].astype(float).round(6).tolist(),
         pairs=tuple(pairs),
@@ -206,8 +195,7 @@ def clear_wins(wins: np.ndarray) -> np.ndarray:
     """Is it clear that option i is better than j? bool [K, K], of wins of i against j.
 
     By the bets of a shared table: E_ij = sum_k w_k (1 + lambda_k)^wins (1 - lambda_k)^losses grows
-    above K (K - 1) / delta. If i wins a duel with 1/2 at most, no bet gains on average, whichever
-    duels are made and whenever one looks (Ville). A draw, a half for both, only loses.
+    above K (K - 1) / delta. A draw, a half for both, only loses.
     """
     level = math.log(wins.size - len(wins)) - math.log(_DELTA)
     bets, weights = shared_bets(level)

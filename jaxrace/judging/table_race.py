@@ -4,36 +4,34 @@ import dataclasses
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jaxrace.answers.answer import listed
-from jaxrace.core.validation import require_top, require_truth
+from jaxrace.core.validation import BadArgument, require_top, require_truth
 from jaxrace.evidence.independence import (
     IN_COMMON,
     DependentRunsWarning,
     doubt_about,
     is_too_few,
+    rises,
     sorted_options,
 )
 from jaxrace.evidence.levels import By, Gaps
 from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
-from jaxrace.judging.alike import (
-    doubt_about_copies,
-    doubt_about_order,
-    in_order_by_lot,
-    pooled,
-    require_no_clock,
-)
+from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
 from jaxrace.judging.judgement import answer, judgement_on, without_guarantee
-from jaxrace.judging.looks import Looks
 from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, RaceOfTable
+from jaxrace.runs import files
+from jaxrace.tables.heads import names_clock
 
+_KIND = "looks of jaxrace race"
 _FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
 
 
@@ -125,88 +123,96 @@ def race(
     require_truth("dependent", dependent)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
     told = {name: value for name, value in columns.items() if value not in (None, (), "")}
-    table = _read(question, data, past, told)
+    of_numbers = compare is None
+    table = scores.as_table(data, shared=shared, of_numbers=of_numbers, **told)
+    if of_numbers:
+        is_smaller = question.better(table) == "smaller"
+        table = table.with_worst(high if is_smaller else low, is_smaller)
+    if past is not None:
+        table = past.continued(table)
+    if order_by_lot is not None:
+        table = in_order_by_lot(table, order_by_lot)
+    require_top(top, len(table.names))
     values, pairs = compared(question, table)
-    doubts = _doubts(question, table, values, pairs, dependent)
+    named = dict(zip(table.names, values, strict=True))
+    doubts = _doubts(question, table, named, pairs, dependent)
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
-    notes = _notes(question, table, values, dependent)
+    notes = _notes(question, table)
+    if dependent and not shared:
+        clocks = sorted_options(named)
+        notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
     if not (shared or doubts or dependent) and is_too_few([*map(len, values)]):
         notes.append("whether runs depend on each other can hardly be seen with so few of them")
-    judged = judgement_on(question, table, values, pairs)
-    found = answer(question, table, pairs, judged, notes)
+    found = answer(judgement_on(question, table, values, pairs), notes)
     if past is not None:
         past.remember(table)
     return without_guarantee(found) if doubts or (dependent and not shared) else found
 
 
-def _read(
-    question: Question, data: Any, past: Looks | None, columns: Mapping[str, Any]
-) -> scores.Table:
-    """The table, with scores for runs that failed, and its tasks in their order."""
-    of_numbers = question.compare is None
-    table = scores.as_table(data, shared=question.shared, of_numbers=of_numbers, columns=columns)
-    if of_numbers:
-        is_smaller = question.better(table) == "smaller"
-        worst = question.high if is_smaller else question.low
-        table = table.with_worst(worst, is_smaller)
-    if past is not None:
-        table = past.continued(table)
-    if question.order_by_lot is not None:
-        table = in_order_by_lot(table, question.order_by_lot)
-    require_top(question.top, len(table.names))
-    return table
-
-
 def _doubts(
     question: Question,
     table: scores.Table,
-    columns: Sequence[np.ndarray],
+    runs: Mapping[str, np.ndarray],
     pairs: Pairs,
     dependent: bool,
 ) -> list[str]:
     """Why what is assumed is hardly true; ValueError if it cannot be."""
     if question.compare is None:
-        for name, column in zip(table.names, columns, strict=True):
-            require_no_clock(name, column)
+        for name in [name for name in filter(names_clock, runs) if rises(runs[name])]:
+            hint = "--options (options=) names the columns of options"
+            got = f"column {name!r}, which is sorted: a clock or a step? leave it out: {hint}"
+            raise BadArgument("runs", "scores of options", got)
+    found: list[str | None] = []
     if isinstance(pairs, SharedPairs):
-        return _doubts_about_tasks(question, table, pairs)
-    if dependent or question.compare is not None:
-        return []
-    try:
-        doubt = doubt_about(dict(zip(table.names, columns, strict=True)))
-    except ValueError as error:
-        hint = "--dependent (dependent=True) looks at them, and certifies nothing"
-        raise ValueError(f"{error}; {hint}") from error
-    doubts = [] if doubt is None else [doubt]
-    if table.repeat_tasks:
-        doubts.append(
-            "options have several runs on one task, such as episodes of a seed, which go together: "
-            f"the mean of each task is one run; {IN_COMMON}"
-        )
-    if table.have_tasks_in_common:
-        doubts.append(
-            f"options have tasks in common, such as seeds: {IN_COMMON}; runs that have nothing in "
-            "common need no such column"
-        )
-    return doubts
-
-
-def _doubts_about_tasks(question: Question, table: scores.Table, pairs: SharedPairs) -> list[str]:
-    """Why tasks hardly are independent, alike, or in an order by lot; ValueError if they cannot."""
-    found = [_overlap_of(table) if question.of is None else None]
-    if min(table.progress) != question.of:  # else all were run, in whatever order
-        found.append(doubt_about_copies(pairs.values))
-        if question.order_by_lot is None:
-            found.append(doubt_about_order(table, pairs))
+        found += [_overlap_of(table) if question.of is None else None]
+        if min(table.progress) != question.of:  # else all were run, in whatever order
+            found.append(doubt_about_copies(pairs.values))
+            if question.order_by_lot is None:
+                found.append(doubt_about_order(table, pairs))
+    elif not dependent and question.compare is None:
+        try:
+            found.append(doubt_about(runs))
+        except ValueError as error:
+            hint = "--dependent (dependent=True) looks at them, and certifies nothing"
+            raise ValueError(f"{error}; {hint}") from error
+        if table.repeat_tasks:
+            found.append(
+                "options have several runs on one task, such as episodes of a seed, which go "
+                f"together: the mean of each task is one run; {IN_COMMON}"
+            )
+        if table.have_tasks_in_common:
+            found.append(
+                f"options have tasks in common, such as seeds: {IN_COMMON}; runs that have nothing "
+                "in common need no such column"
+            )
     return [doubt for doubt in found if doubt is not None]
 
 
-def _notes(
-    question: Question, table: scores.Table, columns: Sequence[np.ndarray], dependent: bool
-) -> list[str]:
+def _overlap_of(table: scores.Table) -> str | None:
+    """Why shared tasks that are no list may not be independent: folds of one data set."""
+    columns = re.findall(r"tasks from columns? (.*)", "\n".join(table.said))
+    if not any(map(_FOLDS.search, (" ".join(columns), *table.task_names[:1]))):
+        return None
+    return (
+        "folds of one data set overlap, and are no independent tasks: of=N (--of N) asks about the "
+        "list of all N folds, in an order drawn by lot"
+    )
+
+
+def _notes(question: Question, table: scores.Table) -> list[str]:
     """What a reader should know."""
-    notes = [*table.said, *_gaps_of(table, question.gaps)]
+    notes = list(table.said)
+    last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks or ()]
+    counts = zip(table.names, last, table.progress.tolist(), strict=False)
+    if lacking := [f"{name} {end - count:,}" for name, end, count in counts if end > count]:
+        means = (
+            "each counts as lost until it is run; gaps=skip (--gaps skip) leaves them out, if they "
+            "do not depend on scores and are never filled"
+            if question.gaps == "lost"
+            else "skipped: they must not depend on scores, and must never be filled"
+        )
+        notes.append(f"tasks without a score before the last one: {listed(lacking)}; {means}")
     if question.larger and table.smaller:
         notes.append("larger scores are better, as asked for, not smaller ones")
     if len(set(table.groups)) > 1:
@@ -223,40 +229,7 @@ def _notes(
             "tasks drawn from the same mixture, for one look at this table with one seed, chosen "
             "before"
         )
-    if dependent and not question.shared:
-        clocks = sorted_options(dict(zip(table.names, columns, strict=True)))
-        notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
     return notes
-
-
-def _gaps_of(table: scores.Table, gaps: Gaps) -> list[str]:
-    """What a reader should know about shared tasks that were left out."""
-    if table.tasks is None:
-        return []
-    last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks]
-    counts = zip(table.names, np.array(last) - table.progress, strict=True)
-    lacking = [f"{name} {count:,}" for name, count in counts if count]
-    if not lacking:
-        return []
-    means = (
-        "each counts as lost until it is run; gaps=skip (--gaps skip) leaves them out, if they do "
-        "not depend on scores and are never filled"
-        if gaps == "lost"
-        else "skipped: they must not depend on scores, and must never be filled"
-    )
-    return [f"tasks without a score before the last one: {listed(lacking)}; {means}"]
-
-
-def _overlap_of(table: scores.Table) -> str | None:
-    """Why shared tasks that are no list may not be independent: folds of one data set."""
-    columns = " ".join(re.findall(r"tasks from columns? (.*)", "\n".join(table.said)))
-    names = table.task_names[:1] if table.tasks is not None else ()
-    if not any(_FOLDS.search(text) for text in (columns, *names)):
-        return None
-    return (
-        "folds of one data set overlap, and are no independent tasks: of=N (--of N) asks about the "
-        "list of all N folds, in an order drawn by lot"
-    )
 
 
 def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
@@ -270,3 +243,76 @@ def compare_next(data: Any, top: int = 1, **settings: Any) -> NextRuns:
     {'a': 2}
     """
     return race(data, top, **settings).next_runs
+
+
+class Looks:
+    """The file of the looks at one table; ValueError if it is another, or of another question.
+
+    All looks together have the guarantee because each pair has one sequence of differences, which
+    only grows: no row is moved, no score replaced, no option left out, no setting changed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], question: Mapping[str, Any]) -> None:
+        self._path = Path(path)
+        about = dict(question)
+        if about.pop("compare") is not None:
+            raise BadArgument("looks", "a race of numbers", "one with compare")
+        self._question = about
+        self._found: dict[str, Any] = {}
+        if self._path.exists():
+            try:
+                self._found = files.read_json(path)
+            except (OSError, ValueError) as error:
+                raise ValueError(f"looks: {error}") from error
+            if self._found.get("kind") != _KIND:
+                raise BadArgument("looks", "a file of looks", repr(str(path)))
+        for name, then in self._found.get("question", {}).items():
+            if about[name] != then:
+                hint = "another question needs another file, and a delta of its own"
+                raise self._wrong(f"{name} {then!r}, as before", repr(about[name]), hint)
+
+    def _wrong(self, expected: str, got: str, hint: str = "") -> BadArgument:
+        where = f"{expected} in '{self._path}'"
+        return BadArgument("looks", where, got, f": {hint}" if hint else "")
+
+    def continued(self, table: scores.Table) -> scores.Table:
+        """The table, its shared tasks in their order of before; ValueError if that has changed."""
+        options = self._found.get("options")
+        if options is None:
+            return table
+        if odd := sorted(set(table.names) ^ set(options)):
+            raise self._wrong(f"the options of before, {', '.join(options)}", f"also {odd[0]!r}")
+        if table.tasks is not None:
+            before = dict.fromkeys((*self._found["tasks"], *table.task_names))
+            table = table.in_task_order([*before])
+        now = _runs_of(table)
+        for name, then in options.items():
+            for place, old in then.items():
+                new = now[name].get(place)
+                if new != old:
+                    where = f"run {int(place) + 1}" if table.tasks is None else f"task {place}"
+                    hint = "rows that were there before stay as they are, and new ones go behind"
+                    expected = f"{_said(old)} for {where} of {name}, as before"
+                    raise self._wrong(expected, _said(new), hint)
+        return table
+
+    def remember(self, table: scores.Table) -> None:
+        """Write what has been looked at."""
+        about = {"kind": _KIND, "question": self._question, "tasks": list(table.task_names)}
+        files.write_json(self._path, {**about, "options": _runs_of(table)})
+
+
+def _said(found: list[float] | None) -> str:
+    return "none" if found is None else " and ".join(f"{score:g}" for score in found)
+
+
+def _runs_of(table: scores.Table) -> dict[str, dict[str, list[float]]]:
+    """Of each option its scores by the number of the run, or by task, in their order there."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for option, (name, values) in enumerate(zip(table.names, table.values, strict=True)):
+        called, runs = map(str, range(len(values))), found.setdefault(name, {})
+        if table.tasks is not None:
+            called = (table.task_names[task] for task in table.tasks[option])
+        for place, score in zip(called, values.tolist(), strict=True):
+            runs.setdefault(place, []).append(score)
+    return found

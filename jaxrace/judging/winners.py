@@ -16,10 +16,9 @@ _NUDGE, _ROUNDING = 1e-8, 1e-10
 
 
 def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
-    """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly.
+    """A preference matrix, float32 [K, K], with p_ij + p_ji = 1 exactly: all agree on what is tied.
 
-    Everything is computed from these numbers, so that all agree on which pairs are tied. ValueError
-    if it is not square, has fewer than two arms, or an entry that cannot be right.
+    ValueError if it is not square, has fewer than two arms, or an entry that cannot be right.
 
     >>> check_matrix([[0.5, 0.7], [0.2, 0.5]])
     Traceback (most recent call last):
@@ -34,43 +33,27 @@ def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
 
 
 def condorcet_winner(matrix: ArrayLike) -> int | None:
-    """The arm that beats every other, or None.
-
-    >>> condorcet_winner([[0.5, 0.9], [0.1, 0.5]]), condorcet_winner([[0.5, 0.5], [0.5, 0.5]])
-    (0, None)
-    """
+    """The arm that beats every other, or None."""
     checked = check_matrix(matrix)
     found = np.flatnonzero((checked > 0.5).sum(-1) == len(checked) - 1)
     return int(found[0]) if found.size else None
 
 
 def copeland_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
-    """Those of the largest Copeland score, bool [K].
-
-    >>> copeland_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
-    [True, False]
-    """
+    """Those of the largest Copeland score, bool [K]."""
     wins = (check_matrix(matrix) > 0.5).sum(-1)
     return wins == wins.max()
 
 
 def borda_winners(matrix: ArrayLike) -> NDArray[np.bool_]:
-    """Those of the largest Borda score, up to rounding of the entries to float32, bool [K].
-
-    >>> borda_winners([[0.5, 0.9], [0.1, 0.5]]).tolist()
-    [True, False]
-    """
+    """Those of the largest Borda score, up to rounding of the entries to float32, bool [K]."""
     sums = check_matrix(matrix).astype(np.float64).sum(-1)
     # Entries are off by 2^-25 at most, in both sums.
     return sums >= sums.max() - len(sums) * 2.0**-24
 
 
 def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
-    """The smallest set whose members beat every arm outside of it, bool [K].
-
-    >>> smith_set([[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]).tolist()
-    [True, True, True]
-    """
+    """The smallest set whose members beat every arm outside of it, bool [K]."""
     beats = check_matrix(matrix) > 0.5
     wins = beats.sum(1)
     order = np.argsort(-wins, kind="stable")
@@ -86,8 +69,7 @@ def von_neumann_winner(matrix: ArrayLike) -> NDArray[np.float64]:
     """A lottery over the arms that wins with at least 1/2 against every arm: [K], sums to 1.
 
     The maximin strategy of the game with payoffs p_ij - 1/2, whose value is 0 (Dudik et al. 2015).
-    There may be several; this is one of them, of arms that no other beats if there are such. All
-    are within the Smith set.
+    Of several this is one, of arms that no other beats if there are such, within the Smith set.
 
     >>> stone_scissors_paper = [[0.5, 1.0, 0.0], [0.0, 0.5, 1.0], [1.0, 0.0, 0.5]]
     >>> von_neumann_winner(stone_scissors_paper).round(3).tolist()

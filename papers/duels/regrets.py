@@ -1,7 +1,8 @@
 """How well bandits have done on a matrix, beside what it is like."""
 
 import dataclasses
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from jaxrace.answers.answer import Shown
 from jaxrace.judging.standing import Arm, Meeting, Standing
@@ -34,6 +35,15 @@ class Regrets(Standing):
 
     bandits: tuple[Bandit, ...] = ()
     about: str = ""  # the runs of these
+
+    @classmethod
+    def from_dict(cls, found: Mapping[str, Any]) -> "Regrets":
+        """The same again, of what ``to_dict`` gives."""
+        given: dict[str, Any] = {field.name: found[field.name] for field in dataclasses.fields(cls)}
+        for name, kind in cls.ROWS.items():
+            given[name] = tuple(kind(**row) for row in given[name])
+        given["notes"] = tuple(given["notes"])
+        return cls(**given)
 
     def asked(self) -> str:
         """The question in a line."""

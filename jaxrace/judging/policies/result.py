@@ -181,9 +181,9 @@ class ImprovementOfLog(Answer):
             return f"FOUND: {least}"
         return f"NOTHING BETTER FOUND: {least}, but it is not even estimated to be better; {keep}"
 
-    def meaning(self) -> str:
+    def meanings(self) -> list[str]:
         """What is guaranteed."""
-        return self._refuted or worth(self.summary)
+        return (self._refuted or worth(self.summary)).split("; ")
 
     def tables(self) -> list[Shown]:
         """What the policy does, and what it is worth."""

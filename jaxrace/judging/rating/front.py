@@ -1,15 +1,13 @@
 """Which options are the best by comparisons, by name: the front door. Axes: K options.
 
-Scores are what the model expects against the average other option: of votes the share of wins (a
-tie is half a win), else the margin. Where there are few comparisons they are drawn towards the
-middle. Intervals are approximate, of 95 %, each by itself.
+Scores are what the model expects against the average other option, drawn towards the middle where
+there are few comparisons: the share of wins (a tie is half a win), or the margin.
 """
 
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -31,11 +29,10 @@ _MANY = 10  # rows that hardly all name the better one first
 _LEVEL = 0.95  # of intervals, each by itself
 # Draws of the qualities, as many as there is room and time for.
 _MOST_DRAWS, _FEWEST_DRAWS, _MOST_NUMBERS = 10_000, 1_000, 2 * 10**6
-# A chance that a comparison changes the selection; and what reads as certain with three digits.
-_UNLIKELY, _SURE = 0.01, 0.9995
-_TOLD = 0.4  # smaller probabilities are true to .1 only, larger ones to .05
+_TOLD, _SURE = 0.4, 0.9995  # probabilities below are true to .1 only; above they read as certain
 _LEAST = 10  # comparisons of an option, before anything is called likely
-_LEAST_SHOWN = 1e-9  # smaller chances are those of the model alone
+# Chances that a comparison changes the selection: small ones, and those of the model alone.
+_UNLIKELY, _LEAST_SHOWN = 0.01, 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,16 +87,11 @@ class SelectionOfVotes(Ranking):
     connected: bool  # every two options are, through others if need be
     notes: tuple[str, ...] = ()
 
-    @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Self:
-        return super().from_dict({**found, "gap": Gap(**found["gap"])})
-
     @property
     def sure(self) -> bool:
-        """Is the estimated probability that these are the best 1 - delta or more?
+        """Are these the best with an estimated probability of 1 - delta or more?
 
-        Not before those at the boundary were compared ten times each: fewer may all end alike by
-        chance, and look like results without noise.
+        Not before those at the boundary were compared ten times each: fewer may agree by chance.
         """
         return self.confidence is not None and self.confidence >= 1 - self.delta and not self._few
 
@@ -151,36 +143,32 @@ class SelectionOfVotes(Ranking):
         return f"NOT SURE YET ({wanted} wanted), a guess: {listed(self.best)}"
 
     def meanings(self) -> list[str]:
-        lines = [f"probability that the selection is right: {self._sureness()}"]
+        about = "not known yet: compare options that nothing connects"
+        if self.confidence is not None:
+            about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
+            about = f"below {_TOLD}" if self.confidence < _TOLD else about
+            about += ", an estimate without guarantee"
+        lines = [f"probability that the selection is right: {about}"]
         if self._few:
-            lines.append(
-                f"compared less than {_LEAST} times, too few to be sure: {listed(self._few)}"
-            )
+            few = listed(self._few)
+            lines.append(f"compared less than {_LEAST} times, too few to be sure: {few}")
         if self.gap.low is not None:
             lines.append(
                 f"{self.gap.last} is ahead of {self.gap.first}, the first that is not selected, by "
                 f"{self.gap.score:.4g}, 95 % interval {self.gap.low:.4g} to {self.gap.high:.4g}"
             )
-        if self.log_chance is None or self.log_chance < math.log(_UNLIKELY):
-            chance = f"below {_LEAST_SHOWN:g}"
-            if self.log_chance is not None and self.log_chance >= math.log(_LEAST_SHOWN):
-                chance = f"{math.exp(self.log_chance):.1g} at most"
+        chance = 0.0 if self.log_chance is None else math.exp(self.log_chance)
+        if chance < _UNLIKELY:
+            most = f"below {_LEAST_SHOWN:g}"
+            most = f"{chance:.1g} at most" if chance >= _LEAST_SHOWN else most
             lines.append(
                 "none of the comparisons that are proposed is likely to change the selection by "
-                f"itself: the chance is {chance}"
+                f"itself: the chance is {most}"
             )
         return lines
 
-    def _sureness(self) -> str:
-        if self.confidence is None:
-            return "not known yet: compare options that nothing connects"
-        about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
-        about = f"below {_TOLD}" if self.confidence < _TOLD else about
-        return f"{about}, an estimate without guarantee"
-
     def tables(self) -> list[Shown]:
         """The options, best first, and what to compare next: the first 20 of each."""
-        unit = "wins" if self.reading == "win" else "margin"
         rows = [
             [
                 *(str(place), one.name, f"{one.comparisons:,}", f"{one.score:.4g}"),
@@ -189,15 +177,12 @@ class SelectionOfVotes(Ranking):
             ]
             for place, one in enumerate(self.options, 1)
         ]
-        pairs = [
-            [one.better, one.worse, f"{one.compared:,}", f"{one.times:,}"] for one in self.next
-        ]
-        below = ["intervals are approximate, each by itself"] if self.connected else []
+        unit = "wins" if self.reading == "win" else "margin"
         heads = ["", "option", "compared", unit, "95 % interval", "verdict"]
-        return [
-            Shown.first(heads, rows, *below),
-            Shown.first(["better", "worse", "compared", "next"], pairs),
-        ]
+        below = ["intervals are approximate, each by itself"] if self.connected else []
+        pairs = [[x.better, x.worse, f"{x.compared:,}", f"{x.times:,}"] for x in self.next]
+        ahead = Shown.first(["better", "worse", "compared", "next"], pairs)
+        return [Shown.first(heads, rows, *below), ahead]
 
 
 def select(
@@ -254,9 +239,8 @@ def read_comparisons(
 ) -> Votes:
     """Votes as ``read_votes`` reads them; ValueError for more or larger ones than can be judged."""
     votes = read_votes(source, score=score, argument=argument, **columns)
-    if len(votes.names) > _MOST_OPTIONS:
-        got = f"{len(votes.names):,}"
-        raise BadArgument(argument, f"at most {_MOST_OPTIONS:,} options in all", got)
+    if (count := len(votes.names)) > _MOST_OPTIONS:
+        raise BadArgument(argument, f"at most {_MOST_OPTIONS:,} options in all", f"{count:,}")
     is_large = ~(np.abs(votes.margins) <= _LARGEST_SCORE)
     if is_large.any():
         row = int(np.argmax(is_large))
@@ -290,7 +274,7 @@ def _answer(
         around = around if is_connected else [None, None]
         times = int(met[option].sum())
         options.append(Ranked(names[option], times, score, *around, selected=place < top))
-    ahead = float(ends[0, last] - ends[0, first])
+    ahead = float(expected[last] - expected[first])
     of_gap = (float(low), float(high)) if is_connected else (None, None)
     pairs, log_chance = advice(rating, top, number, rng)
     proposed = Counter(tuple(sorted(pair, key=ranking.index)) for pair in pairs.tolist())
@@ -302,6 +286,7 @@ def _answer(
         )
     if not is_connected:
         notes.append("options that no chain of comparisons connects are in no order yet")
+    proposals = [Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()]
     return SelectionOfVotes(
         top=top,
         delta=delta,
@@ -310,9 +295,7 @@ def _answer(
         options=tuple(options),
         confidence=float(is_right.mean()) if is_connected else None,
         gap=Gap(names[last], names[first], ahead, *of_gap),
-        next=tuple(
-            Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()
-        ),
+        next=tuple(proposals),
         log_chance=log_chance if math.isfinite(log_chance) else None,
         connected=is_connected,
         notes=tuple(notes),

@@ -10,27 +10,22 @@ Gaussian approximation revisited"). Axes: K options, P pairs that have met, T va
 import functools
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jaxrace.tables import Votes
 
-# What tau may be, beforehand: half a Cauchy law of this scale, of log-odds or of the noise of one
-# comparison: next to nothing.
-_SCALE = 3.0
+_SCALE = 3.0  # of tau's prior, half a Cauchy law, in log-odds or the noise of one comparison
 _START, _STEP, _LEAST, _MOST = -0.5, 0.8, -5.0, 6.0  # of ln tau, where its best value is looked for
 _NODES = 0.8 * np.arange(-3, 4)  # in standard deviations of ln tau
 _KNOWN = 400  # so many options tell tau well enough: its best value will do
 _MOST_STEPS = 50  # of a fit
 _NEAR, _CLOSE = 0.01, 1e-4  # log-odds, to which it goes while tau is looked for, and at last
 _SETTLING = 4  # steps with one inverse, where one takes long
-# Up to here many options are looked at: of an sd of 7 log-odds hardly a score is in doubt, and what
-# is known of the qualities is no longer nearly normal.
-_MOST_CERTAIN = 2.0
-# The noise of margins is mixed with one of the mean square of all scores; how much wins disagree
-# with an order is compared with pairs that would not.
-_POOLED, _POOLED_PAIRS = 1.0, 30.0
+_MOST_CERTAIN = 2.0  # the largest ln tau of many options: beyond it no law is nearly normal
+_POOLED = 1.0  # so many margins, of the mean square of all, are mixed with the noise
+_POOLED_PAIRS = 30.0  # so many pairs that agree with an order are mixed with those of wins
 _LEAST_DISPERSION = 0.01
 
 
@@ -48,21 +43,13 @@ class Pairs(NamedTuple):
         """By how much the first is better, [P]."""
         return qualities[self.first] - qualities[self.second]
 
-    def variances(self, covariance: np.ndarray) -> np.ndarray:
-        """Those of the differences, [P]."""
-        own = np.diagonal(covariance)
-        return own[self.first] + own[self.second] - 2 * covariance[self.first, self.second]
-
     def slopes(self, numbers: np.ndarray) -> np.ndarray:
         """Of numbers [P] what is for an option less what is against it, [K]."""
         size = self.size
         return np.bincount(self.first, numbers, size) - np.bincount(self.second, numbers, size)
 
     def laplacian(self, weights: np.ndarray, own: float = 0.0) -> np.ndarray:
-        """The matrix [K, K] whose quadratic form is the weighted sum of squared differences.
-
-        ``own`` is added to its diagonal.
-        """
+        """The matrix [K, K] of the weighted sum of squared differences, plus ``own`` times I."""
         found = np.zeros((self.size, self.size))
         found[self.first, self.second] = found[self.second, self.first] = -weights
         np.fill_diagonal(found, own - found.sum(1))
@@ -70,8 +57,7 @@ class Pairs(NamedTuple):
 
     def is_connected(self) -> bool:
         """Does a chain of comparisons connect every two options?"""
-        met = self.laplacian(np.ones(len(self.first))) != 0
-        reached, ahead = np.zeros((2, self.size), bool)
+        met, (reached, ahead) = self.met() > 0, np.zeros((2, self.size), bool)
         ahead[0] = True
         while ahead.any():
             reached |= ahead
@@ -83,6 +69,12 @@ class Pairs(NamedTuple):
         found = np.zeros((self.size, self.size), np.int64)
         found[self.first, self.second] = found[self.second, self.first] = self.counts
         return found
+
+
+def variance_of(covariance: np.ndarray, first: Any, second: Any) -> np.ndarray:
+    """The variance of the differences of options, [...]."""
+    own = np.diagonal(covariance)
+    return own[first] + own[second] - 2 * covariance[first, second]
 
 
 def pairs_of(votes: Votes) -> Pairs:
@@ -144,10 +136,7 @@ class Rating(NamedTuple):
         return found / (size - 1)
 
     def scores(self) -> tuple[np.ndarray, np.ndarray]:
-        """What an option scores against the average other, [K], and how that moves, [K, K].
-
-        Of wins it is the expected share, in log-odds; its slopes are those by the qualities.
-        """
+        """Scores against the average other, of wins in log-odds: [K]; their slopes, [K, K]."""
         size = len(self.qualities)
         if self.kind == "margin":
             slopes = (np.full((size, size), -1.0) + size * np.eye(size)) / (size - 1)
@@ -168,17 +157,17 @@ def chance(differences: np.ndarray) -> np.ndarray:
 
 def rate(votes: Votes) -> Rating:
     """What comparisons say of the qualities."""
-    pairs, dispersion = pairs_of(votes), 1.0
-    if votes.kind == "win" and pairs.size >= _KNOWN:
+    pairs, kind, dispersion = pairs_of(votes), votes.kind, 1.0
+    if kind == "win" and pairs.size >= _KNOWN:
         return _of_many_wins(pairs)
-    fit = (_of_wins if votes.kind == "win" else _of_margins)(pairs)
-    rating = _rated(votes.kind, pairs, fit(dispersion), dispersion)
+    fit = functools.partial(_of_wins, pairs) if kind == "win" else _of_margins(pairs)
+    rating = _rated(kind, pairs, fit(dispersion), dispersion)
     for _ in range(2):  # it hardly changes after the first
         before, noise = dispersion, rating.noise / dispersion
-        dispersion = _dispersion(votes.kind, pairs, rating.qualities, noise)
+        dispersion = _dispersion(kind, pairs, rating.qualities, noise)
         if abs(dispersion - before) <= 0.01 * before:
             break
-        rating = _rated(votes.kind, pairs, fit(dispersion), dispersion)
+        rating = _rated(kind, pairs, fit(dispersion), dispersion)
     return rating
 
 
@@ -196,10 +185,10 @@ def _rated(kind: str, pairs: Pairs, parts: tuple[Part, ...], dispersion: float) 
 
 
 def _dispersion(kind: str, pairs: Pairs, qualities: np.ndarray, noise: float) -> float:
-    """The variance of a score beside that of the model, of which a margin has ``noise``.
+    """The variance of a score over that of the model, which is ``noise`` for a margin.
 
     Ties and shares are less noisy than coins: E (y - p)^2 = p (1 - p) - E y (1 - y). Pairs that
-    disagree with an order of all, as in a circle, are more so, and what they say together is less.
+    disagree with an order of all, as in a circle, are noisier.
     """
     expected, (counts, means) = pairs.differences(qualities), (pairs.counts, pairs.means)
     variances, own = np.full(len(counts), noise), 1.0
@@ -216,43 +205,36 @@ def _dispersion(kind: str, pairs: Pairs, qualities: np.ndarray, noise: float) ->
     return own * max((square + _POOLED_PAIRS) / (free + _POOLED_PAIRS), 1.0)
 
 
-def _of_wins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
+def _of_wins(pairs: Pairs, dispersion: float) -> tuple[Part, ...]:
     """What is known at some dispersion, by variational steps."""
-    size, means = pairs.size, pairs.means
+    size, counts = pairs.size, pairs.counts / dispersion
+    start = np.zeros(size), np.zeros((size, size))
 
-    def parts(dispersion: float) -> tuple[Part, ...]:
-        counts, start = pairs.counts / dispersion, (np.zeros(size), np.zeros((size, size)))
+    def part(log_tau: float, close: float) -> Part:
+        nonlocal start
+        (mean, covariance), precision, information = start, math.exp(-2 * log_tau), 0.0
+        for number in range(_MOST_STEPS):
+            slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
+            curvature = pairs.laplacian(weights, precision)
+            covariance, information = np.linalg.inv(curvature), np.linalg.slogdet(curvature)[1]
+            step = covariance @ slopes
+            most = float(np.abs(step).max())
+            mean = mean + step * (2 / max(most, 2))
+            if number and most < close:
+                break
+        covariance = (covariance + covariance.T) / 2
+        start = mean, covariance
+        flatter, apart = _flatter(pairs, covariance), pairs.differences(mean)
+        fits = counts * (pairs.means * apart - np.logaddexp(0, flatter * apart) / flatter)
+        around = precision * (mean @ mean + np.trace(covariance))
+        evidence = fits.sum() - (around + information) / 2 - size * log_tau
+        return Part(float(evidence) + _before(log_tau), mean, covariance, math.inf)
 
-        def part(log_tau: float, close: float) -> Part:
-            nonlocal start
-            (mean, covariance), precision, information = start, math.exp(-2 * log_tau), 0.0
-            for number in range(_MOST_STEPS):
-                slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
-                curvature = pairs.laplacian(weights, precision)
-                covariance, information = np.linalg.inv(curvature), np.linalg.slogdet(curvature)[1]
-                step = covariance @ slopes
-                most = float(np.abs(step).max())
-                mean = mean + step * (2 / max(most, 2))
-                if number and most < close:
-                    break
-            covariance = (covariance + covariance.T) / 2
-            start = mean, covariance
-            flatter, apart = _flatter(pairs, covariance), pairs.differences(mean)
-            fits = counts * (means * apart - np.logaddexp(0, flatter * apart) / flatter)
-            around = precision * (mean @ mean + np.trace(covariance))
-            evidence = fits.sum() - (around + information) / 2 - size * log_tau
-            return Part(float(evidence) + _before(log_tau), mean, covariance, math.inf)
-
-        return _parts(lambda at: part(at, _NEAR).evidence, lambda at: part(at, _CLOSE), size)
-
-    return parts
+    return _parts(lambda at: part(at, _NEAR).evidence, lambda at: part(at, _CLOSE), size)
 
 
 def _of_many_wins(pairs: Pairs) -> Rating:
-    """The same at the best values of tau and of the dispersion, which are found on the way.
-
-    An inverse takes long, and does for some steps.
-    """
+    """The same at the best tau and dispersion alone, and several steps with each slow inverse."""
     size, (log_tau, dispersion) = pairs.size, (_START, 1.0)
     mean, covariance = np.zeros(size), np.zeros((size, size))
     for _ in range(_MOST_STEPS):
@@ -277,7 +259,7 @@ def _of_many_wins(pairs: Pairs) -> Rating:
 
 def _flatter(pairs: Pairs, covariance: np.ndarray) -> np.ndarray:
     """What E chance(N(m, v)) has before m, nearly: 1 / sqrt(1 + pi v / 8), [P]."""
-    return 1 / np.sqrt(1 + np.pi / 8 * pairs.variances(covariance))
+    return 1 / np.sqrt(1 + np.pi / 8 * variance_of(covariance, pairs.first, pairs.second))
 
 
 def _slopes(
