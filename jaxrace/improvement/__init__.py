@@ -12,7 +12,6 @@ from jaxrace.improvement.candidates import CandidateSearch as CandidateSearch
 from jaxrace.improvement.daedalus import Daedalus as Daedalus
 from jaxrace.improvement.daedalus import DaedalusRow as DaedalusRow
 from jaxrace.improvement.daedalus import DaedalusState as DaedalusState
-from jaxrace.improvement.daedalus import collect as collect
 from jaxrace.improvement.policies import LinearSoftmax as LinearSoftmax
 from jaxrace.improvement.policies import Mixed as Mixed
 from jaxrace.improvement.policies import MixedPolicy as MixedPolicy

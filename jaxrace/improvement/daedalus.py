@@ -12,10 +12,8 @@ import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
 
-from jaxrace.agents.rollout import PolicyInTask, history
 from jaxrace.core.protocol import pytree, verb
 from jaxrace.core.validation import BadArgument, require_integer, require_keys
-from jaxrace.envs import Environment
 from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import ImprovementParams, PolicyImprovement
 from jaxrace.improvement.weights import (
@@ -261,34 +259,3 @@ class Daedalus:
         is_valid = (self.improvement.returns.includes(known.returns) | ~known.present).all()
         found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))
         return jnp.where(is_valid, found(policies), jnp.nan)
-
-
-def collect(
-    env: Environment, policy: MixedPolicy, key: jax.Array, option: PolicyInTask, count: int
-) -> Trajectories:
-    """Simulate n = ``count`` trajectories of a policy; trajectory i has the key fold_in(key, i).
-
-    Actions are int32 []; the option is a ``MixedWith``, and the parameters of the environment.
-
-    >>> from jaxrace.agents.bases import Cells
-    >>> from jaxrace.envs.gridworld import Gridworld
-    >>> from jaxrace.improvement import LinearSoftmax
-    >>> env, policy = Gridworld(), MixedPolicy(LinearSoftmax(Cells(4, 2), num_actions=4))
-    >>> option = PolicyInTask(policy.example(), env.default_params)
-    >>> collect(env, policy, jax.random.key(0), option, count=5).rewards.shape
-    (5, 10)
-    """
-    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(count, dtype=jnp.uint32))
-    seen = jax.vmap(lambda key: history(env, policy, key, option))(keys)
-    observe = jax.vmap(jax.vmap(lambda state: env.observe(state, option.env_params)))
-    observations = observe(seen.state)
-    chances = policy.probabilities(option.theta, observations)
-    first = jnp.ones((count, 1), bool)
-    return Trajectories(
-        observations=observations,
-        actions=seen.action,
-        probabilities=jnp.take_along_axis(chances, seen.action[..., None], -1)[..., 0],
-        rewards=seen.reward.astype(jnp.float32),
-        taken=jnp.concatenate([first, ~seen.terminal[:, :-1]], 1),
-        behaviour=jnp.zeros(count, jnp.int32),
-    )
