@@ -256,6 +256,6 @@ class Daedalus:
 
     def _worth(self, known: Evidence, policies: Mixed) -> jax.Array:
         """g of every policy; NaN if a return is out of its range, where nothing can be said."""
-        is_valid = (self.improvement.returns.includes(known.returns) | ~known.present).all()
+        is_valid = (self.improvement.returns.includes(known.returns) | ~known.rows.present).all()
         found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))
         return jnp.where(is_valid, found(policies), jnp.nan)

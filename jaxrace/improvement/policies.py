@@ -37,18 +37,13 @@ class LinearSoftmax:
         require_function("basis", self.basis)
         require_integer("num_actions", self.num_actions, 2)
 
-    @property
-    def num_features(self) -> int:
-        """The number p of the basis."""
-        return self.basis.num_features
-
     def example(self) -> np.ndarray:
         """Zeros, float32 [A, p]: the uniform policy."""
-        return np.zeros((self.num_actions, self.num_features), np.float32)
+        return np.zeros((self.num_actions, self.basis.num_features), np.float32)
 
     def require_theta(self, name: str, theta: ArrayLike) -> None:
         """Raise BadArgument unless ``theta`` is [A, p], and finite unless it is traced."""
-        shape = self.num_actions, self.num_features
+        shape = self.num_actions, self.basis.num_features
         if jnp.shape(theta) != shape:
             raise BadArgument(name, f"numbers {[*shape]}", f"{[*jnp.shape(theta)]}")
         if not isinstance(theta, Tracer):

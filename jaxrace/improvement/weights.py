@@ -16,12 +16,7 @@ from jax.typing import ArrayLike
 from jaxrace.agents.bases import Cells
 from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.judging.policies.bounds import Rows
-from jaxrace.judging.policies.trajectories import (
-    NOBODY,
-    ReturnRange,
-    Trajectories,
-    checked,
-)
+from jaxrace.judging.policies.trajectories import NOBODY, ReturnRange, Trajectories, checked
 
 _NEVER = -1e4  # in place of the logarithm of 0: below that of any float32 product
 _EXACT = lax.Precision.HIGHEST  # a GPU would round factors to 10 bits otherwise
@@ -94,14 +89,8 @@ class Evidence(NamedTuple):
     log_behaviour: jax.Array  # float32 [n, T], ln of the probability it was done with
     initial: jax.Array  # float32 [n, T], probability that pi_0 does the same
     returns: jax.Array  # float32 [n], normalised
-    present: jax.Array  # bool [n]
-    behaviour: jax.Array  # int32 [n], who generated them
+    rows: Rows  # which hold a trajectory, and whose
     visits: Visits | None  # of tables, if pi_0 is one
-
-    @property
-    def rows(self) -> Rows:
-        """Which rows hold a trajectory, and whose."""
-        return Rows(self.present, self.behaviour)
 
 
 def evidence(
@@ -129,8 +118,7 @@ def evidence(
         log_behaviour=jnp.log(data.probabilities),
         initial=chance,
         returns=returns.returns(data),
-        present=data.present,
-        behaviour=data.behaviour,
+        rows=Rows(data.present, data.behaviour),
         visits=visits,
     )
 
@@ -175,10 +163,10 @@ def log_weights(policy: Mixed, known: Evidence) -> jax.Array:
 
 def weighted_returns(weights: jax.Array, known: Evidence) -> jax.Array:
     """X_i = R(tau_i) w_i, float32 [n]; 0 in empty rows."""
-    return jnp.where(known.present, known.returns * weights, 0)
+    return jnp.where(known.rows.present, known.returns * weights, 0)
 
 
 def weighted_estimate(weights: jax.Array, known: Evidence) -> jax.Array:
     """g = sum X_i / sum w_i, the weighted estimate of a policy's performance; 0 without weight."""
-    total = jnp.where(known.present, weights, 0).sum()
+    total = jnp.where(known.rows.present, weights, 0).sum()
     return jnp.where(total > 0, weighted_returns(weights, known).sum() / total, 0)

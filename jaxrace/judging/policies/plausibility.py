@@ -101,11 +101,9 @@ class WeightCheck(NamedTuple):
         return self.mean + 3 * self.stderr < 1
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON knows of it."""
-        numbers = {"mean": self.mean, "stderr": self.stderr}
-        found = {name: x if math.isfinite(x) else None for name, x in numbers.items()}
-        said = {"is_refuted": self.is_refuted, "is_low": self.is_low}
-        return found | {"level": WEIGHT_LEVEL} | said
+        """As ``jaxrace improve`` says it."""
+        found = {"mean": self.mean, "stderr": self.stderr, "level": WEIGHT_LEVEL}
+        return found | {"is_refuted": self.is_refuted, "is_low": self.is_low}
 
 
 def check_weights(weights: np.ndarray) -> WeightCheck:
