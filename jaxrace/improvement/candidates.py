@@ -13,8 +13,13 @@ from jax import lax
 
 from jaxrace.core.validation import require_choice, require_integer, require_kind
 from jaxrace.improvement.bounds import LowerBound, Rows, random_order
-from jaxrace.improvement.policies import Mixed
-from jaxrace.improvement.weights import Evidence, log_weights, weighted_estimate, weighted_returns
+from jaxrace.improvement.weights import (
+    Evidence,
+    Mixed,
+    log_weights,
+    weighted_estimate,
+    weighted_returns,
+)
 from jaxrace.judging.policies.candidates import KINDS, MOST_FOLDS, NUM_ALPHAS
 from jaxrace.search.strategies import Strategy
 

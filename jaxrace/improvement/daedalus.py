@@ -14,14 +14,17 @@ from jax.core import Tracer
 
 from jaxrace.core.protocol import pytree, verb
 from jaxrace.core.validation import BadArgument, require_integer, require_keys
-from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import ImprovementParams, PolicyImprovement
 from jaxrace.improvement.weights import (
     Evidence,
+    Mixed,
+    MixedPolicy,
+    MixedWith,
     empty_rows,
     evidence,
     joined,
     log_weights,
+    unmixed,
     weighted_estimate,
 )
 from jaxrace.judging.policies.trajectories import NOBODY, TRAIN_ONE_IN, Trajectories

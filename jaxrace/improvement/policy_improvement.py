@@ -18,9 +18,10 @@ from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument
 from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows, random_order, random_start
 from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
-from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.weights import (
     Evidence,
+    LinearSoftmax,
+    Mixed,
     evidence,
     log_weights,
     weighted_estimate,
