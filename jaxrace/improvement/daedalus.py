@@ -65,17 +65,11 @@ class DaedalusRow(NamedTuple):
 class Daedalus:
     """Repeated policy improvement, as ask and tell; with a semi-safe bound deltas are approximate.
 
-    Attributes:
-        improvement: Finds and tests candidates; if its search is k-fold, then only until the first
-            policy is added.
-        batch_size: beta, at least 20; trajectories per ``tell``, a fifth of which is for training.
-        num_batches: How many there can be.
-        keeps_test: Daedalus2: the test set is kept when a policy is added, and helps to predict
-            which is best. Candidates then depend a little on the data that they are tested on: no
-            bound is safe beyond the first change.
-        spends: Test number k has the error probability delta / (k (k + 1)), so that a safe bound
-            adds any policy below the floor with probability at most delta, which ``keeps_test``
-            precludes. If False, delta holds for each test, as in the paper.
+    With ``keeps_test`` (Daedalus2) the test set is kept when a policy is added, and helps to predict
+    which is best: candidates depend a little on the data that they are tested on, and no bound is
+    safe beyond the first change. With ``spends`` test number k has the error probability
+    delta / (k (k + 1)), so that a safe bound adds any policy below the floor with probability at
+    most delta; else delta holds for each test, as in the paper.
 
     >>> from jaxrace.agents.bases import Fourier
     >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT, trajectories
@@ -89,9 +83,9 @@ class Daedalus:
     True
     """
 
-    improvement: PolicyImprovement
-    batch_size: int
-    num_batches: int
+    improvement: PolicyImprovement  # if its search is k-fold, then until the first one is added
+    batch_size: int  # beta, at least 20; trajectories per ``tell``, a fifth of them for training
+    num_batches: int  # at most
     keeps_test: bool = True
     spends: bool = False
 

@@ -125,11 +125,10 @@ def check_weights(weights: np.ndarray) -> WeightCheck:
 def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
     """Test whether actions were taken more often than the logged probabilities of ``data`` say.
 
-    1{action} / probability has a mean of 1 at most in every step, whatever was before: a gambler as
+    1{action} / probability has a mean of 1 at most in every step, whatever was before. A gambler as
     in ``check_weights`` bets on it step by step, on each action of each behaviour policy in the
-    ``known`` trajectories, which ``data`` do not depend on. Rounding is allowed for, by half a unit
-    of the last digit. The answer is of the action that looks worst; ratio is the mean of
-    1{action} / probability.
+    ``known`` trajectories, which ``data`` do not depend on; half a unit of the last digit is
+    rounding. The answer, with that mean as ratio, is of the action that looks worst.
     """
     size = 1 + max(int(part.actions.max()) for part in (known, data))
     before, done = (  # who took it, and what, as one number
