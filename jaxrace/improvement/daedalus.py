@@ -65,7 +65,7 @@ class DaedalusRow(NamedTuple):
 class Daedalus:
     """Repeated policy improvement, as ask and tell; with a semi-safe bound deltas are approximate.
 
-    With ``keeps_test`` (Daedalus2) the test set is kept when a policy is added, and helps to predict
+    With ``keeps_test`` (Daedalus2) the test set is kept when a policy is added and helps to predict
     which is best: candidates depend a little on the data that they are tested on, and no bound is
     safe beyond the first change. With ``spends`` test number k has the error probability
     delta / (k (k + 1)), so that a safe bound adds any policy below the floor with probability at

@@ -168,7 +168,7 @@ def doubly_robust(
     on these decisions, however wrong it is; the better q, the less it varies. Values may be
     negative and large: only approximate bounds hold for them (t, bca, percentile).
 
-    Of ``chances`` pi(a | x) and ``expected`` q(x, a), [n, A]; actions a_t, of which one of A or more
+    Of ``chances`` pi(a | x) and ``expected`` q(x, a), [n, A]; actions a_t, of which one from A on
     has probability 0 under pi, the probabilities ``logged`` p_t, and rewards r_t, [n].
     """
     chances, expected = np.asarray(chances, np.float64), np.asarray(expected, np.float64)
