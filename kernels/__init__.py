@@ -1,5 +1,6 @@
 """Pure, fused array functions: order relations, win counts, confidence bounds, race rules."""
 
+from jaxrace.kernels.bootstrap import neighbours as neighbours
 from jaxrace.kernels.bootstrap import resampled_sums as resampled_sums
 from jaxrace.kernels.bootstrap import resampling_counts as resampling_counts
 from jaxrace.kernels.bounds import BOUNDS as BOUNDS
@@ -29,7 +30,6 @@ from jaxrace.kernels.mean_bounds import hoeffding_radius as hoeffding_radius
 from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
 from jaxrace.kernels.merging import map_blocks as map_blocks
 from jaxrace.kernels.merging import merge_vmaps as merge_vmaps
-from jaxrace.kernels.order_statistics import neighbours as neighbours
 from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
 from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk

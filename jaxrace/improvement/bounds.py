@@ -72,18 +72,11 @@ class Bootstrap(bounds.Bootstrap):
 _NORMAL = Normal(ndtri, norm.cdf, kernels.neighbours)
 
 
-class Spent(NamedTuple):
-    """The values on which a threshold is chosen, and those that make the bound."""
-
-    places: jax.Array  # int32 [a], n if unused
-    rest: jax.Array  # bool [n]
-
-
 class Thresholds(NamedTuple):
-    """The same for a bound, and for a prediction."""
+    """What chooses the threshold, and what makes the bound: of a bound, and of a prediction."""
 
-    of_bound: Spent
-    of_prediction: Spent
+    places: jax.Array  # int32 [2, a], the values spent; n if unused
+    rest: jax.Array  # bool [2, n]
     order: jax.Array  # int32 [n], of the values in the bound
 
 
@@ -98,35 +91,36 @@ class _Drawn(bounds.WithThreshold):
         share = jnp.maximum(total // bounds.ONE_IN, bounds.LEAST_SPENT)
         room = max(size // bounds.ONE_IN, min(size, bounds.ONE_IN * bounds.LEAST_SPENT))
         places = every_so_many(random_start(start_key, total), order, total, share, room)
-        honest = Spent(places, rows.present.at[places].set(False, mode="drop"))
+        rest = rows.present.at[places].set(False, mode="drop")
         # A prediction guarantees nothing. Where a twentieth of the values is less than two of them,
         # all serve both purposes.
         is_few = total < bounds.ONE_IN * bounds.LEAST_SPENT
         first = jnp.where(jnp.arange(room) < total, order[:room], size)
-        both = Spent(jnp.where(is_few, first, places), jnp.where(is_few, rows.present, honest.rest))
-        return Thresholds(honest, both, jax.random.permutation(bet_key, size))
+        return Thresholds(
+            jnp.stack([places, jnp.where(is_few, first, places)]),
+            jnp.stack([rest, jnp.where(is_few, rows.present, rest)]),
+            jax.random.permutation(bet_key, size),
+        )
 
     def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
-        spent = drawn.of_prediction
-        rest, number = spent.rest.sum(dtype=jnp.float32), number.astype(jnp.float32)
+        rest, number = drawn.rest[1].sum(dtype=jnp.float32), number.astype(jnp.float32)
         left = number * rest / rows.total.astype(jnp.float32)
-        cap = _cap(spent, values, delta, left)
-        return self._capped(False, values, spent.rest, cap, delta, left)
+        cap = _cap(drawn.places[1], values, delta, left)
+        return self._capped(False, values, drawn.rest[1], cap, delta, left)
 
     def bound(self, drawn: Any, values: Array, rows: Rows, delta: Array) -> Array:
-        spent, order = drawn.of_bound, drawn.order
-        left = spent.rest.sum(dtype=jnp.float32)
-        cap = _cap(spent, values, delta, left)
+        rest, order = drawn.rest[0], drawn.order
+        left = rest.sum(dtype=jnp.float32)
+        cap = _cap(drawn.places[0], values, delta, left)
         # Bets follow the order, and the rows of a log may be sorted by anything.
-        return self._capped(True, values[order], spent.rest[order], cap, delta, left).lower
+        return self._capped(True, values[order], rest[order], cap, delta, left).lower
 
     bound_of_one = LowerBound.bound_of_one
 
 
-def _cap(spent: Spent, values: jax.Array, delta: jax.Array, number: jax.Array) -> jax.Array:
+def _cap(places: jax.Array, values: jax.Array, delta: jax.Array, number: jax.Array) -> jax.Array:
     size = values.shape[0]
-    found = values[jnp.minimum(spent.places, size - 1)]
-    return best_cap(found, spent.places < size, delta, number)
+    return best_cap(values[jnp.minimum(places, size - 1)], places < size, delta, number)
 
 
 class Concentration(_Drawn, bounds.Concentration):
@@ -137,16 +131,14 @@ class Betting(_Drawn, bounds.Betting):
     """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe."""
 
 
-# Those of NumPy, by the same names and with the same settings.
-_IN_JAX: dict[type, type] = {
-    bounds.StudentT: StudentT,
-    bounds.Bootstrap: Bootstrap,
-    bounds.Concentration: Concentration,
-    bounds.Betting: Betting,
-    EmpiricalBernstein: EmpiricalBernstein,
-}
-BOUNDS: dict[str, LowerBound] = {
-    name: _IN_JAX[type(one)](**vars(one)) for name, one in bounds.BOUNDS.items()
+BOUNDS: dict[str, LowerBound] = {  # those of NumPy, by the same names
+    "ci": Concentration(),
+    "t": StudentT(),
+    "bca": Bootstrap(),
+    "percentile": Bootstrap(corrected=False),
+    "bernstein": EmpiricalBernstein(),
+    "betting": Betting(),
+    "betting-anytime": Betting(anytime=True),
 }
 
 

@@ -13,8 +13,13 @@ from jax import lax
 
 from jaxrace.core.validation import require_choice, require_integer, require_kind
 from jaxrace.improvement.bounds import LowerBound, Rows, random_order
-from jaxrace.improvement.policies import Mixed
-from jaxrace.improvement.weights import Evidence, log_weights, weighted_estimate, weighted_returns
+from jaxrace.improvement.weights import (
+    Evidence,
+    Mixed,
+    log_weights,
+    weighted_estimate,
+    weighted_returns,
+)
 from jaxrace.judging.policies.candidates import KINDS, MOST_FOLDS, NUM_ALPHAS
 from jaxrace.search.strategies import Strategy
 
@@ -30,18 +35,14 @@ class StrategyParams(NamedTuple):
 class CandidateSearch:
     """How candidates are looked for.
 
-    Attributes:
-        kind: "none" (Algorithm 5), or "k-fold": against overfitting, mixtures with the initial
-            policy in a proportion found by cross-validation (Algorithms 6 and 7).
-        evaluations: Of policies in a search.
-        fold_evaluations: The same in each of the up to 200 searches of a cross-validation.
-        strategy: Looks for the best theta; ``jaxrace.search.strategies``.
-        fold_strategy: The same in cross-validation, where to learn variances only is as good.
+    Of kind "none" (Algorithm 5), or "k-fold": against overfitting, mixtures with the initial policy
+    in a proportion found by cross-validation (Algorithms 6 and 7), for which it is enough to learn
+    variances.
     """
 
     kind: str = "none"
-    evaluations: int = 2000
-    fold_evaluations: int = 300
+    evaluations: int = 2000  # of policies in a search
+    fold_evaluations: int = 300  # in each of the up to 200 searches of a cross-validation
     strategy: Strategy = dataclasses.field(
         default_factory=lambda: Strategy("CMA_ES", population_size=16)
     )
@@ -68,7 +69,6 @@ class Task(NamedTuple):
 
     bound: LowerBound  # of the safety test
     known: Evidence
-    rows: Rows  # of the evidence, those that count
     delta: jax.Array  # error probability of the safety test
     floor: jax.Array  # rho_-, float32 []
     tested_on: jax.Array  # m, trajectories of the safety test, int32 []
@@ -82,9 +82,9 @@ def objective(task: Task, drawn: Any, policies: Mixed) -> jax.Array:
     def judge(policy: Mixed) -> jax.Array:
         weights = jnp.exp(log_weights(policy, task.known))
         values = weighted_returns(weights, task.known)
-        mine = task.known._replace(present=task.rows.present)
-        lower = task.bound.predict(drawn, values, task.rows, task.delta, task.tested_on).lower
-        worth = jnp.where(lower >= task.floor, weighted_estimate(weights, mine), lower)
+        needs = task.known.rows, task.delta, task.tested_on
+        lower = task.bound.predict(drawn, values, *needs).lower
+        worth = jnp.where(lower >= task.floor, weighted_estimate(weights, task.known), lower)
         # Neither can be told where weights or their squares leave the range of float32.
         return jnp.where(jnp.isfinite(worth), worth, -jnp.inf)
 
@@ -132,7 +132,7 @@ def find_candidate(
         scores = _cross_validate(search, params, alpha_key, task)
         best = jnp.argmax(scores).astype(jnp.float32) / NUM_ALPHAS
         alpha = jnp.where(task.is_cold, best, alpha)
-    worth = _worth(task, task.bound.draw(draw_key, task.rows, task.tested_on), alpha)
+    worth = _worth(task, task.bound.draw(draw_key, task.known.rows, task.tested_on), alpha)
     generations = search.evaluations // search.strategy.population_size
     strategy = search.strategy, params.of_search, generations
     theta, _ = maximise(*strategy, search_key, worth, task.initial)
@@ -150,8 +150,9 @@ def _cross_validate(
     search: CandidateSearch, params: StrategyParams, key: jax.Array, task: Task
 ) -> jax.Array:
     """The mean f on folds left out, for alpha = 0, 0.1, ..., 1: float32 [11]."""
-    order = random_order(jax.random.fold_in(key, 0), task.rows)
-    num_folds = jnp.clip(task.rows.total // 2, 1, MOST_FOLDS)
+    rows = task.known.rows
+    order = random_order(jax.random.fold_in(key, 0), rows)
+    num_folds = jnp.clip(rows.total // 2, 1, MOST_FOLDS)
     size = order.shape[0]
     fold = jnp.zeros(size, jnp.int32).at[order].set(jnp.arange(size, dtype=jnp.int32) % num_folds)
     alphas = jnp.arange(1, NUM_ALPHAS + 1, dtype=jnp.float32) / NUM_ALPHAS
@@ -160,11 +161,11 @@ def _cross_validate(
         fit_key, score_key, own_key = jax.random.split(jax.random.fold_in(key, number + 1), 3)
         is_out = fold == number
         fit, out = (
-            task._replace(rows=task.rows._replace(present=task.rows.present & part))
+            task._replace(known=task.known._replace(rows=Rows(rows.present & part, rows.behaviour)))
             for part in (~is_out, is_out)
         )
-        of_fit = task.bound.draw(fit_key, fit.rows, task.tested_on)
-        of_out = task.bound.draw(score_key, out.rows, task.tested_on)
+        of_fit = task.bound.draw(fit_key, fit.known.rows, task.tested_on)
+        of_out = task.bound.draw(score_key, out.known.rows, task.tested_on)
 
         def search_with(number: jax.Array, alpha: jax.Array) -> jax.Array:
             generations = search.fold_evaluations // search.fold_strategy.population_size

@@ -12,18 +12,19 @@ import jax.numpy as jnp
 from jax import lax
 from jax.core import Tracer
 
-from jaxrace.agents.rollout import PolicyInTask, history
 from jaxrace.core.protocol import pytree, verb
 from jaxrace.core.validation import BadArgument, require_integer, require_keys
-from jaxrace.envs import Environment
-from jaxrace.improvement.policies import Mixed, MixedPolicy, MixedWith, unmixed
 from jaxrace.improvement.policy_improvement import ImprovementParams, PolicyImprovement
 from jaxrace.improvement.weights import (
     Evidence,
+    Mixed,
+    MixedPolicy,
+    MixedWith,
     empty_rows,
     evidence,
     joined,
     log_weights,
+    unmixed,
     weighted_estimate,
 )
 from jaxrace.judging.policies.trajectories import NOBODY, TRAIN_ONE_IN, Trajectories
@@ -64,17 +65,11 @@ class DaedalusRow(NamedTuple):
 class Daedalus:
     """Repeated policy improvement, as ask and tell; with a semi-safe bound deltas are approximate.
 
-    Attributes:
-        improvement: Finds and tests candidates; if its search is k-fold, then only until the first
-            policy is added.
-        batch_size: beta, at least 20; trajectories per ``tell``, a fifth of which is for training.
-        num_batches: How many there can be.
-        keeps_test: Daedalus2: the test set is kept when a policy is added, and helps to predict
-            which is best. Candidates then depend a little on the data that they are tested on: no
-            bound is safe beyond the first change.
-        spends: Test number k has the error probability delta / (k (k + 1)), so that a safe bound
-            adds any policy below the floor with probability at most delta, which ``keeps_test``
-            precludes. If False, delta holds for each test, as in the paper.
+    With ``keeps_test`` (Daedalus2) the test set is kept when a policy is added and helps to predict
+    which is best: candidates depend a little on the data that they are tested on, and no bound is
+    safe beyond the first change. With ``spends`` test number k has the error probability
+    delta / (k (k + 1)), so that a safe bound adds any policy below the floor with probability at
+    most delta; else delta holds for each test, as in the paper.
 
     >>> from jaxrace.agents.bases import Fourier
     >>> from jaxrace.improvement import LinearSoftmax, ReturnRange, StudentT, trajectories
@@ -88,9 +83,9 @@ class Daedalus:
     True
     """
 
-    improvement: PolicyImprovement
-    batch_size: int
-    num_batches: int
+    improvement: PolicyImprovement  # if its search is k-fold, then until the first one is added
+    batch_size: int  # beta, at least 20; trajectories per ``tell``, a fifth of them for training
+    num_batches: int  # at most
     keeps_test: bool = True
     spends: bool = False
 
@@ -258,37 +253,6 @@ class Daedalus:
 
     def _worth(self, known: Evidence, policies: Mixed) -> jax.Array:
         """g of every policy; NaN if a return is out of its range, where nothing can be said."""
-        is_valid = (self.improvement.returns.includes(known.returns) | ~known.present).all()
+        is_valid = (self.improvement.returns.includes(known.returns) | ~known.rows.present).all()
         found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))
         return jnp.where(is_valid, found(policies), jnp.nan)
-
-
-def collect(
-    env: Environment, policy: MixedPolicy, key: jax.Array, option: PolicyInTask, count: int
-) -> Trajectories:
-    """Simulate n = ``count`` trajectories of a policy; trajectory i has the key fold_in(key, i).
-
-    Actions are int32 []; the option is a ``MixedWith``, and the parameters of the environment.
-
-    >>> from jaxrace.agents.bases import Cells
-    >>> from jaxrace.envs.gridworld import Gridworld
-    >>> from jaxrace.improvement import LinearSoftmax
-    >>> env, policy = Gridworld(), MixedPolicy(LinearSoftmax(Cells(4, 2), num_actions=4))
-    >>> option = PolicyInTask(policy.example(), env.default_params)
-    >>> collect(env, policy, jax.random.key(0), option, count=5).rewards.shape
-    (5, 10)
-    """
-    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(count, dtype=jnp.uint32))
-    seen = jax.vmap(lambda key: history(env, policy, key, option))(keys)
-    observe = jax.vmap(jax.vmap(lambda state: env.observe(state, option.env_params)))
-    observations = observe(seen.state)
-    chances = policy.probabilities(option.theta, observations)
-    first = jnp.ones((count, 1), bool)
-    return Trajectories(
-        observations=observations,
-        actions=seen.action,
-        probabilities=jnp.take_along_axis(chances, seen.action[..., None], -1)[..., 0],
-        rewards=seen.reward.astype(jnp.float32),
-        taken=jnp.concatenate([first, ~seen.terminal[:, :-1]], 1),
-        behaviour=jnp.zeros(count, jnp.int32),
-    )

@@ -18,9 +18,10 @@ from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument
 from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows, random_order, random_start
 from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
-from jaxrace.improvement.policies import LinearSoftmax, Mixed
 from jaxrace.improvement.weights import (
     Evidence,
+    LinearSoftmax,
+    Mixed,
     evidence,
     log_weights,
     weighted_estimate,
@@ -74,12 +75,6 @@ class Improvement(NamedTuple):
 class PolicyImprovement:
     """Searches a training set for one candidate and tests it on the rest.
 
-    Attributes:
-        softmax: The class of policies.
-        returns: What makes returns numbers in [0, 1].
-        bound: Of the safety test: if it is safe, so is the result.
-        search: How the candidate is found.
-
     >>> from jaxrace.agents.bases import Fourier
     >>> from jaxrace.improvement import StudentT, trajectories
     >>> done = np.arange(400)[:, None] % 2  # action 1 pays .9, action 0 pays .1
@@ -91,9 +86,9 @@ class PolicyImprovement:
     (True, True)
     """
 
-    softmax: LinearSoftmax
-    returns: ReturnRange
-    bound: LowerBound = dataclasses.field(default_factory=Bootstrap)
+    softmax: LinearSoftmax  # the class of policies
+    returns: ReturnRange  # what makes returns numbers in [0, 1]
+    bound: LowerBound = dataclasses.field(default_factory=Bootstrap)  # of the safety test
     search: CandidateSearch = dataclasses.field(default_factory=CandidateSearch)
 
     def __post_init__(self) -> None:
@@ -151,8 +146,11 @@ class PolicyImprovement:
         is_traced = isinstance(data.actions, Tracer)
         if not is_traced:
             require_possible(data, jax.tree.leaves(data.observations))
-            if not knows_initial:
-                self._require_one_policy(data)
+            count = len(np.unique(np.asarray(data.behaviour)))
+            if self.search.kind != "none" and count > 1 and not knows_initial:
+                expected = "the trajectories of one behaviour policy, with which candidates of kind"
+                expected = f"{expected} {self.search.kind!r} are mixed"
+                raise BadArgument("data", expected, f"those of {count}")
         split_key, own_key = jax.random.split(key)
         initial = params.initial if knows_initial else None
         found, weights, order = _run(self, split_key, own_key, data, params, initial)
@@ -172,19 +170,8 @@ class PolicyImprovement:
             return
         if not np.asarray(data.present).all():
             raise BadArgument("data", "a trajectory in every row", "empty rows")
-        trajectories.require_returns("data", data, self.returns)
+        trajectories.require_returns("data[{}]".format, data, self.returns)
         trajectories.require_actions("data", data, self.softmax.num_actions)
-
-    def _require_one_policy(self, data: Trajectories) -> None:
-        """Raise if mixtures would be with several policies: their returns are no policy's."""
-        count = len(np.unique(np.asarray(data.behaviour)))
-        if self.search.kind != "none" and count > 1:
-            raise BadArgument(
-                "data",
-                "the trajectories of one behaviour policy, with which candidates of kind "
-                f"{self.search.kind!r} are mixed",
-                f"those of {count}",
-            )
 
     def attempt(
         self,
@@ -198,7 +185,7 @@ class PolicyImprovement:
         """Algorithm 4 in compiled code; the search sees of the test set nothing but its size."""
         search_key, test_key = jax.random.split(key)
         needs = delta, params.floor, test.rows.total, params.initial, is_cold
-        task = Task(self.bound, train, train.rows, *needs)
+        task = Task(self.bound, train, *needs)
         policy = find_candidate(self.search, params.strategy, search_key, task)
         values = weighted_returns(jnp.exp(log_weights(policy, test)), test)
         lower = self.bound.bound_of_one(test_key, values, test.rows, delta)
@@ -206,8 +193,7 @@ class PolicyImprovement:
         # A bound that cannot be told, for want of data or of digits, certifies nothing.
         is_found = jnp.isfinite(lower) & (lower >= params.floor)
         estimate, is_safe = weighted_estimate(weights, train), jnp.asarray(self.bound.is_safe)
-        is_refuted = jnp.zeros((), bool)  # only ``run`` looks
-        return Improvement(policy, is_found, lower, estimate, delta, is_safe, is_refuted)
+        return Improvement(policy, is_found, lower, estimate, delta, is_safe)
 
 
 def split(key: jax.Array, rows: Rows, number: int) -> jax.Array:

@@ -1,6 +1,6 @@
-"""Trajectories as arrays of JAX, and importance sampling. Axes: n trajectories of T steps.
+"""Softmax policies, trajectories as arrays of JAX, and importance sampling.
 
-Of policies: p features, A actions.
+Axes: p features, A actions, n trajectories of T steps.
 """
 
 import dataclasses
@@ -10,18 +10,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.core import Tracer
 from jax.nn import logsumexp
 from jax.typing import ArrayLike
 
-from jaxrace.agents.bases import Cells
-from jaxrace.improvement.policies import LinearSoftmax, Mixed
+from jaxrace.agents.bases import Basis, Cells
+from jaxrace.core.validation import BadArgument, require_function, require_integer
 from jaxrace.judging.policies.bounds import Rows
 from jaxrace.judging.policies.trajectories import (
     NOBODY,
     ReturnRange,
     Trajectories,
     checked,
+    require_all,
 )
+from jaxrace.judging.policies.weighing import Mixed
 
 _NEVER = -1e4  # in place of the logarithm of 0: below that of any float32 product
 _EXACT = lax.Precision.HIGHEST  # a GPU would round factors to 10 bits otherwise
@@ -30,6 +33,97 @@ _EXACT = lax.Precision.HIGHEST  # a GPU would round factors to 10 bits otherwise
 jax.tree_util.register_dataclass(
     Trajectories, [field.name for field in dataclasses.fields(Trajectories)], []
 )
+
+
+@dataclasses.dataclass(frozen=True)
+class LinearSoftmax:
+    """P(a | s) proportional to exp(theta_a . phi(s)), one of ``jaxrace.agents.policies``.
+
+    >>> from jaxrace.agents.bases import Fourier
+    >>> policy = LinearSoftmax(Fourier(1, 2), num_actions=3)
+    >>> theta = policy.example()
+    >>> theta[0, 0] = 2.0  # of the constant feature
+    >>> [f"{chance:.2f}" for chance in policy.probabilities(theta, jnp.zeros(2))]
+    ['0.79', '0.11', '0.11']
+    """
+
+    basis: Basis  # features of observations; see ``jaxrace.agents.bases``
+    num_actions: int  # A; actions are int32 [] from 0 on
+
+    def __post_init__(self) -> None:
+        require_function("basis", self.basis)
+        require_integer("num_actions", self.num_actions, 2)
+
+    def example(self) -> np.ndarray:
+        """Zeros, float32 [A, p]: the uniform policy."""
+        return np.zeros((self.num_actions, self.basis.num_features), np.float32)
+
+    def require_theta(self, name: str, theta: ArrayLike) -> None:
+        """Raise BadArgument unless ``theta`` is [A, p], and finite unless it is traced."""
+        shape = self.num_actions, self.basis.num_features
+        if jnp.shape(theta) != shape:
+            raise BadArgument(name, f"numbers {[*shape]}", f"{[*jnp.shape(theta)]}")
+        if not isinstance(theta, Tracer):
+            numbers = np.asarray(theta)
+            require_all(name, numbers, ~np.isfinite(numbers), "a finite number")
+
+    def log_probabilities(self, theta: jax.Array, features: jax.Array) -> jax.Array:
+        """ln P(a | s) for features [..., p]: float32 [..., A]."""
+        return jax.nn.log_softmax(jnp.matmul(features, theta.T, precision=_EXACT))
+
+    def probabilities(self, theta: jax.Array, observation: Any) -> jax.Array:
+        """P(a | s), float32 [..., A]."""
+        return jnp.exp(self.log_probabilities(theta, self.basis(observation)))
+
+    def __call__(self, theta: jax.Array, observation: Any, key: jax.Array) -> jax.Array:
+        """An action drawn with ``key``: int32 []."""
+        logits = self.log_probabilities(theta, self.basis(observation))
+        return jax.random.categorical(key, logits).astype(jnp.int32)
+
+
+def unmixed(theta: ArrayLike) -> Mixed:
+    """The policy pi alone, given theta, float32 [A, p]."""
+    return Mixed(jnp.asarray(theta), jnp.ones((), jnp.float32))
+
+
+class MixedWith(NamedTuple):
+    """A mixture and what it is mixed with: the parameters of a ``MixedPolicy``."""
+
+    mixed: Mixed
+    initial: jax.Array  # float32 [A, p], theta of pi_0
+
+
+@dataclasses.dataclass(frozen=True)
+class MixedPolicy:
+    """A ``LinearSoftmax`` mixed with another one, as a policy for rollouts.
+
+    >>> from jaxrace.agents.bases import Fourier
+    >>> policy = MixedPolicy(LinearSoftmax(Fourier(1, 1), num_actions=2))
+    >>> theta = jnp.array([[9.0, 0.0], [0.0, 0.0]])
+    >>> half = MixedWith(Mixed(theta, jnp.float32(0.5)), jnp.zeros((2, 2)))
+    >>> print(policy.probabilities(half, jnp.zeros(1)).round(2))
+    [0.75 0.25]
+    """
+
+    softmax: LinearSoftmax
+
+    def example(self) -> MixedWith:
+        """Zeros: pi_0, uniform."""
+        zeros = jnp.asarray(self.softmax.example())
+        return MixedWith(Mixed(zeros, jnp.zeros((), jnp.float32)), zeros)
+
+    def probabilities(self, theta: MixedWith, observation: Any) -> jax.Array:
+        """P(a | s), float32 [..., A]."""
+        mixed, initial = theta
+        features = self.softmax.basis(observation)
+        own = jnp.exp(self.softmax.log_probabilities(mixed.theta, features))
+        other = jnp.exp(self.softmax.log_probabilities(initial, features))
+        return mixed.alpha * own + (1 - mixed.alpha) * other
+
+    def __call__(self, theta: MixedWith, observation: Any, key: jax.Array) -> jax.Array:
+        """An action drawn with ``key``: int32 []."""
+        logits = jnp.log(self.probabilities(theta, observation))
+        return jax.random.categorical(key, logits).astype(jnp.int32)
 
 
 def trajectories(
@@ -94,14 +188,8 @@ class Evidence(NamedTuple):
     log_behaviour: jax.Array  # float32 [n, T], ln of the probability it was done with
     initial: jax.Array  # float32 [n, T], probability that pi_0 does the same
     returns: jax.Array  # float32 [n], normalised
-    present: jax.Array  # bool [n]
-    behaviour: jax.Array  # int32 [n], who generated them
+    rows: Rows  # which hold a trajectory, and whose
     visits: Visits | None  # of tables, if pi_0 is one
-
-    @property
-    def rows(self) -> Rows:
-        """Which rows hold a trajectory, and whose."""
-        return Rows(self.present, self.behaviour)
 
 
 def evidence(
@@ -129,8 +217,7 @@ def evidence(
         log_behaviour=jnp.log(data.probabilities),
         initial=chance,
         returns=returns.returns(data),
-        present=data.present,
-        behaviour=data.behaviour,
+        rows=Rows(data.present, data.behaviour),
         visits=visits,
     )
 
@@ -175,10 +262,10 @@ def log_weights(policy: Mixed, known: Evidence) -> jax.Array:
 
 def weighted_returns(weights: jax.Array, known: Evidence) -> jax.Array:
     """X_i = R(tau_i) w_i, float32 [n]; 0 in empty rows."""
-    return jnp.where(known.present, known.returns * weights, 0)
+    return jnp.where(known.rows.present, known.returns * weights, 0)
 
 
 def weighted_estimate(weights: jax.Array, known: Evidence) -> jax.Array:
     """g = sum X_i / sum w_i, the weighted estimate of a policy's performance; 0 without weight."""
-    total = jnp.where(known.present, weights, 0).sum()
+    total = jnp.where(known.rows.present, weights, 0).sum()
     return jnp.where(total > 0, weighted_returns(weights, known).sum() / total, 0)

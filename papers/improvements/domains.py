@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxrace import improvement, sweep
 from jaxrace.agents.bases import Affine, Cells, Fourier
-from jaxrace.agents.rollout import PolicyInTask
+from jaxrace.agents.rollout import PolicyInTask, history
 from jaxrace.core.protocol import pytree
 from jaxrace.envs import Environment, gridworld
 from jaxrace.improvement import (
@@ -24,6 +24,7 @@ from jaxrace.improvement import (
     DaedalusRow,
     DaedalusState,
     ImprovementParams,
+    MixedPolicy,
     MixedWith,
     PolicyImprovement,
     Trajectories,
@@ -93,6 +94,39 @@ def _levels(env: Environment, num_actions: int) -> list[tuple[np.ndarray, np.nda
     return found
 
 
+def collect(
+    env: Environment,
+    policy: improvement.MixedPolicy,
+    key: jax.Array,
+    option: PolicyInTask,
+    count: int,
+) -> Trajectories:
+    """Simulate n = ``count`` trajectories of a policy; trajectory i has the key fold_in(key, i).
+
+    Actions are int32 []; the option is a ``MixedWith``, and the parameters of the environment.
+
+    >>> from jaxrace.improvement import LinearSoftmax
+    >>> env, policy = gridworld.Gridworld(), MixedPolicy(LinearSoftmax(Cells(4, 2), num_actions=4))
+    >>> option = PolicyInTask(policy.example(), env.default_params)
+    >>> collect(env, policy, jax.random.key(0), option, count=5).rewards.shape
+    (5, 10)
+    """
+    keys = jax.vmap(jax.random.fold_in, (None, 0))(key, jnp.arange(count, dtype=jnp.uint32))
+    seen = jax.vmap(lambda key: history(env, policy, key, option))(keys)
+    observe = jax.vmap(jax.vmap(lambda state: env.observe(state, option.env_params)))
+    observations = observe(seen.state)
+    chances = policy.probabilities(option.theta, observations)
+    first = jnp.ones((count, 1), bool)
+    return Trajectories(
+        observations=observations,
+        actions=seen.action,
+        probabilities=jnp.take_along_axis(chances, seen.action[..., None], -1)[..., 0],
+        rewards=seen.reward.astype(jnp.float32),
+        taken=jnp.concatenate([first, ~seen.terminal[:, :-1]], 1),
+        behaviour=jnp.zeros(count, jnp.int32),
+    )
+
+
 @dataclasses.dataclass(frozen=True)
 class Domain:
     """A task, a class of policies, and one of them that is in use."""
@@ -117,7 +151,7 @@ class Domain:
 
     def performance(self, key: jax.Array, policy: improvement.MixedWith) -> Worth:
         """The mean return in [0, 1], exact or of ``rollouts`` episodes."""
-        mixture = improvement.MixedPolicy(self.softmax)
+        mixture = MixedPolicy(self.softmax)
         if not self.rollouts:
             chances = functools.partial(mixture.probabilities, policy)
             if self.name == "gridworld":
@@ -129,9 +163,7 @@ class Domain:
         def add(number: jax.Array, totals: jax.Array) -> jax.Array:
             own = jax.random.fold_in(key, number)
             option = PolicyInTask(policy, self.env.default_params)
-            returns = self.returns.returns(
-                improvement.collect(self.env, mixture, own, option, _BATCH)
-            )
+            returns = self.returns.returns(collect(self.env, mixture, own, option, _BATCH))
             return totals + jnp.stack([returns.mean(), (returns**2).mean()])
 
         batches = -(-self.rollouts // _BATCH)
@@ -247,9 +279,7 @@ class DaedalusWork:
 
     def _collect(self, key: jax.Array, policy: MixedWith) -> Trajectories:
         option = PolicyInTask(policy, self.env_params)
-        return improvement.collect(
-            self.env, self.daedalus.policy, key, option, self.daedalus.batch_size
-        )
+        return collect(self.env, self.daedalus.policy, key, option, self.daedalus.batch_size)
 
 
 class Trials(NamedTuple):

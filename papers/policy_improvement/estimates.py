@@ -40,14 +40,14 @@ def estimates(
     softmax.require_theta("theta", theta)
     if not isinstance(data.actions, Tracer):
         require_actions("data", data, softmax.num_actions)
-        require_returns("data", data, returns)
+        require_returns("data[{}]".format, data, returns)
     policy = unmixed(theta)
     known = evidence(softmax, data, returns, initial=policy.theta)
     ratios = log_ratios(policy, known)
     weights = jnp.exp(ratios.sum(-1))
-    upto = jnp.where(known.present[:, None], jnp.exp(jnp.cumsum(ratios, -1)), 0)
+    upto = jnp.where(known.rows.present[:, None], jnp.exp(jnp.cumsum(ratios, -1)), 0)
     rewards = jnp.where(data.taken, data.rewards, 0) * returns.discounts(ratios.shape[-1])
-    count = known.present.sum(dtype=jnp.float32)
+    count = known.rows.present.sum(dtype=jnp.float32)
     totals = upto.sum(0)
     by_step = jnp.where(totals > 0, (upto * rewards).sum(0) / totals, 0)
     return Estimates(

@@ -9,7 +9,7 @@ import numpy as np
 from jaxrace import improvement, sweep
 from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.runs import plots
-from papers.improvements.domains import DOMAINS, Domain, floor_of, is_worse, performances
+from papers.improvements.domains import DOMAINS, Domain, collect, floor_of, is_worse, performances
 from papers.workbench import Columns, Workbench, as_columns, mean_columns, report_table
 
 DELTA = 0.05
@@ -38,9 +38,7 @@ def improve_once(
     initial = params.initial
     policy = improvement.MixedWith(improvement.unmixed(initial), initial)
     option = PolicyInTask(policy, domain.env.default_params)
-    data = improvement.collect(
-        domain.env, improvement.MixedPolicy(domain.softmax), collect_key, option, size
-    )
+    data = collect(domain.env, improvement.MixedPolicy(domain.softmax), collect_key, option, size)
     return method.run(own_key, data, params, knows_initial=True)
 
 

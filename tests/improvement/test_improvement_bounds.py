@@ -50,21 +50,21 @@ def test_a_twentieth_is_spent_on_the_threshold(count):
     spent_on = max(count // 20, 2)
     for seed in range(5):
         drawn = bound.draw(jax.random.key(seed), rows, rows.total)
-        spent = np.asarray(drawn.of_bound.places)
+        spent = np.asarray(drawn.places[0])
         spent = spent[spent < SIZE]
         assert len(np.unique(spent)) == len(spent) == spent_on
         assert present[spent].all()
         rest = present.copy()
         rest[spent] = False
-        np.testing.assert_array_equal(drawn.of_bound.rest, rest)
+        np.testing.assert_array_equal(drawn.rest[0], rest)
         for policy in range(3):
             share = spent_on * (behaviour == policy).sum() / count
             assert abs((behaviour[spent] == policy).sum() - share) < 1.001
         # A prediction may use a few values twice.
-        places = np.asarray(drawn.of_prediction.places)
+        places = np.asarray(drawn.places[1])
         expected = np.flatnonzero(present) if count < 40 else np.sort(spent)
         np.testing.assert_array_equal(np.sort(places[places < SIZE]), expected)
-        np.testing.assert_array_equal(drawn.of_prediction.rest, present if count < 40 else rest)
+        np.testing.assert_array_equal(drawn.rest[1], present if count < 40 else rest)
 
 
 @pytest.mark.parametrize("count", [100, 30])
@@ -76,10 +76,10 @@ def test_bounds_with_a_threshold(count):
     values[~present] = 1e6
     for number in (None, 900):
         drawn, found = run(BOUNDS["ci"], count, jnp.asarray(values), rows, number)
-        part = drawn.of_bound if number is None else drawn.of_prediction
-        spent = np.asarray(part.places)
+        part = 0 if number is None else 1
+        spent = np.asarray(drawn.places[part])
         before = values[spent[spent < SIZE]]
-        after = values[np.asarray(part.rest)]
+        after = values[np.asarray(drawn.rest[part])]
         m = len(after) if number is None else number * len(after) / count
         best = reference.best_capped_bound(before, DELTA, m)
         top = max(1.0, before.max())
@@ -90,7 +90,7 @@ def test_bounds_with_a_threshold(count):
         if number is None:
             drawn, found = run(BOUNDS["betting"], count, jnp.asarray(values), rows)
             order = np.asarray(drawn.order)
-            after = values[order][np.asarray(drawn.of_bound.rest)[order]]
+            after = values[order][np.asarray(drawn.rest[0])[order]]
             bounds = [reference.betting_bound(after, c, DELTA) for c in good[:: len(good) // 5 + 1]]
             assert min(bounds) * 0.97 <= found <= max(bounds) * 1.03
 

@@ -70,7 +70,6 @@ def _candidate_of(data, kind, floor, seed, is_cold):
     task = Task(
         StudentT(),
         known,
-        known.rows,
         jnp.float32(0.05),
         floor,
         tested_on=jnp.int32(4 * len(data.behaviour)),

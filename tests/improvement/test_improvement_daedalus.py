@@ -21,12 +21,11 @@ from jaxrace.improvement import (
     PolicyImprovement,
     ReturnRange,
     StudentT,
-    collect,
     trajectories,
 )
 from jaxrace.search.strategies import Strategy
 from papers.improvements import grid
-from papers.improvements.domains import DaedalusWork
+from papers.improvements.domains import DaedalusWork, collect
 
 SEARCH = CandidateSearch(evaluations=200, strategy=Strategy("CMA_ES", population_size=10))
 METHOD = PolicyImprovement(LinearSoftmax(Affine(1), 2), ReturnRange(0, 1), StudentT(), SEARCH)

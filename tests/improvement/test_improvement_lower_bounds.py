@@ -197,11 +197,3 @@ def test_error_rates_of_safe_bounds(kind):
     assert fixed.mean() < betting.mean() < mean
     assert betting.mean() > 0.4 * mean
     assert (betting > mean).mean() > 0.01
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7, 64, 1001])
-def test_largest_prefix_sums(size):
-    largest = jax.jit(lower_bounds._largest_prefix_sum)
-    values = np.random.default_rng(size).normal(-0.1, 1, size).astype(np.float32)
-    expected = np.cumsum(values.astype(float)).max()
-    np.testing.assert_allclose(largest(values), expected, rtol=1e-5)

@@ -33,12 +33,12 @@ from jaxrace.improvement import (
     PolicyImprovement,
     ReturnRange,
     Trajectories,
-    collect,
     unmixed,
 )
 from jaxrace.judging.policies.lower_bounds import Sloped
 from jaxrace.search.strategies import Strategy
 from papers.improvements import grid
+from papers.improvements.domains import collect
 
 CELLS, COUNT, DELTA = 10, 500, 0.1
 PAYOFFS, IN_USE = np.array([0.5, 0.48]), np.array([0.8, 0.2])

@@ -237,7 +237,7 @@ def test_the_objective():
 
     @jax.jit
     def judge(known, rows, needs, policies):
-        return objective(Task(StudentT(), known, rows, *needs), None, policies)
+        return objective(Task(StudentT(), known._replace(rows=rows), *needs), None, policies)
 
     found = judge(known, rows, needs, Mixed(f32(thetas), f32(alphas)))
     expected = list(map(reference.objective, estimate_of, bound_of, [floor] * 4))

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.kernels.order_statistics import neighbours
+from jaxrace.kernels import neighbours
 
 SIZE = 200
 

@@ -128,8 +128,7 @@ class Bootstrap(LowerBound):
         return np.concatenate([values.take(one).sum(1) for one in drawn])
 
 
-def _neighbours(sums: np.ndarray, place: int, guess: float) -> tuple[float, float]:
-    del guess
+def _neighbours(sums: np.ndarray, place: int, _guess: float) -> tuple[float, float]:
     lower, upper = np.partition(sums, (place - 1, place))[place - 1 : place + 1]
     return lower, upper
 

@@ -33,8 +33,8 @@ _STRICT, _SOFT, _EXACT = 30.0, 0.1, 1e-4
 _TINY = float(np.finfo(np.float64).tiny)
 
 # Of the ascent: steps that are remembered, what part of what a slope promises a step must bring,
-# how much shorter a failed step becomes, and how often.
-_PAIRS, _ENOUGH, _SHORTER, _MOST_SHORTER = 8, 1e-4, 0.3, 12
+# how much shorter a failed step becomes, and what part of Newton's is too short.
+_PAIRS, _ENOUGH, _SHORTER, _SHORTEST = 8, 1e-4, 0.3, 3e-7
 
 
 class Task(NamedTuple):
@@ -158,7 +158,7 @@ def maximise(worth: Worth, start: np.ndarray, steps: int, exact: float) -> np.nd
     moves, turns = (np.zeros((_PAIRS, *x.shape)) for _ in range(2))
     inverse = np.zeros((_PAIRS, len(x)))  # 1 / (move . turn), or 0
     direction, length = _unit(slope), np.ones(len(x))
-    failures, is_over = np.zeros(len(x), int), ~np.isfinite(value)
+    is_over = ~np.isfinite(value)
     for _ in range(steps):
         going = np.flatnonzero(~is_over)
         if not len(going):
@@ -170,10 +170,7 @@ def maximise(worth: Worth, start: np.ndarray, steps: int, exact: float) -> np.nd
             is_good = np.isfinite(found) & (gain >= _ENOUGH * promise)
         bad, good = going[~is_good], going[is_good]
         length[bad] *= _SHORTER
-        failures[bad] += 1
-        is_over[bad] = failures[bad] > _MOST_SHORTER
-        if not len(good):
-            continue
+        is_over[bad] = length[bad] < _SHORTEST
         turn = slope[good] - own[is_good]
         product = (step[is_good] * turn).sum(1)
         is_curved = product > 1e-12 * np.sqrt((step[is_good] ** 2).sum(1) * (turn**2).sum(1))
@@ -184,7 +181,7 @@ def maximise(worth: Worth, start: np.ndarray, steps: int, exact: float) -> np.nd
         x[good] += step[is_good]
         value[good], slope[good] = found[is_good], own[is_good]
         is_over[good] |= gain[is_good] < exact
-        failures[good], length[good] = 0, 1
+        length[good] = 1
         ahead = _turned(slope[good], moves[:, good], turns[:, good], inverse[:, good])
         is_up = (ahead * slope[good]).sum(1) > 0
         direction[good] = np.where(is_up[:, None], ahead, _unit(slope[good]))

@@ -230,9 +230,7 @@ def _tested(
         "passed": {"mean": float(passed), "stderr": None, "count": 1},
         "lower_bound": None if log.returns.smaller else log.own(lower),
         "upper_bound": log.own(lower) if log.returns.smaller else None,
-        "estimate": None,  # by the other part
         "tested_estimate": log.own(estimate),
-        "alpha": None,
         "weights": of_weights.to_dict(),
         "taken_actions": of_actions,
     }

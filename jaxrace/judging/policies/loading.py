@@ -10,7 +10,13 @@ import numpy as np
 
 from jaxrace import tables
 from jaxrace.core.validation import BadArgument, require_plain_file
-from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories, as_numbers, checked
+from jaxrace.judging.policies.trajectories import (
+    ReturnRange,
+    Trajectories,
+    as_numbers,
+    checked,
+    require_returns,
+)
 from jaxrace.tables.directions import names_smaller
 
 _NEEDED = ("observations", "actions", "probabilities", "rewards")
@@ -62,7 +68,33 @@ def load(source: Any, returns: ReturnRange, larger: bool = False, **given: Any) 
     """
     if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".npz":
         return _load_npz(Path(source), returns)
-    return _load_table(source, returns, larger, **given)
+    log = tables.read_log(source, **given)
+    if names_smaller(log.reward) and not (larger or returns.smaller):
+        raise BadArgument(
+            given.get("argument", "log"),
+            f"rewards, of which larger is better, in {log.where}",
+            f"column {log.reward!r}",
+            ": --smaller (smaller=True) says that these are costs, --larger (larger=True) that "
+            "they are not",
+        )
+    count, lengths = len(log.starts), np.diff([*log.starts.tolist(), len(log.lines)])
+    horizon = int(lengths.max())
+    _require_size(log.where, count, horizon, len(log.names))
+    row_of = np.repeat(np.arange(count), lengths)
+    places = row_of, np.arange(len(log.lines)) - log.starts[row_of]
+
+    def filled(values: np.ndarray, default: float = 0) -> np.ndarray:
+        table = np.full((count, horizon, *values.shape[1:]), default, values.dtype)
+        table[places] = values
+        return table
+
+    lines, seen = filled(log.lines), filled(log.observations)
+    steps = filled(log.actions), filled(log.probabilities, 1), filled(log.rewards)
+    found = _checked(log.where, seen, *steps, lengths, log.behaviour)
+    place = lambda row: f"{log.where}, line {lines[row, 0]}: trajectory {log.labels[row]!r}"  # noqa: E731
+    require_returns(place, found, returns)
+    named = log.names, log.kinds
+    return Loaded(log.where, found, seen, *named, lines, log.action_names, log.said)
 
 
 def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
@@ -147,44 +179,6 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     if others:
         raise BadArgument(f"{path}", _NPZ, f"{others[0]!r}, which is no array")
     return found
-
-
-def _load_table(source: Any, returns: ReturnRange, larger: bool, **given: Any) -> Loaded:
-    log = tables.read_log(source, **given)
-    if names_smaller(log.reward) and not (larger or returns.smaller):
-        raise BadArgument(
-            given.get("argument", "log"),
-            f"rewards, of which larger is better, in {log.where}",
-            f"column {log.reward!r}",
-            ": --smaller (smaller=True) says that these are costs, --larger (larger=True) that "
-            "they are not",
-        )
-    count, lengths = len(log.starts), np.diff([*log.starts.tolist(), len(log.lines)])
-    horizon = int(lengths.max())
-    _require_size(log.where, count, horizon, len(log.names))
-    row_of = np.repeat(np.arange(count), lengths)
-    places = row_of, np.arange(len(log.lines)) - log.starts[row_of]
-
-    def filled(values: np.ndarray, default: float = 0) -> np.ndarray:
-        table = np.full((count, horizon, *values.shape[1:]), default, values.dtype)
-        table[places] = values
-        return table
-
-    lines, seen = filled(log.lines), filled(log.observations)
-    earned = log.rewards * returns.discounts(horizon, np.float64)[places[1]]
-    totals = np.add.reduceat(earned, log.starts)
-    outside = np.flatnonzero(~returns.includes(returns.normalised(totals)))
-    if outside.size:
-        number = int(outside[0])
-        raise BadArgument(
-            f"{log.where}, line {lines[number, 0]}: trajectory {log.labels[number]!r}",
-            f"a return from {returns.low:g} to {returns.high:g}",
-            f"{totals[number]:g}",
-        )
-    steps = filled(log.actions), filled(log.probabilities, 1), filled(log.rewards)
-    found = _checked(log.where, seen, *steps, lengths, log.behaviour, returns)
-    named = log.names, log.kinds
-    return Loaded(log.where, found, seen, *named, lines, log.action_names, log.said)
 
 
 def _require_size(where: str, count: int, horizon: int, width: int) -> None:

@@ -170,24 +170,9 @@ def betting_bound(
 
     def log_capital(mean: Array) -> Array:
         bets = xp.minimum(boldness, _BOLDEST / mean)
-        return _largest_prefix_sum(xp.where(used, xp.log1p(bets * (shares - mean)), 0))
+        return xp.cumsum(xp.where(used, xp.log1p(bets * (shares - mean)), 0)).max()
 
     return cap * _largest_refuted(log_capital, delta, values)
-
-
-def _largest_prefix_sum(values: Array) -> Array:
-    """``cumsum(values).max()`` of [n], which XLA makes a window over all values for each.
-
-    Pieces are joined two by two: of each its sum, and the largest sum of its first values.
-    """
-    xp = values.__array_namespace__()
-    total = largest = values
-    while total.size > 1:
-        if total.size % 2:
-            total, largest = xp.append(total, 0), xp.append(largest, -xp.inf)
-        largest = xp.maximum(largest[0::2], total[0::2] + largest[1::2])
-        total = total[0::2] + total[1::2]
-    return largest[0]
 
 
 def _largest_refuted(log_capital: Callable[[Array], Array], delta: Array, values: Array) -> Array:

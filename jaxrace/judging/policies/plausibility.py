@@ -101,11 +101,9 @@ class WeightCheck(NamedTuple):
         return self.mean + 3 * self.stderr < 1
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON knows of it."""
-        numbers = {"mean": self.mean, "stderr": self.stderr}
-        found = {name: x if math.isfinite(x) else None for name, x in numbers.items()}
-        said = {"is_refuted": self.is_refuted, "is_low": self.is_low}
-        return found | {"level": WEIGHT_LEVEL} | said
+        """As ``jaxrace improve`` says it."""
+        found = {"mean": self.mean, "stderr": self.stderr, "level": WEIGHT_LEVEL}
+        return found | {"is_refuted": self.is_refuted, "is_low": self.is_low}
 
 
 def check_weights(weights: np.ndarray) -> WeightCheck:
@@ -127,11 +125,10 @@ def check_weights(weights: np.ndarray) -> WeightCheck:
 def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
     """Test whether actions were taken more often than the logged probabilities of ``data`` say.
 
-    1{action} / probability has a mean of 1 at most in every step, whatever was before: a gambler as
+    1{action} / probability has a mean of 1 at most in every step, whatever was before. A gambler as
     in ``check_weights`` bets on it step by step, on each action of each behaviour policy in the
-    ``known`` trajectories, which ``data`` do not depend on. Rounding is allowed for, by half a unit
-    of the last digit. The answer is of the action that looks worst; ratio is the mean of
-    1{action} / probability.
+    ``known`` trajectories, which ``data`` do not depend on; half a unit of the last digit is
+    rounding. The answer, with that mean as ratio, is of the action that looks worst.
     """
     size = 1 + max(int(part.actions.max()) for part in (known, data))
     before, done = (  # who took it, and what, as one number

@@ -60,7 +60,7 @@ class ImprovementOfLog(Answer):
         summary = self.summary
         gain = self.floor - self.estimate if summary["smaller"] else self.estimate - self.floor
         is_better = gain > _ROUNDING * (summary["high"] - summary["low"])
-        return is_better and bool(self.summary["passed"]["mean"] and self.summary["alpha"])
+        return is_better and bool(summary["passed"]["mean"] and summary["alpha"])
 
     @property
     def is_answered(self) -> bool:
@@ -277,7 +277,7 @@ def _of_weights(weights: dict[str, Any] | None) -> str:
     if weights is None:
         return f"{said}not checked, as the policy in use weighs 1 everywhere"
     numbers = [
-        "beyond what floats hold" if number is None else f"{number:.3f}"
+        f"{number:.3f}" if math.isfinite(number) else "beyond what floats hold"
         for number in (weights["mean"], weights["stderr"])
     ]
     said += f"{' +- '.join(numbers)}, should be 1"

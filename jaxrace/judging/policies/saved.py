@@ -31,15 +31,8 @@ class SavedPolicy(NamedTuple):
 
     def arrays(self) -> dict[str, Any]:
         """What policy.npz holds, which ``load_policy`` reads again."""
-        found = {
-            "theta": self.theta[None],
-            "alpha": np.array([self.alpha]),
-            "order": np.array(self.order),
-            "names": np.array(self.names),
-            "low": self.low,
-            "high": self.high,
-        }
-        return found if self.actions is None else found | {"actions": np.array(self.actions)}
+        found = self._asdict() | {"theta": self.theta[None], "alpha": [self.alpha]}
+        return {name: np.array(value) for name, value in found.items() if value is not None}
 
     def probabilities(self, observed: ArrayLike, in_use: ArrayLike | None = None) -> np.ndarray:
         """P(a | observed), float64 [..., A], of the numbers ``names``, as in the log, [..., d].
@@ -107,8 +100,7 @@ def rules_of(
 ) -> tuple[list[dict[str, Any]], float]:
     """Rules of probabilities [s, A] by what was seen, [s, d], and what they explain.
 
-    The leaves of a small regression tree (Breiman et al. 1984): the leaf and the question that take
-    most of the squared deviation away come first.
+    The leaves of a regression tree that grows where a question explains most (Breiman et al. 1984).
     """
     leaves = [_Leaf(np.arange(len(seen)), {})]
     total = _deviation(chances)

@@ -52,22 +52,16 @@ class Trajectories:
 class ReturnRange:
     """The returns that are possible, which makes R(tau) a number in [0, 1].
 
-    Attributes:
-        low: R_-, the least discounted sum of rewards.
-        high: R_+, the largest; not so close to ``low`` that float32 cannot tell returns apart.
-        discount: gamma, in (0, 1].
-        smaller: Are small returns better, as of costs? Then R_+ becomes 0, and R_- 1.
-
     >>> ReturnRange(-10, -6).normalised(-9)
     0.25
     >>> ReturnRange(0, 20, smaller=True).original(0.25)
     15.0
     """
 
-    low: float
-    high: float
-    discount: float = 1.0
-    smaller: bool = False
+    low: float  # R_-, the least discounted sum of rewards
+    high: float  # R_+, the largest; float32 must tell returns between the two apart
+    discount: float = 1.0  # gamma, in (0, 1]
+    smaller: bool = False  # are small returns better, as of costs? Then R_+ becomes 0, and R_- 1
 
     def __post_init__(self) -> None:
         require_number("low", self.low, least=-_HUGE)
@@ -114,19 +108,16 @@ class ReturnRange:
 
 
 def stratified_order(uniforms: Array, behaviour: Array, present: Array) -> Array:
-    """All rows by behaviour policy, in random order within each; absent ones last: int [n].
-
-    ``uniforms`` are random numbers, [n].
-    """
+    """Rows by behaviour policy, within each by random numbers [n]; absent ones last: int [n]."""
     xp = behaviour.__array_namespace__()
     return xp.lexsort((uniforms, behaviour, ~present))
 
 
 def every_so_many(start: Array, order: Array, count: Array, number: Array, most: int) -> Array:
-    """``number`` of the first ``count`` rows of an order, at equal distances.
+    """``number`` of the first ``count`` rows of an order: int [most], n if unused.
 
-    Of a stratified order each policy gets its share, if ``start`` is a random number below
-    ``count``. int [most]; n where a place is unused.
+    They are at equal distances: of a stratified order each policy gets its share, if ``start`` is
+    random below ``count``.
     """
     xp = order.__array_namespace__()
     # floor((k count + start) / number) for k = 0, 1, ...: whole numbers, all different.
@@ -158,14 +149,7 @@ def checked(
     behaviour: ArrayLike | None = None,
     returns: ReturnRange | None = None,
 ) -> Trajectories:
-    """Checked trajectories, on the host, their observations arrays [n, T, ...].
-
-    See ``jaxrace.improvement.trajectories``. Steps that were not taken are 0.
-
-    >>> data = checked([np.zeros((2, 1, 1))], [[0], [1]], [[0.5], [0.5]], [[1], [0]])
-    >>> data.present.tolist()
-    [True, True]
-    """
+    """See ``jaxrace.improvement.trajectories``: on the host, observations arrays [n, T, ...]."""
     done = _as_integers("actions", actions)
     count, horizon = done.shape
     steps = _as_integers("lengths", np.full(count, horizon) if lengths is None else lengths, count)
@@ -188,34 +172,14 @@ def checked(
     done, earned = np.where(taken, done, 0), earned.astype(np.float64)
     found = Trajectories(seen, done, chances, earned, taken, made_by)
     if returns is not None:
-        require_returns("rewards", found, returns)
-        _require_returns_kept(found, returns)
+        require_returns("rewards[{}]".format, found, returns)
     return found
-
-
-def _require_returns_kept(data: Trajectories, returns: ReturnRange) -> None:
-    """Raise if sums of so many rewards in float32 are others than those of the rewards given."""
-    rounded = dataclasses.replace(data, rewards=data.rewards.astype(np.float32))
-    shares = returns.returns(data)
-    off = np.abs(shares - returns.returns(rounded))
-    if off.max() > _MOST_OFF:
-        row = int(off.argmax())
-        raise BadArgument(
-            f"rewards[{row}]",
-            "a return that float32 tells apart from others between "
-            f"{returns.low:g} and {returns.high:g}",
-            f"{returns.original(shares[row]):.10g}",
-            ": subtract what the rewards have in common, and so many times that from low and high",
-        )
 
 
 def _kept(
     name: str, given: Any, taken: np.ndarray, expected: str, is_table: bool = False
 ) -> np.ndarray:
-    """Numbers [n, T, ...] in all their digits, finite, and told apart by float32; 0 if not taken.
-
-    At each place of the other axes the numbers of the steps taken are compared.
-    """
+    """Numbers [n, T, ...], finite, and told apart by float32; 0 if not taken."""
     found, numbers = _as_given(name, given), as_numbers(name, given)
     if numbers.shape[:2] != taken.shape or (is_table and numbers.ndim > 2):
         raise BadArgument(name, expected, f"{[*numbers.shape]}")
@@ -240,15 +204,32 @@ def _kept(
     return np.where(is_taken, found, 0)
 
 
-def require_returns(name: str, data: Trajectories, returns: ReturnRange) -> None:
-    """Raise unless all returns are in their range, which every bound relies on."""
-    on_host = {name: np.asarray(getattr(data, name)) for name in ("rewards", "taken")}
-    shares = np.asarray(returns.returns(dataclasses.replace(data, **on_host)), np.float64)
-    outside = np.asarray(data.present) & ~returns.includes(shares)
+def require_returns(place: Callable[[int], str], data: Trajectories, returns: ReturnRange) -> None:
+    """Raise unless returns are in their range, which bounds rely on, and float32 holds them.
+
+    ``place`` is what messages call a trajectory.
+    """
+    names = "rewards", "taken", "present"
+    rewards, taken, present = (np.asarray(getattr(data, name)) for name in names)
+    exact, rounded = (
+        np.where(present, returns.returns(dataclasses.replace(data, rewards=x, taken=taken)), 0)
+        for x in (rewards.astype(np.float64), rewards.astype(np.float32))
+    )
+    outside = present & ~returns.includes(exact)
+    is_off = np.abs(exact - rounded) > _MOST_OFF
     if outside.any():
         row = int(np.argmax(outside))
         expected = f"a return from {returns.low:g} to {returns.high:g}"
-        raise BadArgument(f"{name}[{row}]", expected, f"{returns.original(shares[row]):.6g}")
+        raise BadArgument(place(row), expected, f"{returns.original(exact[row]):.6g}")
+    if is_off.any():
+        row = int(np.argmax(is_off))
+        raise BadArgument(
+            place(row),
+            "a return that float32 tells apart from others between "
+            f"{returns.low:g} and {returns.high:g}",
+            f"{returns.original(exact[row]):.10g}",
+            ": subtract what the rewards have in common, and so many times that from low and high",
+        )
 
 
 def require_enough(data: Trajectories) -> None:

@@ -168,12 +168,8 @@ def doubly_robust(
     on these decisions, however wrong it is; the better q, the less it varies. Values may be
     negative and large: only approximate bounds hold for them (t, bca, percentile).
 
-    Args:
-        chances: pi(a | x), [n, A].
-        expected: q(x, a), [n, A].
-        actions: a_t, [n]; one of A or more has probability 0 under pi.
-        logged: p_t, the probability it was taken with, [n].
-        rewards: r_t, [n].
+    Of ``chances`` pi(a | x) and ``expected`` q(x, a), [n, A]; actions a_t, of which one from A on
+    has probability 0 under pi, the probabilities ``logged`` p_t, and rewards r_t, [n].
     """
     chances, expected = np.asarray(chances, np.float64), np.asarray(expected, np.float64)
     actions, rows = np.asarray(actions), np.arange(len(chances))
