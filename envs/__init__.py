@@ -3,6 +3,7 @@
 from jaxrace.envs import gridworld as gridworld
 from jaxrace.envs import holdem as holdem
 from jaxrace.envs import medical as medical
+from jaxrace.envs import mountain_car as mountain_car
 from jaxrace.envs.check import check as check
 from jaxrace.envs.environment import Environment as Environment
 from jaxrace.envs.environment import OutcomeFold as OutcomeFold

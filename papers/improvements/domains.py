@@ -16,7 +16,7 @@ from jaxrace import improvement, sweep
 from jaxrace.agents.bases import Affine, Cells, Fourier
 from jaxrace.agents.rollout import PolicyInTask, history
 from jaxrace.core.protocol import pytree
-from jaxrace.envs import Environment, gridworld
+from jaxrace.envs import Environment, gridworld, mountain_car
 from jaxrace.improvement import (
     BOUNDS,
     CandidateSearch,
@@ -29,7 +29,7 @@ from jaxrace.improvement import (
     PolicyImprovement,
     Trajectories,
 )
-from papers.improvements import grid, marketing, mountain_car
+from papers.improvements import grid, marketing
 from papers.improvements.config import BATCHES
 from papers.workbench import Workbench
 

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.envs import GymnaxAdapter, check, gridworld, medical
-from papers.improvements import grid, marketing, mountain_car
+from jaxrace.envs import GymnaxAdapter, check, gridworld, medical, mountain_car
+from papers.improvements import grid, marketing
 from papers.improvements.open_bandit import load, one_step
 from papers.preference_racing import options
 

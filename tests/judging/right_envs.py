@@ -10,8 +10,8 @@ import numpy as np
 from jaxrace.agents import bases, outcomes, policies
 from jaxrace.agents.rollout import PolicyInTask, history
 from jaxrace.core.narrowing import strongly_typed
-from jaxrace.envs import Transition, gridworld, gymnax, medical
-from papers.improvements import grid, marketing, mountain_car
+from jaxrace.envs import Transition, gridworld, gymnax, medical, mountain_car
+from papers.improvements import grid, marketing
 from papers.improvements.open_bandit import load_click_model
 from papers.preference_racing import options
 

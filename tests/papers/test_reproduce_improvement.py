@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from jaxrace.commands.job import Job
+from jaxrace.envs.mountain_car import MountainCar
 from jaxrace.improvement import Mixed, MixedWith
 from jaxrace.runs import tables
 from papers.config import ReproduceConfig
 from papers.improvements.domains import DOMAINS, Worth, is_worse, without_chance
-from papers.improvements.mountain_car import MountainCar
 from papers.job import reproduce
 
 

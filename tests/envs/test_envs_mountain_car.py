@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from papers.improvements.mountain_car import (
+from jaxrace.envs.mountain_car import (
     GOAL,
     POSITION_LIMITS,
     RETURN_RANGE,
