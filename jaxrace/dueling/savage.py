@@ -213,7 +213,7 @@ class Savage(DecisionAlgorithm):
 
 
 def never_seen_to_matter(
-    how: Introspection, decision: Decision, key: jax.Array, box: SavageState
+    how: Introspection, decision: Decision, key: jax.Array, box: Any
 ) -> jax.Array:
     """The sampled test of independence (Algorithm 2): bool [N]; False unless a test is due."""
     due = _is_due(how, box.time)
