@@ -14,8 +14,7 @@ import numpy as np
 
 from jaxrace.tables.asked import Failed
 from jaxrace.tables.cells import Cell, Kind, different, is_blank, kind_of
-from jaxrace.tables.directions import names_smaller
-from jaxrace.tables.heads import names_option, words
+from jaxrace.tables.heads import names_option, names_smaller, words
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.runs import Runs
 from jaxrace.tables.table import Table

@@ -10,12 +10,12 @@ import numpy as np
 
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.cells import Cell, counts
-from jaxrace.tables.directions import names_smaller
 from jaxrace.tables.heads import (
     are_numbered_runs,
     may_name_option,
     names_quantity,
     names_score,
+    names_smaller,
     names_steps,
     word_set,
     words,

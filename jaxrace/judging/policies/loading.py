@@ -11,7 +11,7 @@ import numpy as np
 from jaxrace import tables
 from jaxrace.core.validation import BadArgument, require_plain_file
 from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories, as_numbers, checked
-from jaxrace.tables.directions import names_smaller
+from jaxrace.tables.heads import names_smaller
 
 _NEEDED = ("observations", "actions", "probabilities", "rewards")
 _NPZ, _ZIP = "arrays of numbers in an NPZ file", b"PK"  # with which it begins
