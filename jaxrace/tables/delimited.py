@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from jaxrace.core.validation import require_choice
-from jaxrace.tables.cells import counts, kind_of
 from jaxrace.tables.heads import are_numbered_tasks, names_option, names_score, names_task
-from jaxrace.tables.table import Place, Table, listed, named
+from jaxrace.tables.table import Place, Table, counts, kind_of, listed, named
 
 _SPACE = " "  # one or more of them; names may have spaces, too, so it is tried last
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", _SPACE: "space"}

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any, TypeGuard
 
-from jaxrace.tables.asked import Asked
 from jaxrace.tables.files import File, loads, members
 from jaxrace.tables.optuna_runs import journal, study
-from jaxrace.tables.runs import Runs
+from jaxrace.tables.runs import Asked, Runs
 from jaxrace.tables.sources import LINES
 from jaxrace.tables.table import listed
 

@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.tables.asked import Failed
-from jaxrace.tables.cells import Cell, Kind, different, is_blank, kind_of
 from jaxrace.tables.heads import names_option, names_smaller, words
 from jaxrace.tables.numbers import numbers_of
-from jaxrace.tables.runs import Runs
-from jaxrace.tables.table import Table
+from jaxrace.tables.runs import Failed, Runs
+from jaxrace.tables.table import Cell, Kind, Table, different, is_blank, kind_of
 
 HINT = (
     "--failed worst (failed='worst') counts a run that failed below all others, --failed NUMBER "

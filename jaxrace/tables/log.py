@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.cells import counts, kind_of
 from jaxrace.tables.frames import table_of
 from jaxrace.tables.heads import names_steps, word_set, words
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Table, listed
+from jaxrace.tables.table import Table, counts, kind_of, listed
 
 # The columns of a log, and what else they may be called, the likelier first.
 _ROLES = {

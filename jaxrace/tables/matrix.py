@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument, as_reals, require_plain_file
-from jaxrace.tables.cells import Cell, is_blank, kind_of, label_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Place, Table, listed
+from jaxrace.tables.table import Cell, Place, Table, is_blank, kind_of, label_of, listed
 
 # What stands where an option would meet itself.
 _MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.cells import FLAGS, LIKE_A_NUMBER, Cell, different, is_blank, kind_of
-from jaxrace.tables.table import Table
+from jaxrace.tables.table import FLAGS, LIKE_A_NUMBER, Cell, Table, different, is_blank, kind_of
 
 _EXACT = 2**53  # larger integers are not all floats
 _WHOLE = re.compile(r"[+-]?\d+")

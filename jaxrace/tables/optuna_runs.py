@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
-from jaxrace.tables.asked import Asked
-from jaxrace.tables.cells import is_blank
 from jaxrace.tables.files import File, loads
-from jaxrace.tables.runs import Runs
-from jaxrace.tables.table import Place, Table, listed
+from jaxrace.tables.runs import Asked, Runs
+from jaxrace.tables.table import Place, Table, is_blank, listed
 
 _MAGIC, _JOURNAL = b"SQLite format 3\0", b'{"op_code"'
 _COMPLETE, _FAILED = "COMPLETE", ("PRUNED", "FAIL")

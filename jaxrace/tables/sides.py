@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxrace.tables.cells import words_of
 from jaxrace.tables.heads import word_set
-from jaxrace.tables.table import Table, listed
+from jaxrace.tables.table import Table, listed, words_of
 
 # What tells two columns apart whose names are the same but for it.
 _SIDES = {

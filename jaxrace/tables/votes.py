@@ -8,12 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from jaxrace.core.validation import require_choice
-from jaxrace.tables.cells import words_of
 from jaxrace.tables.matrix import crosstable_in, games_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Place, Table, alike, listed
+from jaxrace.tables.table import Place, Table, alike, listed, words_of
 
 Kind = Literal["win", "margin"]
 
