@@ -32,10 +32,7 @@ def runs_in(file: File, asked: Asked) -> Runs | None:
 
 
 def harness(file: File, asked: Asked) -> Runs | None:
-    """Samples of lm-evaluation-harness: runs of one model, which its folder is called after.
-
-    One of several filters is taken as in the harness's own results: "exact_match,strict-match".
-    """
+    """Samples of lm-evaluation-harness, of one model and one filter: "exact_match,strict-match"."""
     if file.ending not in LINES or not _are_objects(file.records[0], "doc_id"):
         return None
     records, lines = file.records

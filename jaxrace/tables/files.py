@@ -108,10 +108,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def members(path: Path, names: Sequence[str] = ("",)) -> dict[str, bytes]:
-    """The files in an archive whose names begin so, by name.
-
-    ``zipfile.BadZipFile`` if they are damaged, or more than 500 MB together when unpacked.
-    """
+    """The files in an archive whose names begin so; BadZipFile if damaged, or beyond 500 MB."""
     with zipfile.ZipFile(path) as archive:
         found = [info for info in archive.infolist() if info.filename.startswith(tuple(names))]
         size = sum(info.file_size for info in found)

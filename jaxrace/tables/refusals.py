@@ -125,10 +125,7 @@ def require_tasks(
 
 
 def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence[str]) -> None:
-    """Raise if words that repeat may name options, and a column of seeds or sizes would win.
-
-    That is likely with one or two columns of numbers, or where one counts the runs of each word.
-    """
+    """Raise if words that repeat may name options, and a column of seeds or sizes would win."""
     for head in texts:
         names = table.labels(head)
         if 2 * len(set(names)) > len(names):
@@ -163,12 +160,6 @@ def identifier(
 
     Its head names a count, a size or a time (``by_name``: only these); or its numbers are in equal
     steps, each once, whole beside fractions, or far beyond all others.
-
-    >>> scores = np.array([0.5, 0.25, 0.75, 0.5, 0.125, 0.5])
-    >>> identifier({"a": scores, "size": np.array([7.0, 2, 9, 2, 2, 7])})
-    ('size', 'whole numbers below such a name')
-    >>> identifier({"a": scores, "q": np.array([13.0, 11, 19, 12, 15, 14])})
-    ('q', 'whole numbers beside fractions')
     """
     kept = {head: x[np.isfinite(x)] for head, x in columns.items()}
     kept = {head: x for head, x in kept.items() if x.size}

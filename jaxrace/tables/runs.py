@@ -252,10 +252,9 @@ def grouped(
 ) -> tuple[list[str] | None, list[str] | None, str]:
     """The task and the group of each row, and what says so.
 
-    Of the columns ``heads``, or that which is ``asked`` for, the one of the fewest groups is taken,
-    each task in one of them. Where only the group tells tasks apart, its name stands before theirs.
-    ``labels`` are tasks; ``options`` whose score it is, if not those of all. Where ``several``
-    columns name a task together, environments are groups.
+    The column of the fewest groups is taken, each task in one of them, or that ``asked`` for. Where
+    only the group tells tasks apart, its name stands before theirs. Where ``several`` columns name
+    a task together, environments are groups.
     """
     height = len(table.lines)
     names = options or [""] * height
@@ -283,10 +282,7 @@ def groups_of(
     groups: Sequence[str] | None,
     source: str,
 ) -> tuple[tuple[str, ...], list[str]]:
-    """The group of each different task, () if all are of one; and what to say of them and of names.
-
-    ``groups`` are those of ``tasks``, one for each run, as ``source`` says; or their names say it.
-    """
+    """The group of each different task, by ``groups`` of each run or by names; and what is said."""
     known = dict(zip(tasks, groups, strict=True)) if groups else {}
     found = [known[task] for task in task_names] if known else _named_groups(task_names)
     said = [*alike("options", names), *alike("tasks", task_names)]

@@ -82,10 +82,7 @@ def read_scores(
 
 
 def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -> Runs | Wide:
-    """What columns of numbers in memory are, as those of a file: options, or tasks, or runs.
-
-    ``columns`` has real numbers [n_i] or [n_i, R] by name.
-    """
+    """What columns of real numbers [n_i] or [n_i, R] are, as those of a file."""
     cells = {}
     for name, column in columns.items():
         first = (column if column.ndim == 1 else column[:, 0]).tolist()

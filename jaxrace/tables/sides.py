@@ -65,10 +65,7 @@ class Sides:
         return bool(words & {self.own_words[0], "score", "scores", "margin"}) or is_chess
 
     def require_said(self, table: Table, asked: str, got: str, row: int = 0) -> None:
-        """Raise unless the outcome's name says that numbers are for the first, or it was asked.
-
-        A label of 0 and 1 may mean either side, and a wrong guess turns the whole ranking round.
-        """
+        """Raise unless numbers are for the first by name, or asked for: a wrong guess turns all."""
         words, own = {*_words(self.outcome or "")}, self.own_words
         turned = f"--first-column {self.second!r} --second-column {self.first!r}"
         if own[1] in words and own[0] not in words:
@@ -193,8 +190,7 @@ def shares_of(
 ) -> tuple[np.ndarray, list[str]]:
     """The first's share of a win in each row, float64 [rows], NaN for a game that has not ended.
 
-    Numbers among the words are shares of the first if they are ``asked`` for as win, or the
-    column's name says so. Options are places in ``names``, [rows].
+    Numbers among the words are for the first if ``asked`` is win, or the column's name says so.
     """
     assert sides.outcome is not None
     said: list[str] = []

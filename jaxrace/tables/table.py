@@ -217,14 +217,20 @@ def with_visible_names(table: Table) -> Table:
         changed[cell] = found
         return found
 
-    # Fast for plain texts.
-    columns = tuple(c if "".join(map(str, c)).isascii() else [*map(seen, c)] for c in table.columns)
+    columns = tuple(c if _are_plain(c) else [*map(seen, c)] for c in table.columns)
     heads = tuple(map(seen, table.heads))
     if not changed:
         return table
     shown = ", ".join(f"{name!a} is {found!r}" for name, found in [*changed.items()][:3])
     said = f"names with characters that cannot be seen, {len(changed):,}: {shown}"
     return dataclasses.replace(table, heads=heads, columns=columns, said=(*table.said, said))
+
+
+def _are_plain(cells: Sequence[Cell]) -> bool:
+    try:
+        return "".join(cells).isascii()  # fast, for texts alone
+    except TypeError:
+        return False
 
 
 def alike(what: str, names: Iterable[str]) -> list[str]:

@@ -159,11 +159,7 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
 
 
 def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
-    """A list of pairs or triples below their heads; other sources as they are.
-
-    Heads that are ``asked`` for, other than those that triples get here, are in the list. Pairs of
-    numbers, as of a matrix, are refused, and heads that do not say who has won.
-    """
+    """A list of pairs or triples below heads, unless ``asked`` are its own; other sources as is."""
     is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
     if not is_list or not all(isinstance(row, tuple | list) for row in source):
         return source
@@ -253,10 +249,7 @@ def _of_crosstable(table: Table) -> Votes:
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
-    """Are scores shares of a win, or margins? 0 is a loss or a tie, .5 a tie or a close win.
-
-    Read wrongly, the options that are named first look better than they are.
-    """
+    """Are scores shares of a win, or margins? Read wrongly, options named first look better."""
     if asked == "margin" or (asked == "auto" and head.lower() == "margin"):
         return "margin"
     outside = (scores < 0) | (scores > 1)
