@@ -42,7 +42,7 @@ _CHANCE = 1e-4  # below it whole scores alone are not a coincidence
 _FAR, _FARTHEST = 10, 10_000  # times the largest of the others
 _EXACT = 2**53  # larger floats are all whole
 # Of a column; whole is how many are, largest in absolute value.
-_ABOUT = "number,different,whole,low,high,largest,are_steps"
+_ABOUT: Any = "number,different,whole,low,high,largest,are_steps"
 
 # What was measured.
 _MEASURES = word_set(

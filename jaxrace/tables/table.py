@@ -69,7 +69,8 @@ def words_of(*columns: Sequence[Cell]) -> tuple[tuple[str, ...], np.ndarray]:
 
 def kind_of(cells: Sequence[Cell]) -> Kind:
     """The one kind of all cells but blank ones, "mixed" if there are several."""
-    kinds = {_kind(cell) for cell in different(cells)} - {"blank"}
+    kinds: set[Kind] = {_kind(cell) for cell in different(cells)}
+    kinds.discard("blank")
     return "mixed" if len(kinds) > 1 else kinds.pop() if kinds else "blank"
 
 
