@@ -15,10 +15,9 @@ from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.independence import REFUSED
 from jaxrace.tables import Scores
-from jaxrace.tables.asked import Asked, Failed
 from jaxrace.tables.failures import EXPECTED, HINT, sentinels
 from jaxrace.tables.layout import Wide
-from jaxrace.tables.runs import Runs, groups_of, scores_of
+from jaxrace.tables.runs import Asked, Failed, Runs, groups_of, scores_of
 from jaxrace.tables.scores import columns_of
 from jaxrace.tables.table import alike, visible
 

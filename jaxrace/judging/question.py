@@ -31,7 +31,7 @@ from jaxrace.evidence.process import FloatArray, IntArray, Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.in_memory import wrong
-from jaxrace.tables.directions import names_smaller
+from jaxrace.tables.heads import names_smaller
 from jaxrace.tables.table import listed
 
 FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every other one

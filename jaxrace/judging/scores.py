@@ -13,11 +13,11 @@ from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging.in_memory import counted, in_memory, is_read, wrong
 from jaxrace.tables import Scores, read_scores
-from jaxrace.tables.asked import Failed, asked_for
 from jaxrace.tables.failures import EXPECTED, HINT
 from jaxrace.tables.frames import paired
 from jaxrace.tables.heads import names_task, names_times
 from jaxrace.tables.refusals import identifier
+from jaxrace.tables.runs import Failed, asked_for
 
 # Of a table; larger ones take minutes.
 _MOST_OPTIONS, _MOST_SCORES = 5_000, 5_000_000

@@ -8,9 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from jaxrace.core.validation import require_choice
-from jaxrace.tables.cells import counts, kind_of
 from jaxrace.tables.heads import are_numbered_tasks, names_option, names_score, names_task
-from jaxrace.tables.table import Place, Table, listed, named
+from jaxrace.tables.table import Place, Table, counts, kind_of, listed, named
 
 _SPACE = " "  # one or more of them; names may have spaces, too, so it is tried last
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", _SPACE: "space"}
@@ -30,15 +29,10 @@ Row = tuple[str, ...]
 
 
 def parse(place: Place, text: str, delimiter: str = "auto", header: bool = True) -> Table:
-    r"""The table in a text, its cells without spaces around.
+    """The table in a text, its cells without spaces around, and without empty lines.
 
-    Empty lines are left out, and so are empty cells beyond the heads. Without a ``header`` columns
-    are called "option 1", "option 2", ... A first column of names or row numbers may have no head,
-    as R writes it, if no other column may lack one.
-
-    >>> table = parse(Place("scores", "'s.csv'"), "a;b;\n0,5;1;\n\n0,7;2;\n")
-    >>> table.heads, table.columns, table.lines, table.separator
-    (('a', 'b'), (['0,5', '0,7'], ['1', '2']), [2, 4], ';')
+    Without a ``header`` columns are called "option 1", "option 2", ... A first column of names or
+    numbers of the rows may have no head, as R writes it, if no other column may lack one.
     """
     require_choice("delimiter", delimiter, ("auto", *_NAMES.values()))
     is_auto = delimiter == "auto"
@@ -155,10 +149,7 @@ def _other_reading(rows: Sequence[Row], delimiter: str) -> str:
 
 
 def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
-    """A text with empty lines above its heads, and the titles that were there.
-
-    Titles are a first cell alone, or notes in JSON. Words with spaces between them may be heads.
-    """
+    """A text with empty lines for its titles (a first cell alone, or notes in JSON), and these."""
     lines = text.split("\n", _MOST_TITLES)
     for number, line in enumerate(lines):
         others = "".join(line.split(delimiter)[1:]).strip(' "\r')
@@ -173,10 +164,7 @@ def _without_titles(text: str, delimiter: str) -> tuple[str, list[str]]:
 
 
 def _heads_of_pivot(place: Place, rows: Sequence[Row]) -> Row | None:
-    """The heads of a pivoted frame of pandas, None of other tables.
-
-    Three rows have them: the kind of the numbers, names of columns, and names of the index.
-    """
+    """The heads of a pivoted frame of pandas, whose three rows are kind, columns and index."""
     if len(rows) < 4:
         return None
     above, heads, names = rows[:3]
@@ -194,9 +182,8 @@ def _heads_of_pivot(place: Place, rows: Sequence[Row]) -> Row | None:
 def _delimiter_of(place: Place, text: str, header: bool) -> str:
     """What separates the columns of a text; BadArgument if it may be read in two ways.
 
-    A delimiter is possible if all lines have as many cells as the heads, two or more. Those remain
-    in whose cells no other one is (but for commas between digits), then those with the fewest
-    titles. Spaces do only if theirs are the clean cells, or nothing else is possible.
+    All lines have as many cells as the heads, two or more. Cells without other delimiters (but for
+    commas between digits) win, then the fewest titles; spaces do if nothing else is as clean.
     """
     begins: dict[str, Row] = {}
     possible: dict[str, tuple[int, list[Row]]] = {}

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any, TypeGuard
 
-from jaxrace.tables.asked import Asked
 from jaxrace.tables.files import File, loads, members
 from jaxrace.tables.optuna_runs import journal, study
-from jaxrace.tables.runs import Runs
+from jaxrace.tables.runs import Asked, Runs
 from jaxrace.tables.sources import LINES
 from jaxrace.tables.table import listed
 
@@ -33,10 +32,7 @@ def runs_in(file: File, asked: Asked) -> Runs | None:
 
 
 def harness(file: File, asked: Asked) -> Runs | None:
-    """Samples of lm-evaluation-harness: runs of one model, which its folder is called after.
-
-    One of several filters is taken as in the harness's own results: "exact_match,strict-match".
-    """
+    """Samples of lm-evaluation-harness, of one model and one filter: "exact_match,strict-match"."""
     if file.ending not in LINES or not _are_objects(file.records[0], "doc_id"):
         return None
     records, lines = file.records
@@ -90,8 +86,7 @@ def hyperfine(file: File, asked: Asked) -> Runs | None:
         # From version 2.0 on, a measurement is an object of its own.
         measured = result.get("measurements", ())
         codes = result.get("exit_codes") or [one.get("exit_code") for one in measured]
-        times = [one["time_wall_clock"]["value"] for one in measured]
-        times = result.get("times") or times
+        times = result.get("times") or [one["time_wall_clock"]["value"] for one in measured]
         if not times:
             raise file.wrong(f"the times of {name!r}", "none")
         if name in options:
@@ -152,14 +147,14 @@ def inspect(file: File, asked: Asked) -> Runs | None:
         samples, key=lambda one: (one.get("epoch", 1), order.get(str(one["id"]), len(order)))
     )
     scorers = list(dict.fromkeys(name for one in samples for name in one.get("scores") or ()))
-    if not scorers and status != "success":
+    has_ended = status == "success"
+    if not (scorers or has_ended):
         got = f"none, as the evaluation has status {status!r}"
         raise file.wrong("scores", got, hint="leave this log out")
     name, part = _chosen(file, scorers, asked.score)
     scores = [_inspected(file, one, name, part) for one in samples]
     said = [f"an Inspect log: scores of {name!r}"]
-    if status != "success":
-        said.append(f"{file.where} is of an evaluation with status {status!r}")
+    said += [] if has_ended else [f"{file.where} is of an evaluation with status {status!r}"]
     task = str(about.get("task", ""))
     tasks = [f"{task} {one['id']}" if "task" in about else str(one["id"]) for one in samples]
     failed = sum(score != score for score in scores)
@@ -189,7 +184,7 @@ def _inspected(file: File, sample: Mapping[str, Any], name: str, part: str | Non
 
 
 def _archive(file: File) -> dict[str, Any]:
-    """What a .eval file of Inspect holds, as its .json log has it: an archive of JSON files."""
+    """What a .eval file of Inspect holds, an archive of JSON files, as its .json log has it."""
     hint = "`inspect log convert --to json` makes a .json log of one that has ended"
     try:
         files = members(file.path, ("header.json", "samples/"))

@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.tables.asked import Failed
-from jaxrace.tables.cells import Cell, Kind, different, is_blank, kind_of
-from jaxrace.tables.directions import names_smaller
-from jaxrace.tables.heads import names_option, words
+from jaxrace.tables.heads import names_option, names_smaller, words
 from jaxrace.tables.numbers import numbers_of
-from jaxrace.tables.runs import Runs
-from jaxrace.tables.table import Table
+from jaxrace.tables.runs import Failed, Runs
+from jaxrace.tables.table import Cell, Kind, Table, different, is_blank, kind_of
 
 HINT = (
     "--failed worst (failed='worst') counts a run that failed below all others, --failed NUMBER "
@@ -46,8 +43,8 @@ _MEANS = {
 def without_unfinished(table: Table, kept: set[str], is_long: bool) -> Table:
     """The table without runs that have not ended; it knows which ones failed.
 
-    A column of states says so, or, where a column names the options (``is_long``), one of exit
-    codes or flags. Columns that are ``kept`` have another meaning.
+    Columns of states say so, if not ``kept`` for other meanings; of runs (``is_long``) also codes
+    and flags.
     """
     is_long |= any(map(names_option, table.heads))
     failed, left, read = {}, set(), []
@@ -88,8 +85,7 @@ def numbers_made(
 ) -> tuple[dict[str, np.ndarray], list[str], dict[str, np.ndarray]]:
     """``numbers_of`` some columns, and of each which cells are of runs that failed, bool [rows].
 
-    Blank cells are in a table with a row for each run, ``is_long``. BadArgument if nothing says
-    what they count as.
+    Blank cells of runs (``is_long``) are. BadArgument if nothing says what these count as.
     """
     takes_blanks = is_long and failed is not None
 
@@ -158,10 +154,7 @@ def sentinels(columns: Sequence[np.ndarray], measures: Sequence[str]) -> list[np
 
 
 def settled(runs: Runs, failed: Failed) -> Runs:
-    """Runs with scores for those that failed, or without them; they say how many of whom.
-
-    The worst one is -inf, until it is known whether smaller is better.
-    """
+    """Runs with scores for those that failed (-inf for the worst), or without; it is said."""
     are_failed = [score != score for score in runs.scores]
     counts = Counter(name for name, bad in zip(runs.options, are_failed, strict=True) if bad)
     who = ", ".join(f"{name!r} {count:,}" for name, count in counts.items())

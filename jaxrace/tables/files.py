@@ -1,12 +1,11 @@
 """Files that are read: text, JSON and archives, up to a size."""
 
+import copy
 import dataclasses
 import functools
-import io
 import json
 import math
 import os
-import struct
 import sys
 import zipfile
 import zlib
@@ -21,7 +20,7 @@ MOST_BYTES = 500_000_000  # a few GB as Python's texts
 
 _ZSTANDARD = 93  # as archives call it
 _KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)  # of others a piece may be large
-_HEADER = 30  # bytes before each file in an archive, but for its name
+
 _PIECE = 4_096  # packed bytes read at once: they never become more than 150 MB
 
 
@@ -108,10 +107,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def members(path: Path, names: Sequence[str] = ("",)) -> dict[str, bytes]:
-    """The files in an archive whose names begin so, by name.
-
-    ``zipfile.BadZipFile`` if they are damaged, or more than 500 MB together when unpacked.
-    """
+    """The files in an archive whose names begin so; BadZipFile if damaged, or beyond 500 MB."""
     with zipfile.ZipFile(path) as archive:
         found = [info for info in archive.infolist() if info.filename.startswith(tuple(names))]
         size = sum(info.file_size for info in found)
@@ -129,15 +125,13 @@ def _unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
             return b"".join(iter(lambda: file.read(_PIECE), b""))
     import zstandard  # late: for logs of Inspect alone
 
-    packed = archive.fp
-    assert packed is not None
-    packed.seek(info.header_offset)
-    header = packed.read(_HEADER)
-    if len(header) < _HEADER:
-        raise zipfile.BadZipFile(f"{info.filename} is cut off")
-    packed.seek(sum(struct.unpack("<HH", header[-4:])), 1)  # a name, and what follows it
-    content = io.BytesIO(packed.read(min(info.compress_size, MOST_BYTES)))
-    with zstandard.ZstdDecompressor().stream_reader(content) as reader:
+    packed = copy.copy(info)  # read as it is stored, without a sum
+    packed.compress_type, packed.file_size = zipfile.ZIP_STORED, packed.compress_size
+    del packed.CRC
+    with (
+        archive.open(packed) as content,
+        zstandard.ZstdDecompressor().stream_reader(content) as reader,
+    ):
         found = reader.read(info.file_size + 1)
     if len(found) != info.file_size or zlib.crc32(found) != info.CRC:
         raise zipfile.BadZipFile(f"bad size or CRC-32 of {info.filename}")

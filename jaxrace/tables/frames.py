@@ -1,5 +1,6 @@
 """Tables from data frames, mappings and lists in memory."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,10 +11,9 @@ from jaxrace.tables.table import Cell, Place, Table, listed
 
 
 def table_of(argument: str, source: Any, where: str = "") -> Table:
-    """The table in a frame of pandas, polars or pyarrow, a mapping of columns, or a list of rows.
+    """The table in a data frame, a mapping of columns, or a list of rows; ``where`` is its name.
 
     An index of pandas that is more than row numbers becomes columns, and its NaN an empty cell.
-    ``where`` names the source in messages.
     """
     place = Place(argument, where or f"a {type(source).__name__}")
     if isinstance(source, Mapping):
@@ -41,18 +41,18 @@ def _table(
 def _of_frame(place: Place, source: Any) -> Table:
     import narwhals as nw  # late: CSV files do without
 
-    while _is_pandas(source) and getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
-        kinds = list(dict.fromkeys(source.columns.get_level_values(0)))
-        if {"number", "state"} <= {*kinds}:  # Optuna's, as without its argument multi_index
-            source = source.set_axis(["_".join(filter(None, h)) for h in source.columns], axis=1)
-            break
-        if len(kinds) > 1:
-            hint = f"frame[{kinds[0]!r}] has those of one"
-            raise place.wrong("one kind of numbers in the columns", listed(kinds), hint=hint)
-        source = source[kinds[0]]
-    index = getattr(source, "index", None)
-    if index is not None and type(index).__name__ != "RangeIndex" and _is_pandas(source):
-        source = source.reset_index()
+    if _is_pandas(source):
+        while getattr(getattr(source, "columns", None), "nlevels", 1) > 1:
+            kinds = list(dict.fromkeys(source.columns.get_level_values(0)))
+            if {"number", "state"} <= {*kinds}:  # Optuna's, as without its argument multi_index
+                source = source.set_axis(["_".join(filter(None, h)) for h in source], axis=1)
+            elif len(kinds) > 1:
+                hint = f"frame[{kinds[0]!r}] has those of one"
+                raise place.wrong("one kind of numbers in the columns", listed(kinds), hint=hint)
+            else:
+                source = source[kinds[0]]
+        if type(getattr(source, "index", None)).__name__ not in ("RangeIndex", "NoneType"):
+            source = source.reset_index()
     try:
         frame = nw.from_native(source)
     except TypeError:
@@ -60,10 +60,8 @@ def _of_frame(place: Place, source: Any) -> Table:
         raise BadArgument(place.argument, expected, place.where) from None
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
-    columns = []
-    for column in frame.iter_columns():
-        cells = zip(column.to_list(), column.is_null().to_list(), strict=True)
-        columns.append([None if is_null else cell for cell, is_null in cells])
+    pairs = [zip(x.to_list(), x.is_null().to_list(), strict=True) for x in frame.iter_columns()]
+    columns = [[None if is_null else cell for cell, is_null in column] for column in pairs]
     return _table(place, frame.columns, columns, range(len(frame)))
 
 
@@ -83,9 +81,9 @@ def _of_mapping(place: Place, source: Mapping[Any, Any]) -> Table:
     if any(isinstance(column, Mapping) for column in source.values()):
         return _of_mappings(place, source)
     cells = [_cells(place, name, column) for name, column in source.items()]
-    height = max(map(len, cells), default=0)
-    full = [[*column, *[None] * (height - len(column))] for column in cells]
-    return _table(place, list(source), full, range(height))
+    rows = [*itertools.zip_longest(*cells)]
+    columns = [*zip(*rows, strict=True)] or [()] * len(cells)
+    return _table(place, list(source), columns, range(len(rows)))
 
 
 def _cells(place: Place, name: Any, column: Any) -> Sequence[Cell]:
@@ -100,20 +98,18 @@ def _cells(place: Place, name: Any, column: Any) -> Sequence[Cell]:
 
 def _of_mappings(place: Place, source: Mapping[Any, Any]) -> Table:
     """Of option -> task -> score: a row for each task."""
+    by_task = []
     for name, column in source.items():
         if not isinstance(column, Mapping):
             raise place.wrong(f"a mapping as {str(name)!r}, as of others", repr(column))
-    by_task = [{str(task): score for task, score in c.items()} for c in source.values()]
+        by_task.append({str(task): score for task, score in column.items()})
     tasks = [*dict.fromkeys(task for scores in by_task for task in scores)]
     columns = [[scores.get(task) for task in tasks] for scores in by_task]
     return _table(place, ["task", *source], [tasks, *columns], range(len(tasks)))
 
 
 def paired(argument: str, source: Any) -> Any:
-    """A mapping or list with labels and scores for each series, if their index says more.
-
-    It says nothing if it numbers the rows, or is the same for all and repeats labels.
-    """
+    """A mapping or list with labels and scores for each series, if their index says more."""
     is_mapping = isinstance(source, Mapping)
     pairs = source.items() if is_mapping else ((f"option {i}", x) for i, x in enumerate(source))
     columns = {
@@ -133,10 +129,9 @@ def paired(argument: str, source: Any) -> Any:
         if name not in series:
             place, got = Place(argument, "a mapping"), f"a {type(column).__name__} as {name!r}"
             raise place.wrong("an index of tasks in all columns", got, hint=hint)
-        if series[name].has_duplicates:
-            place = Place(argument, f"the series {name!r}")
-            again = str(series[name][series[name].duplicated()][0])
-            raise place.wrong("different labels in the index", f"{again!r} twice", hint=hint)
+        for again in series[name][series[name].duplicated()]:
+            place, got = Place(argument, f"the series {name!r}"), f"{str(again)!r} twice"
+            raise place.wrong("different labels in the index", got, hint=hint)
     return {
         name: {label: None if one != one else one for label, one in column.items()}
         for name, column in columns.items()

@@ -1,8 +1,8 @@
-"""What the names of columns say about them."""
+"""What the names of columns say: what is below them, and whether smaller is better."""
 
-import functools
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -10,16 +10,54 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_OPTION = word_set(
+def _named(text: str, place: str = "all") -> Callable[[str], bool]:
+    """Whether a head is one of some words: all of it, or its first (before name or id) or last."""
+    known = word_set(text)
+
+    def is_named(head: str) -> bool:
+        found = words(head)
+        if place == "first":
+            return found[:1] != [] and found[0] in known and found[1:] in ([], ["name"], ["id"])
+        is_last = place == "last" and 1 < len(found) <= 3 and found[-1] in known
+        return is_last or "_".join(found) in known
+
+    return is_named
+
+
+_STEPS = "step steps timestep timesteps global_step epoch iteration iter frame"
+_TIMES = "date datetime timestamp year month week day created created_at tstamp"
+# Do names of options stand below a head, as below "Model" or "algo_name"?
+names_option = _named(
     "option options model models agent agents algo algos algorithm algorithms method methods "
     "policy system variant arm candidate player config configuration setting settings optimizer "
-    "solver learner classifier estimator strategy treatment command competitor"
+    "solver learner classifier estimator strategy treatment command competitor",
+    "first",
 )
-_SCORE = word_set(
+# Scores of any option, as below "episode_return"?
+names_score = _named(
     "score scores accuracy acc return returns reward rewards loss value values result results "
     "metric metrics time times seconds duration runtime latency error f1 auc auroc r2 rmse mse mae "
     "bleu rouge precision recall correct is_correct passed success exact_match performance fitness "
-    "objective win_rate perplexity"
+    "objective win_rate perplexity",
+    "last",
+)
+# The benchmark or subject of a task, as below "Dataset" or "mmlu_subject"?
+names_group = _named(
+    "benchmark benchmarks dataset datasets subject category categories suite group groups domain "
+    "topic subset subtask task_name scenario discipline",
+    "last",
+)
+# What many runs were made in, as below "env_name"?
+names_place = _named(
+    "env envs environment environments game games problem problems task tasks instance", "first"
+)
+# Steps of a learning curve, whose rows are not so many runs?
+names_steps = _named(_STEPS)
+# When a row was made: neither a score nor a task?
+names_times = _named(_TIMES)
+# May a head that names tasks be an option, as "image" beside "text" and "sound"?
+may_name_option = _named(
+    "image images user users session document sentence student judge query input prompt game"
 )
 # One value for each run, or the same values for all options.
 _TASK = word_set(
@@ -30,19 +68,6 @@ _TASK = word_set(
     "participant participants respondent proband user users image images session "
     "student sentence document rater annotator nummer kennung matricule"
 )
-# Tasks that may be options, too, such as image beside text and sound.
-_EITHER = word_set(
-    "image images user users session document sentence student judge query input prompt game"
-)
-# The benchmark or subject of a task.
-_GROUP = word_set(
-    "benchmark benchmarks dataset datasets subject category categories suite group groups domain "
-    "topic subset subtask task_name scenario discipline"
-)
-# What many runs were made in.
-_PLACE = word_set(
-    "env envs environment environments game games problem problems task tasks instance"
-)
 # Whole numbers that are not scores: how many, how large, when or where.
 _QUANTITY = word_set(
     "hour hours minute minutes size sizes length width height depth device devices gpu gpus "
@@ -51,15 +76,9 @@ _QUANTITY = word_set(
     "postcode postal_code count counts params parameters param_count tokens layers batch age unix "
     "unix_time unix_seconds epoch_seconds epochs rounds port position pos anzahl stunde x t n k"
 )
-_COUNTED = word_set("n num nb number")  # before what is counted, as in n_samples
-# Of a learning curve, whose rows are not so many runs.
-STEPS = word_set("step steps timestep timesteps global_step epoch iteration iter frame")
-# When a row was made: neither a score nor a task.
-_TIMES = word_set("date datetime timestamp year month week day created created_at tstamp")
 # One of these words is enough where the numbers are sorted.
-_CLOCK = (
-    STEPS | _TIMES | word_set("t time steps timesteps epochs iterations elapsed evaluations clock")
-)
+_CLOCK = word_set(f"{_STEPS} {_TIMES} t time steps epochs iterations elapsed evaluations clock")
+_COUNTED = word_set("n num nb number")  # before what is counted, as in n_samples
 _RUNS = word_set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
 # What several runs have in common, in two words.
 _DRAWN = word_set("random_state model_seed training_run rng init hospital")
@@ -78,46 +97,14 @@ def words(head: str) -> list[str]:
     return re.findall(r"[a-z]+[0-9]*|[0-9]+", parted.lower())
 
 
-def _is(known: frozenset[str], head: str) -> bool:
-    return "_".join(words(head)) in known
-
-
-def _begins(known: frozenset[str], head: str) -> bool:
-    """Is a head a known word, perhaps before "name" or "id"?"""
-    found = words(head)
-    return found[:1] != [] and found[0] in known and found[1:] in ([], ["name"], ["id"])
-
-
-def _ends(known: frozenset[str], head: str) -> bool:
-    """Are all words of a head known, or the last one of two or three?"""
-    found = words(head)
-    return "_".join(found) in known or (1 < len(found) <= 3 and found[-1] in known)
-
-
-# Do names of options stand below a head, as below "Model" or "algo_name"?
-names_option = functools.partial(_begins, _OPTION)
-# Do scores of any option, as below "episode_return"?
-names_score = functools.partial(_ends, _SCORE)
-# Do groups of tasks, as below "Dataset" or "mmlu_subject"?
-names_group = functools.partial(_ends, _GROUP)
-# Does it name what many runs were made in, as "env_name"?
-names_place = functools.partial(_begins, _PLACE)
-# May a head that names tasks be an option, as "image" or "user"?
-may_name_option = functools.partial(_is, _EITHER)
-# Does it say when rows were made, as "created_at"?
-names_times = functools.partial(_is, _TIMES)
-# Do steps of a learning curve stand below it, as below "Epoch"?
-names_steps = functools.partial(_is, STEPS)
-
-
 def names_task(head: str) -> bool:
     """Do names of tasks, runs or items stand below a head, as below "seed" or "prompt_id"?"""
     found = words(head)
     if not found:
         return False
-    is_named = found[0] in _TASK | STEPS and found[1:] in ([], ["name"])
+    is_named = (found[0] in _TASK or names_steps(found[0])) and found[1:] in ([], ["name"])
     is_id = found[-1] in _ENDS or _IDS.fullmatch(found[-1]) is not None
-    return is_named or is_id or "_".join(found) in STEPS | _DRAWN
+    return is_named or is_id or names_steps(head) or "_".join(found) in _DRAWN
 
 
 def names_quantity(head: str) -> bool:
@@ -152,3 +139,95 @@ def _stem(heads: Sequence[str]) -> str | None:
     found = [re.fullmatch(r"([a-z]*)[ _.-]*\d+", head.lower()) for head in heads]
     stems = {match[1] if match else None for match in found}
     return stems.pop() if len(heads) > 1 == len(stems) else None
+
+
+# Also in German, French, Spanish, Italian, Portuguese and Dutch, without accents.
+_SMALLER = word_set(
+    "loss losses logloss error errors err errs mistake mistakes failure failures fault faults "
+    "mse rmse nrmse rmsle msle mae mape smape wmape wape mase mdae rmspe rse sse crps brier "
+    "pinball nll nlpd bce xent perplexity perplexities ppl bpb bpc bpd wer cer mer ter "
+    "fid kid lpips fvd fad eer ece fpr fnr frr levenshtein hamming wasserstein chamfer kld "
+    "regret regrets cost costs price prices expense expenses penalty penalties "
+    "time times latency latencies duration durations runtime runtimes walltime cputime delay "
+    "delays elapsed makespan ttft tpot lag jitter downtime overhead staleness residual residuals "
+    "second seconds sec secs minute minutes mins hour hours hrs millisecond milliseconds "
+    "microsecond microseconds nanosecond nanoseconds msec msecs usec nsec millis micros "
+    "misclassification misclassified violation violations infractions collisions crashes "
+    "hallucination hallucinations toxicity churn mortality deaths memory rss vram "
+    "bugs refusals retries fehlversuche emissions carbon co2 energy joules kwh divergence kl "
+    "suboptimality defects "
+    "zeit dauer sekunde sekunden minuten stunden fehlerrate verlust preis "
+    "temps duree seconde secondes heures erreur erreurs cout couts perte pertes prix "
+    "tiempo duracion segundo segundos minutos horas coste costes costo costos perdida perdidas "
+    "tempo durata secondo secondi minuti errore errori perdita duracao erro erros custo custos "
+    "perda tijd duur seconden uren fout fouten verlies prijs"
+)
+_COMPOUNDS = ("zeit", "kosten", "fehler")  # German ones end so
+# Only where they are the whole name, but for plain words: not of a reciprocal rank.
+_ALONE = word_set("rank ranks ranking rang rango rangs position place placement")
+_PLAIN = word_set(
+    "mean avg average median max min sum final best last test val valid validation eval train dev "
+    "overall value metric metrics values"
+)
+# Units that may be other words: in brackets, or as the last word of one measure.
+_UNITS = word_set("s ms us \u03bcs ns h")
+_BRACKETED = word_set("min d m")
+# Several words that say so together.
+_PHRASES = re.compile(
+    r"\b(false (positives?|negatives?|alarms?|discovery)|bits per|cross entropy|log perplexity"
+    r"|(steps|turns|delta|gap) to|(tokens|memory|ram) used"
+    r"|(optimality|duality|generali[sz]ation) gap"
+    r"|(miss|bounce|dropout|drop|timeout) rate|(edit|frechet) distance|m?s (it|iter|step|token|op)"
+    r"|neg(ative)? (log )?(log ?likelihood|likelihood|loglik))\b"
+)
+_PERCENTILE = re.compile(r"(^|[^a-z])p(50|75|90|95|99|999)($|[^0-9])")
+# What gives such a word another meaning.
+_TURNED = word_set(
+    "neg negative minus negated inverse inv reciprocal free saved saving savings reduction reduced "
+    "improvement improved correction detection detected recovery recovered robustness tolerance "
+    "survival survived surviving alive win wins won no non without accuracy auc f1 correlation"
+)
+_POSTPONED = re.compile(r"\b(to|until|before|between) (failures?|death|crash|crashes|relapse)\b")
+# What follows is the base of a rate, or a condition: steps per second, recall at fpr.
+_BASES = word_set("per at under within pro par por")
+_RATE = re.compile(r"/ *(?=(s|secs?|seconds?|ms|us|min|minutes?|h|hours?)\b)", re.IGNORECASE)
+
+
+def names_smaller(*heads: str) -> bool:
+    """Does a head say that smaller is better, as "val_loss", "time [s]" or "wer"?
+
+    Of several heads, do all of them say so in words that they have in common?
+
+    >>> names_smaller("valLoss"), names_smaller("steps/s"), names_smaller("neg_log_loss")
+    (True, False, False)
+    >>> names_smaller("a_loss", "b_loss"), names_smaller("baseline", "no_loss")
+    (True, False)
+    """
+    if all(_PERCENTILE.search(head.lower()) for head in heads):  # of latencies, as p99
+        return True
+    first, *others = (_plain_words(head) for head in heads)
+    found = [word for word in first if all(word in other for other in others)]
+    if _PHRASES.search(" ".join(found)):
+        return True
+    end = next((place for place, word in enumerate(found) if word in _BASES), len(found))
+    own = [word.strip("[]") for word in found[:end]]
+    if _TURNED & {*own} or _POSTPONED.search(" ".join(own)):
+        return False
+    if any(word in _SMALLER or word.endswith(_COMPOUNDS) for word in own):
+        return True
+    if any(word[0] == "[" and word[1:-1] in _UNITS | _BRACKETED for word in found[:end]):
+        return True
+    is_one = not others and bool(own)
+    if is_one and own[-1] in _UNITS and (len(own) > 1 or len(own[0]) > 1):
+        return True
+    return bool(_ALONE & {*own}) and {*own} <= _ALONE | _PLAIN
+
+
+def _plain_words(head: str) -> list[str]:
+    """The words of a head, small and without accents; what is in brackets as "[ms]"."""
+    plain = unicodedata.normalize("NFKD", re.sub(r"\w+\s*=", " ", head))
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    plain = re.sub(r"[\[(]\s*([^\W\d_]+)\s*[\])]", r" [\1] ", _RATE.sub(" per ", plain))
+    plain = plain.replace("@", " at ")
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", plain)
+    return re.findall(r"\[[^\W\d_]+\]|[^\W\d_]+", parted.lower())

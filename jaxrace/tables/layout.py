@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.asked import Asked
-from jaxrace.tables.cells import counts, is_blank, kind_of
 from jaxrace.tables.failures import (
     HINT,
     kind_of_scores,
@@ -38,8 +36,8 @@ from jaxrace.tables.refusals import (
     require_tasks,
     without_counts,
 )
-from jaxrace.tables.runs import Runs, are_groups, grouped
-from jaxrace.tables.table import Table, listed
+from jaxrace.tables.runs import Asked, Runs, are_groups, grouped
+from jaxrace.tables.table import Table, counts, is_blank, kind_of, listed
 
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; a name that is a number needs a letter"

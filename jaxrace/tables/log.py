@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.cells import counts, kind_of
 from jaxrace.tables.frames import table_of
 from jaxrace.tables.heads import names_steps, word_set, words
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Table, listed
+from jaxrace.tables.table import Table, counts, kind_of, listed
 
 # The columns of a log, and what else they may be called, the likelier first.
 _ROLES = {
@@ -106,10 +105,8 @@ def read_log(
     >>> log.actions, log.action_names, log.said[0]
     (array([0, 1]), ('a', 'b'), 'every row is a decision of its own')
     """
-    feedback = _feedback(argument, source)
-    table = read_table(
-        argument, source if feedback is None else feedback, decimal=decimal, delimiter=delimiter
-    )
+    source = _unpacked(argument, source)
+    table = read_table(argument, source, decimal=decimal, delimiter=delimiter)
     roles, context = _roles(table, columns or {})
     if not table.lines:
         raise table.wrong("a row for each decision", "none")
@@ -135,29 +132,19 @@ def read_log(
     said.append(f"observed: {listed(context, 30)}; {_USED}")
     if "context" not in (columns or {}):
         said += _said_of_columns(table, roles, context)
+    behaviour = _behaviour(table, roles.get("behaviour"), labels, starts)
     return Log(
-        names,
-        observations,
-        kinds,
-        actions,
-        action_names,
-        found[probability],
-        found[reward],
-        starts,
-        labels,
-        _behaviour(table, roles.get("behaviour"), labels, starts),
-        np.array(table.lines, np.int64),
-        reward,
-        table.where,
-        (*table.said, *said),
+        *(names, observations, kinds, actions, action_names, found[probability], found[reward]),
+        *(starts, labels, behaviour, np.array(table.lines, np.int64), reward, table.where),
+        said=(*table.said, *said),
     )
 
 
-def _feedback(argument: str, source: Any) -> Table | None:
-    """The table in the feedback of Open Bandit Pipeline, None if it is something else."""
+def _unpacked(argument: str, source: Any) -> Any:
+    """The table in the feedback of Open Bandit Pipeline; other sources as they are."""
     needed = ("context", "action", "reward", "pscore")
     if not isinstance(source, Mapping) or any(source.get(name) is None for name in needed):
-        return None
+        return source
     context = np.asarray(source["context"])
     if context.ndim != 2:
         raise BadArgument(argument, "context [n, d]", f"shape {list(context.shape)}")
@@ -187,11 +174,11 @@ def _roles(
             raise BadArgument("columns", f"one column of {role}", listed(heads))
     if twice := [head for head in named if named.count(head) > 1]:
         raise BadArgument("columns", "different columns", f"{twice[0]!r} twice")
-    roles = {role: heads[0] for role, heads in given.items() if role != "context"}
+    roles = {}
     lowered = {head.lower(): head for head in table.heads if head not in named}
-    for role in [role for role in _ROLES if role not in roles]:
-        found = [lowered[name] for name in (role, *_ROLES[role].split()) if name in lowered]
-        found = found[:1] if role in lowered else found
+    for role, others in _ROLES.items():
+        found = [lowered[name] for name in (role, *others.split()) if name in lowered]
+        found = given.get(role) or (found[:1] if role in lowered else found)
         hint = f"--columns {role}=NAME says which it is"
         if len(found) > 1:
             raise table.wrong(f"one column of {role}", listed(found), hint=hint)
@@ -199,7 +186,6 @@ def _roles(
             raise table.wrong(f"a column {role!r}", listed(table.heads), hint=hint)
         if found:
             roles[role] = found[0]
-    roles = {role: roles[role] for role in _ROLES if role in roles}
     if "context" in given:
         return roles, given["context"]
     context = [head for head in table.heads if head not in roles.values()]
@@ -311,8 +297,7 @@ def _behaviour(
     table.require(head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
     table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
     own = np.repeat(found[starts], np.diff([*starts.tolist(), len(found)]))
-    if (own != found).any():
-        row = int(np.argmax(own != found))
+    for row in np.flatnonzero(own != found).tolist():
         label = labels[int(np.searchsorted(starts, row, "right")) - 1]
         expected = f"one policy for all of trajectory {label!r}, {own[row]:g},"
         raise table.wrong(expected, f"{found[row]:g}", row, head)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument, as_reals, require_plain_file
-from jaxrace.tables.cells import Cell, is_blank, kind_of, label_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Place, Table, listed
+from jaxrace.tables.table import Cell, Place, Table, is_blank, kind_of, label_of, listed
 
 # What stands where an option would meet itself.
 _MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))
@@ -204,8 +203,7 @@ def _from_counts(table: Table, wins: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def crosstable_in(table: Table) -> Table | None:
     """The columns of the options, in the order of their rows, or None if it is no crosstable.
 
-    Columns are called as rows are in the first column of words, or 1, 2, ...; others, such as
-    totals, are left out. The diagonal is None where it is marked or empty.
+    They are called as rows in the first column of words, or 1, 2, ...; others are left out.
     """
     if not 2 <= len(table.lines) <= len(table.heads):
         return None
@@ -231,9 +229,6 @@ def points_of(cell: Cell) -> Cell:
 
 
 def games_of(points: np.ndarray) -> np.ndarray:
-    """Wins of the first, of the second, and draws, int64 [n, 3], from points [n, 2] of both.
-
-    A half is a draw. There may have been more draws; the mean score is the same.
-    """
+    """Wins of the first, of the second, and draws (of halves), int64 [n, 3], from points [n, 2]."""
     won = np.floor(points)
     return np.column_stack([won, points.sum(1) - won.sum(1)]).astype(np.int64)

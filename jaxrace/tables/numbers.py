@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.cells import FLAGS, LIKE_A_NUMBER, Cell, different, is_blank, kind_of
-from jaxrace.tables.table import Table
+from jaxrace.tables.table import FLAGS, LIKE_A_NUMBER, Cell, Table, different, is_blank, kind_of
 
 _EXACT = 2**53  # larger integers are not all floats
 _WHOLE = re.compile(r"[+-]?\d+")
@@ -23,13 +22,8 @@ def numbers_of(
 ) -> tuple[dict[str, np.ndarray], list[str]]:
     """The numbers of some columns, float64 [rows], NaN for blank cells; and what was guessed.
 
-    All columns are read in one way: the decimal sign (unless it or that of the table is given) and
-    percents are decided for all of them. Truth values are 1 and 0. BadArgument if a cell holds no
-    number, or cells may be read in two ways.
-
-    >>> table = Table("scores", "'s.csv'", ("a", "b"), (["0,5", "0,25"], ["1", ""]), (2, 3))
-    >>> numbers_of(table, ["a", "b"])
-    ({'a': array([0.5 , 0.25]), 'b': array([ 1., nan])}, ['decimal commas'])
+    The decimal sign, unless it is given, and percents are decided for all columns together. Truth
+    values are 1 and 0. BadArgument if a cell holds no number, or may be read in two ways.
     """
     columns = {head: table.column(head) for head in heads}
     texts = [cell for cells in columns.values() for cell in cells if isinstance(cell, str)]

@@ -12,11 +12,9 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import Any, NamedTuple
 
-from jaxrace.tables.asked import Asked
-from jaxrace.tables.cells import is_blank
 from jaxrace.tables.files import File, loads
-from jaxrace.tables.runs import Runs
-from jaxrace.tables.table import Place, Table, listed
+from jaxrace.tables.runs import Asked, Runs
+from jaxrace.tables.table import Place, Table, is_blank, listed
 
 _MAGIC, _JOURNAL = b"SQLite format 3\0", b'{"op_code"'
 _COMPLETE, _FAILED = "COMPLETE", ("PRUNED", "FAIL")
@@ -91,18 +89,11 @@ def _trials(db: sqlite3.Connection, number: int) -> tuple[list[_Trial], int]:
     for trial, step, value, kind in db.execute(f"{query} FROM trial_intermediate_values"):
         reported[trial][int(step)] = _value(value, kind)
     query = "SELECT trial_id, number, state FROM trials WHERE study_id = ? ORDER BY number"
-    rows = db.execute(query, (number,)).fetchall()
-    found = [
-        _Trial(
-            number,
-            ", ".join(settings[trial]) or f"trial {number}",
-            values.get(trial),
-            reported[trial],
-            state,
-        )
-        for trial, number, state in rows
-        if state in (_COMPLETE, *_FAILED)
-    ]
+    rows, found = db.execute(query, (number,)).fetchall(), []
+    for trial, number, state in rows:
+        if state in (_COMPLETE, *_FAILED):
+            setting = ", ".join(settings[trial]) or f"trial {number}"
+            found.append(_Trial(number, setting, values.get(trial), reported[trial], state))
     return found, len(rows) - len(found)
 
 
@@ -127,11 +118,9 @@ def _runs(place: Place, trials: Sequence[_Trial], left: int, asked: Asked, **abo
     if asked.failed == "drop":
         kept = [trial for trial in trials if trial.state == _COMPLETE]
         trials, left = kept, left + len(trials) - len(kept)
-    settings = [trial.setting for trial in trials]
     said = [f"trials that are not complete, left out: {left:,}"] if left else []
-    if about.get("smaller"):
-        said.append("the study is minimised: smaller is better")
-    repeats = len(set(settings)) < len(settings)
+    said += ["the study is minimised: smaller is better"] if about.get("smaller") else []
+    repeats = len({trial.setting for trial in trials}) < len(trials)
     runs: list[tuple[_Trial, float, str]]
     if not repeats and any(len(trial.reported) > 1 for trial in trials):
         said.append("scores are the values reported at each step, which are taken for tasks")

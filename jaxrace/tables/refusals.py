@@ -1,29 +1,29 @@
 """What is refused to be raced: columns that are not of options, rows that are not of runs."""
 
+import itertools
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.cells import Cell, counts
-from jaxrace.tables.directions import names_smaller
 from jaxrace.tables.heads import (
     are_numbered_runs,
     may_name_option,
     names_quantity,
     names_score,
+    names_smaller,
     names_steps,
     word_set,
     words,
 )
 from jaxrace.tables.sides import sides_of
-from jaxrace.tables.table import Table, listed
+from jaxrace.tables.table import Cell, Table, counts, listed
 
-# Of rows and columns that are made of others; "All" is that of pandas.
+# Of rows and columns that are made of others.
 SUMMARIES = word_set("all average avg mean median std sum total")
 # What predictions are compared with.
 _TRUTHS = word_set(
@@ -41,6 +41,8 @@ _FEW = 3  # different ones are grades
 _CHANCE = 1e-4  # below it whole scores alone are not a coincidence
 _FAR, _FARTHEST = 10, 10_000  # times the largest of the others
 _EXACT = 2**53  # larger floats are all whole
+# Of a column; whole is how many are, largest in absolute value.
+_ABOUT: Any = "number,different,whole,low,high,largest,are_steps"
 
 # What was measured.
 _MEASURES = word_set(
@@ -86,29 +88,26 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
 
 def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None:
     """Raise if a column called so is the mean, sum or median of all others."""
-    for head in [head for head in found if head.lower() in SUMMARIES and len(found) > 2]:
-        others = [found[other] for other in found if other != head]
-        if all(other.shape == found[head].shape for other in others):
-            every = np.stack([*others, found[head]])
-            *rest, last = every[:, ~np.isnan(every).any(0)]
-            made = [how(rest, axis=0) for how in (np.mean, np.sum, np.median)]
-            if last.size and any(np.allclose(last, one) for one in made):
-                hint = f"leave out what is made of the others; {NAMED}"
-                raise table.wrong(_COLUMNS, repr(head), hint=hint)
+    if len(found) < 3 or len({x.shape for x in found.values()}) > 1:
+        return
+    for head in [head for head in found if head.lower() in SUMMARIES]:
+        every = np.stack([*(found[other] for other in found if other != head), found[head]])
+        *rest, last = every[:, ~np.isnan(every).any(0)]
+        made = [how(rest, axis=0) for how in (np.mean, np.sum, np.median)]
+        if last.size and any(np.allclose(last, one) for one in made):
+            hint = f"leave out what is made of the others; {NAMED}"
+            raise table.wrong(_COLUMNS, repr(head), hint=hint)
 
 
 def _require_one_measure(table: Table, options: list[str]) -> None:
     """Raise if two columns differ in the measure alone, as acc_x and loss_x."""
-    parted = {head: words(head) for head in options}
-    smaller = [head for head in options if names_smaller(head)]
-    for head in smaller:
-        for other in [head for head in options if head not in smaller]:
-            pairs = [*zip(parted[head], parted[other], strict=False)]
-            unlike = [own for own, its in pairs if own != its]
-            is_like = len(parted[head]) == len(parted[other]) > 1 == len(unlike)
-            if is_like and names_smaller(unlike[0]):
-                got, hint = f"{other!r} and {head!r}", f"{NAMED} of one of them"
-                raise table.wrong("columns of one measure", got, hint=hint)
+    smaller = {head: words(head) for head in options if names_smaller(head)}
+    larger = {head: words(head) for head in options if head not in smaller}
+    for (head, own), (other, its) in itertools.product(smaller.items(), larger.items()):
+        unlike = [word for word, another in zip(own, its, strict=False) if word != another]
+        if len(own) == len(its) > 1 == len(unlike) and names_smaller(unlike[0]):
+            got, hint = f"{other!r} and {head!r}", f"{NAMED} of one of them"
+            raise table.wrong("columns of one measure", got, hint=hint)
 
 
 def require_tasks(
@@ -126,20 +125,15 @@ def require_tasks(
 
 
 def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence[str]) -> None:
-    """Raise if words that repeat may name options, and a column of seeds or sizes would win.
-
-    That is likely with one or two columns of numbers, or where one counts the runs of each word.
-    """
+    """Raise if words that repeat may name options, and a column of seeds or sizes would win."""
     for head in texts:
         names = table.labels(head)
         if 2 * len(set(names)) > len(names):
             continue
-        seen = ({*zip(names, table.labels(one), strict=True)} for one in options)
-        counts = any(
-            len(pairs) == len(names) == len(set(names)) * len({label for _, label in pairs})
-            for pairs in seen
-        )
-        if counts or len(options) <= 2:
+        labels = map(table.labels, options)
+        sizes = ((len({*zip(names, one, strict=True)}), len({*one})) for one in labels)
+        is_count = any(n == len(names) == len({*names}) * kinds for n, kinds in sizes)
+        if is_count or len(options) <= 2:
             hint = (
                 f"if they name the options, --option-column {quote(head)} and --score-column NAME "
                 f"say so; if not, --task-column or --group-column {quote(head)}"
@@ -166,12 +160,6 @@ def identifier(
 
     Its head names a count, a size or a time (``by_name``: only these); or its numbers are in equal
     steps, each once, whole beside fractions, or far beyond all others.
-
-    >>> scores = np.array([0.5, 0.25, 0.75, 0.5, 0.125, 0.5])
-    >>> identifier({"a": scores, "size": np.array([7.0, 2, 9, 2, 2, 7])})
-    ('size', 'whole numbers below such a name')
-    >>> identifier({"a": scores, "q": np.array([13.0, 11, 19, 12, 15, 14])})
-    ('q', 'whole numbers beside fractions')
     """
     kept = {head: x[np.isfinite(x)] for head, x in columns.items()}
     kept = {head: x for head, x in kept.items() if x.size}
@@ -180,12 +168,11 @@ def identifier(
     wanted = named if by_name else kept
     if len(kept) < 2 or not wanted:
         return None
-    about = np.array([_about(x) for x in kept.values()], float)
-    for place, head in enumerate(kept):
-        own = _About(*about[place])
-        if head not in wanted or own.whole < own.size or own.largest >= _EXACT:
+    about = np.rec.fromarrays(np.array([_about(x) for x in kept.values()], float).T, names=_ABOUT)
+    for place, (own, head) in enumerate(zip(about, kept, strict=True)):
+        if head not in wanted or own.whole < own.number or own.largest >= _EXACT:
             continue
-        why = _unlike(own, _About(*np.delete(about, place, 0).T))
+        why = _unlike(own, np.delete(about, place))
         # One letter of several may be the name of an option.
         if not why and head in named and len(named) < len(kept) and (len(head) > 1 or letters == 1):
             why = "whole numbers below such a name"
@@ -194,37 +181,26 @@ def identifier(
     return None
 
 
-class _About(NamedTuple):
-    """Numbers about a column, or about several, each an array then."""
-
-    size: Any
-    different: Any
-    whole: Any  # how many are
-    low: Any
-    high: Any
-    largest: Any  # in absolute value
-    are_steps: Any  # every number once from low to high, in any order, in equal steps?
-
-
-def _about(x: np.ndarray) -> _About:
+def _about(x: np.ndarray) -> tuple[float, ...]:
+    """What ``_ABOUT`` names; are all numbers from low to high in equal steps, each once?"""
     ordered = np.unique(x)
     are_steps = len(ordered) == len(x) > 1 and len(np.unique(np.diff(ordered))) == 1
     low, high = ordered[0], ordered[-1]
-    return _About(len(x), len(ordered), (x % 1 == 0).sum(), low, high, max(-low, high), are_steps)
+    return len(x), len(ordered), (x % 1 == 0).sum(), low, high, max(-low, high), are_steps
 
 
-def _unlike(x: _About, others: _About) -> str:
+def _unlike(x: Any, others: Any) -> str:
     """Why whole numbers are not scores beside the others, "" if they may be."""
-    if x.size < _FEWEST or x.different <= _FEW:
+    if x.number < _FEWEST or x.different <= _FEW:
         return ""
-    if x.are_steps and x.size >= _FEWEST_IN_A_ROW and not others.are_steps.all():
+    if x.are_steps and x.number >= _FEWEST_IN_A_ROW and not others.are_steps.all():
         return f"{x.low:.0f} to {x.high:.0f} in equal steps, each once"
     most = max(others.largest.max(), 1)
-    share = others.whole.sum() / others.size.sum()
-    if (len(others.size) + 1) * float(share) ** x.size < _CHANCE:
+    share = others.whole.sum() / others.number.sum()
+    if (len(others) + 1) * float(share) ** x.number < _CHANCE:
         return "whole numbers beside fractions"
-    repeat = (others.different >= 2) & (2 * others.different - 2 <= others.size)
-    if x.different == x.size and repeat.all() and x.low > _FAR * most:
+    repeat = (others.different >= 2) & (2 * others.different - 2 <= others.number)
+    if x.different == x.number and repeat.all() and x.low > _FAR * most:
         return "whole numbers, all different and far beyond others that repeat"
     return "whole numbers far beyond all others" if x.low > _FARTHEST * most else ""
 
@@ -259,8 +235,7 @@ def require_one_measure(
 ) -> None:
     """Raise if rows of an option, and of a task if these are known, are several quantities.
 
-    ``heads`` are columns that may say so, ``options`` and ``tasks`` those of each row. A task of a
-    column that the caller has named, ``are_asked``, may have several scores.
+    ``heads`` may say so. Tasks that the caller has named, ``are_asked``, may have several scores.
     """
     runs = [*zip(options, tasks or options, strict=True)]
     num_runs = len({*runs})
@@ -270,11 +245,9 @@ def require_one_measure(
             continue
         values = table.labels(head)
         different, seen = [*dict.fromkeys(values)], {*zip(runs, values, strict=True)}
-        several = len(seen) > num_runs
-        if not is_named:  # are all of them there for each run?
-            several &= len(seen) == len(values) == num_runs * len(different)
-            several &= len(different) <= _MOST
-        if several:
+        # Are all of them there for each run?
+        are_all = len(seen) == len(values) == num_runs * len(different) and len(different) <= _MOST
+        if len(seen) > num_runs and (is_named or are_all):
             pair = f"{head}={different[0]}"
             hint = f"--where {quote(pair)} (where={pair!r}) takes its rows"
             if not is_named:
@@ -303,9 +276,9 @@ def require_no_curves(table: Table, names: Sequence[str], tasks: Sequence[str]) 
 
 def without_counts(table: Table, tasks: Sequence[str], options: Sequence[str]) -> list[str]:
     """Columns of tasks but for those that count rows of each option, or are the same in all."""
+    repeat = len(options) > len({*options})
     labels = {head: table.labels(head) for head in tasks}
-    if len(options) > len({*options}):
-        labels = {head: column for head, column in labels.items() if len({*column}) > 1}
+    labels = {head: column for head, column in labels.items() if not repeat or len({*column}) > 1}
     for head in [head for head in labels if "_".join(words(head)) in _COUNTS]:
         others = [options, *(column for other, column in labels.items() if other != head)]
         counted: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)

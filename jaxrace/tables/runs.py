@@ -1,20 +1,95 @@
-"""Runs one by one, the scores of each option made of them, and the groups of their tasks."""
+"""What the caller says of scores, the runs that a source has, and the scores made of them."""
 
 import dataclasses
+import itertools
+import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 
-from jaxrace.tables.asked import Failed
-from jaxrace.tables.cells import is_blank
+from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import names_group, names_place
-from jaxrace.tables.table import Place, Table, alike
+from jaxrace.tables.table import Place, Table, alike, is_blank, listed
 
 _PREFIX = re.compile(r"(.*[^\W\d_].*?)[ /:#_-]+\d+")  # of mmlu_anatomy 17, or gsm8k/12
 _FEWEST = 5  # tasks of a group, on average, if names alone say that there are groups
 _MOST_SAID = 12
+# What a run that failed counts as; None if nothing says so.
+Failed = Literal["worst", "drop"] | float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """What the caller has said; None, or empty, for what is to be guessed."""
+
+    option: str | None = None
+    score: str | None = None
+    tasks: tuple[str, ...] = ()
+    group: str | None = None
+    options: tuple[str, ...] = ()  # columns of a table that has one for each
+    failed: Failed = None
+    where: tuple[tuple[str, str], ...] = ()
+    header: bool = True
+    decimal: str = "auto"
+    delimiter: str = "auto"
+    argument: str = "scores"
+
+    @property
+    def columns(self) -> set[str]:
+        """All that are named."""
+        return {*self.tasks, *self.options, self.option, self.score, self.group} - {None}
+
+
+def asked_for(
+    option_column: str | None = None,
+    score_column: str | None = None,
+    task_column: str | Sequence[str] | None = None,
+    group_column: str | None = None,
+    options: str | Sequence[str] = (),
+    failed: str | float | None = None,
+    where: str | Sequence[str] | Mapping[str, object] = (),
+    **written: Any,
+) -> Asked:
+    """What the arguments of ``read_scores`` say; ``written`` are the last four."""
+    tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
+    names = options.split(",") if isinstance(options, str) else options
+    kept = tuple(name.strip() for name in names) if options else ()
+    if kept and (option_column or score_column):
+        got = "option_column or score_column (--option-column, --score-column), too"
+        raise BadArgument("options", "columns of scores, one for each option", got)
+    if len(set(kept)) < len(kept) or "" in kept:
+        raise BadArgument("options", "different names of columns", listed(kept))
+    pairs, means = where_called(where), failed_called(failed)
+    columns = option_column, score_column, tasks, group_column, kept
+    return Asked(*columns, means, pairs, **written)
+
+
+def failed_called(failed: str | float | None) -> Failed:
+    """What an argument ``failed`` says: "worst", "drop", or a score; None if nothing."""
+    if failed is None or failed in ("worst", "drop"):
+        return failed
+    try:
+        score = math.nan if isinstance(failed, bool) else float(failed)
+    except (OverflowError, TypeError, ValueError):
+        score = math.nan
+    if not math.isfinite(score):
+        raise BadArgument("failed", "'worst', 'drop' or a number", repr(failed))
+    return score
+
+
+def where_called(where: str | Sequence[str] | Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """What ``where`` says, as "metric=auc,split=test": pairs of a column and a value."""
+    if isinstance(where, Mapping):
+        return tuple((str(head), str(value)) for head, value in where.items())
+    parts = re.split(r",(?=[^,=]+=)", where) if isinstance(where, str) and where else [*where]
+    pairs = [part.partition("=") for part in parts]
+    for head, sign, _ in pairs:
+        if not (head and sign):
+            raise BadArgument("where", "COLUMN=VALUE", repr(head))
+    return tuple((head.strip(), value.strip()) for head, _, value in pairs)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -66,26 +141,23 @@ class Runs(Place):
 
 def joined(parts: Sequence[Runs]) -> Runs:
     """Several files as one; what is said by all is said once."""
-
-    def all_of(name: str) -> list:
-        return [one for part in parts for one in getattr(part, name) or ()]
-
-    has_tasks = all(part.tasks is not None for part in parts)
-    has_groups = has_tasks and all(part.groups is not None for part in parts)
-    return Runs(
-        parts[0].argument,
-        parts[0].where + (", ..." if len(parts) > 1 else ""),
-        all_of("options"),
-        all_of("scores"),
-        all_of("tasks") if has_tasks else None,
-        tuple(dict.fromkeys(all_of("said"))),
-        all(part.smaller for part in parts),
-        any(part.numbered for part in parts),
-        all_of("groups") if has_groups else None,
-        parts[0].grouped_by if has_groups else "",
-        tuple(dict.fromkeys(all_of("measures"))),
-        [gap for part in parts for gap in part.gaps or [0] * len(part.options)],
-        all_of("task_order"),
+    about: dict[str, Any] = {
+        name: [one for part in parts for one in getattr(part, name) or ()]
+        for name in ("options", "scores", "tasks", "groups", "task_order", "said", "measures")
+    }
+    about |= {name: tuple(dict.fromkeys(about[name])) for name in ("said", "measures")}
+    if any(part.tasks is None for part in parts):
+        about |= {"tasks": None, "groups": None}
+    if about["groups"] is None or any(part.groups is None for part in parts):
+        about |= {"groups": None, "grouped_by": ""}
+    return dataclasses.replace(
+        parts[0],
+        **about,
+        where=parts[0].where + (", ..." if len(parts) > 1 else ""),
+        smaller=all(part.smaller for part in parts),
+        numbered=any(part.numbered for part in parts),
+        gaps=[gap for part in parts for gap in part.gaps or [0] * len(part.options)],
+        failures="",
     )
 
 
@@ -127,35 +199,27 @@ def scores_of(runs: Runs) -> Scores:
 def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
     """The different tasks in one order, with those that an option lacks where others have them.
 
-    Rows are read as stretches of one option. A new task stands before the next known one of its
-    stretch, or at the end: where options come one after the other, the gaps of the
-    first are between its tasks, and rows that are added later move nothing.
+    In a stretch of rows of one option, a new task stands before the next known one, or at the end;
+    rows that are added later move nothing.
 
     >>> order_of_tasks(["a", "a", "b", "b", "b", "a"], ["1", "3", "1", "2", "3", "2"])
     ['1', '2', '3']
     """
     before = {"": ""}  # the task before each; "" begins, and ends
-    new: dict[str, None] = {}
     seen: set[str] = set()
-
-    def put(known: str) -> None:
-        for task in new:
-            before[task], before[known] = before[known], task
-        new.clear()
-
-    last_option, knows_one = "", False
-    for option, task in zip(options, tasks, strict=True):
-        if option != last_option:
-            put("")
-            seen.add(last_option)
-            last_option, knows_one = option, False
-        if task in before:
+    for option, rows in itertools.groupby(zip(options, tasks, strict=True), lambda row: row[0]):
+        new: dict[str, None] = {}
+        knows_one = option not in seen
+        for _, task in (*rows, (option, "")):
+            if task not in before:
+                new[task] = None
+                continue
             # What stands before all that a later stretch of an option knows is only appended.
-            put(task if knows_one or option not in seen else "")
-            knows_one = True
-        else:
-            new[task] = None
-    put("")
+            known = task if knows_one else ""
+            for one in new:
+                before[one], before[known] = before[known], one
+            new, knows_one = {}, True
+        seen.add(option)
     found = []
     while task := before[found[-1] if found else ""]:
         found.append(task)
@@ -188,11 +252,9 @@ def grouped(
 ) -> tuple[list[str] | None, list[str] | None, str]:
     """The task and the group of each row, and what says so.
 
-    The column of the fewest groups is taken, each task in one of them. Where tasks of two groups
-    are called the same, and only the group tells them apart, its name stands before theirs.
-    ``heads`` are the columns that may say it, or ``asked`` does; ``labels`` the tasks; ``options``
-    whose score it is, if not those of all. Where ``several`` columns name a task together,
-    environments are groups.
+    The column of the fewest groups is taken, each task in one of them, or that ``asked`` for. Where
+    only the group tells tasks apart, its name stands before theirs. Where ``several`` columns name
+    a task together, environments are groups.
     """
     height = len(table.lines)
     names = options or [""] * height
@@ -220,11 +282,7 @@ def groups_of(
     groups: Sequence[str] | None,
     source: str,
 ) -> tuple[tuple[str, ...], list[str]]:
-    """The group of each different task, () if all are of one; and what to say of them and of names.
-
-    ``tasks`` are those of each run, or row, and ``groups`` theirs, as ``source`` says. Without
-    groups the names of tasks may say them.
-    """
+    """The group of each different task, by ``groups`` of each run or by names; and what is said."""
     known = dict(zip(tasks, groups, strict=True)) if groups else {}
     found = [known[task] for task in task_names] if known else _named_groups(task_names)
     said = [*alike("options", names), *alike("tasks", task_names)]

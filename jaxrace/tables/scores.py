@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.asked import Asked, asked_for
 from jaxrace.tables.evaluators import runs_in
 from jaxrace.tables.failures import settled
 from jaxrace.tables.files import file_at
@@ -17,7 +16,7 @@ from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
 from jaxrace.tables.optuna_runs import trial_runs
 from jaxrace.tables.refusals import selected
-from jaxrace.tables.runs import Runs, Scores, joined, scores_of
+from jaxrace.tables.runs import Asked, Runs, Scores, asked_for, joined, scores_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import listed, with_visible_names
 
@@ -83,10 +82,7 @@ def read_scores(
 
 
 def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -> Runs | Wide:
-    """What columns of numbers in memory are, as those of a file: options, or tasks, or runs.
-
-    ``columns`` has real numbers [n_i] or [n_i, R] by name.
-    """
+    """What columns of real numbers [n_i] or [n_i, R] are, as those of a file."""
     cells = {}
     for name, column in columns.items():
         first = (column if column.ndim == 1 else column[:, 0]).tolist()

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from jaxrace.tables.cells import words_of
 from jaxrace.tables.heads import word_set
-from jaxrace.tables.table import Table, listed
+from jaxrace.tables.table import Table, listed, words_of
 
 # What tells two columns apart whose names are the same but for it.
 _SIDES = {
@@ -66,10 +65,7 @@ class Sides:
         return bool(words & {self.own_words[0], "score", "scores", "margin"}) or is_chess
 
     def require_said(self, table: Table, asked: str, got: str, row: int = 0) -> None:
-        """Raise unless the outcome's name says that numbers are for the first, or it was asked.
-
-        A label of 0 and 1 may mean either side, and a wrong guess turns the whole ranking round.
-        """
+        """Raise unless numbers are for the first by name, or asked for: a wrong guess turns all."""
         words, own = {*_words(self.outcome or "")}, self.own_words
         turned = f"--first-column {self.second!r} --second-column {self.first!r}"
         if own[1] in words and own[0] not in words:
@@ -125,7 +121,7 @@ def are_sides(heads: Sequence[str]) -> bool:
 
 def names_winners(heads: Sequence[str]) -> bool:
     """Are two heads winner and loser, in any order?"""
-    return {_plain(head) for head in heads} == {"winner", "loser"}
+    return {*map(_plain, heads)} == {"winner", "loser"}
 
 
 def _plain(head: str) -> str:
@@ -139,34 +135,32 @@ def _words(head: str) -> list[str]:
 
 def _pairs(heads: Sequence[str]) -> list[tuple[str, str, str]]:
     """Columns whose names are the same but for their sides, and what they have in common."""
-    found = []
     words = [tuple(_words(head)) for head in heads]
     called: dict[tuple[str, ...], list[int]] = {}
     for place, own in enumerate(words):
         called.setdefault(own, []).append(place)
-    for one, own in zip(heads, words, strict=True):
-        others = [
+    return [
+        (one, heads[place], " ".join(w for w in own if w != word))
+        for one, own in zip(heads, words, strict=True)
+        for place, word in sorted(
             (place, word)
             for at, word in enumerate(own)
             for place in called.get((*own[:at], _SIDES.get(word, ""), *own[at + 1 :]), ())
-        ]
-        for place, word in sorted(others):
-            found.append((one, heads[place], " ".join(w for w in own if w != word)))
-    return found
+        )
+    ]
 
 
 def _pair(table: Table, heads: Sequence[str]) -> tuple[str, str]:
     """The two columns of options, by the likeliest names."""
-    hint = "--first-column and --second-column say which they are"
+    hint, expected = (
+        "--first-column and --second-column say which they are",
+        "two columns of options",
+    )
     pairs = _pairs(heads)
     for base in _NAMED:
-        same = [pair[:2] for pair in pairs if pair[2] == base]
-        if len(same) > 1:
-            got = listed([head for pair in same for head in pair])
-            raise table.wrong("two columns of options", got, hint=hint)
-        if same:
-            return same[0]
-    raise table.wrong("two columns of options, such as first and second", listed(heads), hint=hint)
+        if found := _only(table, [pair[:2] for pair in pairs if pair[2] == base], expected, hint):
+            return found
+    raise table.wrong(f"{expected}, such as first and second", listed(heads), hint=hint)
 
 
 def _for_each_side(
@@ -174,10 +168,16 @@ def _for_each_side(
 ) -> tuple[str, str] | None:
     """Two columns whose names are one of some words and a side."""
     found = [pair[:2] for pair in _pairs(heads) if words & {*pair[2].split()}]
-    if len(found) > 1:
-        got = listed([head for pair in found for head in pair])
-        raise table.wrong("a column for each side", got, hint="--score-column says which to take")
-    return found[0] if found else None
+    return _only(table, found, "a column for each side", "--score-column says which to take")
+
+
+def _only(
+    table: Table, pairs: Sequence[tuple[str, str]], expected: str, hint: str
+) -> tuple[str, str] | None:
+    """The one of at most one pair of columns."""
+    if len(pairs) > 1:
+        raise table.wrong(expected, listed([head for pair in pairs for head in pair]), hint=hint)
+    return pairs[0] if pairs else None
 
 
 def shares_of(
@@ -190,8 +190,7 @@ def shares_of(
 ) -> tuple[np.ndarray, list[str]]:
     """The first's share of a win in each row, float64 [rows], NaN for a game that has not ended.
 
-    Numbers among the words are shares of the first if they are ``asked`` for as win, or the
-    column's name says so. Options are places in ``names``, [rows].
+    Numbers among the words are for the first if ``asked`` is win, or the column's name says so.
     """
     assert sides.outcome is not None
     said: list[str] = []
@@ -206,9 +205,7 @@ def shares_of(
     named = np.array([called.get(cell, -1) for cell in cells])[places]
     by_name = np.select([named == first, named == second], [1.0, 0.0], -1)
     has_word, has_name = by_word != -1, by_name != -1
-    unknown = np.flatnonzero(~(has_word | has_name))
-    if unknown.size:
-        row = int(unknown[0])
+    for row in np.flatnonzero(~(has_word | has_name)).tolist():
         cell = cells[places[row]]
         if cell in ("0", "1", "-1") and asked == "auto" and not sides.names_losers:
             sides.require_said(table, asked, cell, row)
@@ -223,9 +220,7 @@ def shares_of(
     is_by_name = has_name & is_named
     shares = np.where(is_by_name, by_name, by_word)
     is_unlike = is_by_name & (by_word != by_name) & (bool(has_word.all()) | (by_word == 0.5))
-    bad = np.flatnonzero(is_unlike | (shares == -1))
-    if bad.size:
-        row = int(bad[0])
+    for row in np.flatnonzero(is_unlike | (shares == -1)).tolist():
         expected, hint = f"{sides.first}, {sides.second} or tie, as in other rows", ""
         if is_unlike[row]:
             expected = "one winner"

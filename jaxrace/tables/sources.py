@@ -1,23 +1,34 @@
-"""From a path or an object to a table: text with delimiters, JSON, PGN, sheets, frames."""
+"""From a path or an object to a table: text with delimiters, JSON, PGN, sheets, frames.
 
+Parquet, Arrow and Excel are read by polars: the extra ``tables``.
+"""
+
+import contextlib
 import dataclasses
+import functools
 import os
 import re
-from collections.abc import Callable, Mapping
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.delimited import parse
-from jaxrace.tables.files import File, file_at
+from jaxrace.tables.files import MOST_BYTES, File, file_at, members
 from jaxrace.tables.frames import of_records, table_of
-from jaxrace.tables.sheets import sheet
-from jaxrace.tables.table import Table, with_visible_names
+from jaxrace.tables.table import Table, named, with_visible_names
 
 LINES = (".jsonl", ".ndjson")
 _DECIMALS = {"auto": None, "comma": ",", "point": "."}
 
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
+
+_UNNAMED = "__UNNAMED__"  # begins the names that columns without one get
+_EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
+_MOST_CELLS = MOST_BYTES // 8
+_FILLED = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,9})"[^>]*(?<!/)>')  # a cell
 
 
 def read_table(
@@ -46,6 +57,101 @@ def table_in(file: File) -> Table:
     """The table in a file, by the first reader that knows its kind."""
     found = (reader(file) for reader in READERS)
     return next(table for table in found if table is not None)
+
+
+def sheet(file: File) -> Table | None:
+    """The table in a file; of Excel, that of its first sheet."""
+    is_excel = file.ending in _EXCEL
+    if not (is_excel or file.ending in (".parquet", ".arrow", ".feather")):
+        return None
+    try:
+        import polars  # late: other files do without
+
+        with _without_panics():
+            if is_excel:
+                _require_small(file.path)
+                return _of_excel(file)
+            scan = polars.scan_parquet if file.ending == ".parquet" else polars.scan_ipc
+            frame = scan(file.path)
+            height = frame.select(polars.len()).collect().item()
+            _require_cells(height, len(frame.collect_schema()))
+            frame = frame.collect()
+    except ModuleNotFoundError as error:
+        hint = "pip install 'jaxrace[tables]'"
+        raise file.wrong(f"{error.name}, to read such a file", "none", hint=hint) from error
+    except Exception as error:  # damaged bytes raise many kinds
+        said = " ".join(str(error).split())[:200]
+        raise file.wrong(f"a {file.path.suffix} file", f"another ({said})") from None
+    return table_of(file.argument, frame, file.where)
+
+
+@contextlib.contextmanager
+def _without_panics() -> Iterator[None]:
+    """Panics of Rust are RuntimeErrors, and its threads do not print them."""
+    kept = os.dup(2)
+    try:
+        with Path(os.devnull).open("wb") as null:
+            os.dup2(null.fileno(), 2)
+        yield
+    except BaseException as error:
+        if type(error).__name__ == "PanicException":  # each package has a class of its own
+            raise RuntimeError(str(error)) from None
+        raise
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _require_cells(height: int, width: int) -> None:
+    """Raise unless Python can hold all cells: few bytes may stand for many equal ones."""
+    if height * width > _MOST_CELLS:
+        raise ValueError(f"{height:,} x {width:,} cells, of at most {_MOST_CELLS:,}")
+
+
+def _require_small(path: Path) -> None:
+    """Raise unless the sheets of a workbook are small when unpacked, and so is what they span."""
+    if not zipfile.is_zipfile(path):
+        return
+    for name, content in members(path).items():
+        if name.startswith("xl/worksheets/"):
+            last = 0, 0
+            for column, row in _FILLED.findall(content):
+                number = functools.reduce(lambda n, letter: 26 * n + letter - 64, column, 0)
+                last = max(last[0], int(row)), max(last[1], number)
+            _require_cells(*last)
+
+
+def _of_excel(file: File) -> Table:
+    """That of its first sheet, below titles, and below the heads of one kind of numbers."""
+    import fastexcel
+    import polars
+
+    def read(first: int | None) -> Any:
+        options: Any = {"read_options": {"header_row": first}, "infer_schema_length": None}
+        return polars.read_excel(file.path, drop_empty_rows=first is not None, **options)
+
+    said: list[str] = []
+    frame, first = read(0 if file.header else None), 0
+    if not file.header:
+        frame = frame.rename({h: f"option {place}" for place, h in enumerate(frame.columns, 1)})
+    elif sum(not head.startswith(_UNNAMED) for head in frame.columns) == 1 < frame.width:
+        rows = read(None).rows()
+        filled = [sum(cell is not None for cell in row) for row in rows]
+        first = next((place for place, count in enumerate(filled) if count > 1), 0)
+        above = next(cell for cell in rows[0] if cell is not None)
+        if rows[0][0] is None and filled[first + 1 : first + 2] == [1]:  # a pivot of pandas
+            first += 1
+            frame = read(first)
+            frame.columns = [frame.columns[0], *map(str, rows[first - 1][1:])]
+        elif rows[0][0] is not None:
+            frame, said = read(first), [f"left out, as a title: {above!r}"]
+    sheets = fastexcel.read_excel(file.path).sheet_names
+    if len(sheets) > 1:
+        said.append(f"sheet {sheets[0]!r}, the first of {len(sheets)}")
+    table, begin = table_of(file.argument, frame), first + (2 if file.header else 1)
+    heads = named(["" if head.startswith(_UNNAMED) else head for head in table.heads])
+    lines = range(begin, begin + frame.height)
+    return Table(file.argument, file.where, heads, table.columns, lines, "row", tuple(said))
 
 
 def json_lines(file: File) -> Table | None:

@@ -1,16 +1,27 @@
-"""A table as it was read, before anyone has said what its columns mean."""
+"""Cells, and a table of them as it was read, before anyone has said what its columns mean."""
 
 import dataclasses
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.cells import Cell, Kind, is_blank, kind_of, label_of
 
+# Text, a number, a truth value, None where there is nothing, or what JSON may nest.
+Cell = Any
+Kind = Literal["number", "flag", "text", "mixed", "nested", "blank"]
+
+_BLANK = frozenset(("", "na", "n/a", "#n/a", "<na>", "null", "none"))
+FLAGS = {"true": 1.0, "false": 0.0}
+# Includes what only looks like a number, such as 1_000 or 1'000.
+LIKE_A_NUMBER = re.compile(
+    r"[+-]?(?:[.,]?\d[\d.,_' ]*(?:e[+-]?\d+)?\s*%?|inf|infinity|nan)", re.IGNORECASE
+)
 _LONGEST = 200  # characters of a cell in a message
 # Marks of order, direction and width, soft hyphens; joiners are letters of some scripts.
 _INVISIBLE = re.compile(
@@ -19,6 +30,62 @@ _INVISIBLE = re.compile(
     "|(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f])"
 )
 _SPACES = re.compile(r"\s+")
+
+
+def is_blank(cell: Cell) -> bool:
+    """Is there nothing in a cell? NA is nothing; nan is a result."""
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in _BLANK)
+
+
+def counts(cells: Sequence[Cell]) -> bool:
+    """Are they 0, 1, 2, ... or 1, 2, 3, ..., in any type?"""
+    return any(
+        all(str(cell) == str(number) for number, cell in enumerate(cells, begin))
+        for begin in (0, 1)
+    )
+
+
+def label_of(cell: Cell) -> str:
+    """The name in a cell, "" if it is None."""
+    # pandas makes floats of integers beside an empty cell.
+    is_whole = isinstance(cell, float) and cell.is_integer()
+    return "" if cell is None else str(int(cell) if is_whole else cell)
+
+
+def different(cells: Sequence[Cell]) -> Collection[Cell]:
+    """The different ones if all are texts, else all: long columns repeat a few words."""
+    return dict.fromkeys(cells) if set(map(type, cells)) == {str} else cells
+
+
+def words_of(*columns: Sequence[Cell]) -> tuple[tuple[str, ...], np.ndarray]:
+    """The different names in some columns, row by row; the place of each, int32 [columns, n]."""
+    cells = [name for row in zip(*columns, strict=True) for name in row]
+    names = cells if set(map(type, cells)) <= {str} else [*map(label_of, cells)]
+    words = dict.fromkeys(names)
+    places = dict(zip(words, range(len(words)), strict=True))
+    found = np.fromiter(map(places.__getitem__, names), np.int32, len(names))
+    return tuple(words), found.reshape(-1, len(columns)).T
+
+
+def kind_of(cells: Sequence[Cell]) -> Kind:
+    """The one kind of all cells but blank ones, "mixed" if there are several."""
+    kinds: set[Kind] = {_kind(cell) for cell in different(cells)}
+    kinds.discard("blank")
+    return "mixed" if len(kinds) > 1 else kinds.pop() if kinds else "blank"
+
+
+def _kind(cell: Cell) -> Kind:
+    if isinstance(cell, str):
+        if LIKE_A_NUMBER.fullmatch(cell):
+            return "number"
+        return "blank" if is_blank(cell) else "flag" if cell.strip().lower() in FLAGS else "text"
+    if cell is None:
+        return "blank"
+    if isinstance(cell, bool | np.bool_):
+        return "flag"
+    if isinstance(cell, int | float | np.number):
+        return "number"
+    return "nested" if isinstance(cell, list | dict | tuple) else "text"  # such as a date
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,10 +103,9 @@ class Place:
 
     def require_different(self, heads: Sequence[str], at: str = "") -> None:
         """Raise unless all columns have names of their own."""
-        if len(set(heads)) < len(heads):
-            again = min(head for head in heads if heads.count(head) > 1)
-            hint = "give each column a name of its own"
-            raise self.wrong("different names of columns", f"{again!r} twice", hint=hint, at=at)
+        if again := {head for head, count in Counter(heads).items() if count > 1}:
+            got, hint = f"{min(again)!r} twice", "give each column a name of its own"
+            raise self.wrong("different names of columns", got, hint=hint, at=at)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -98,9 +164,8 @@ class Table(Place):
 
     def require_heads(self, heads: Sequence[str]) -> None:
         """Raise unless there are columns with these heads."""
-        for head in heads:
-            if head not in self.heads:
-                raise self.wrong(f"a column {head!r}", listed(self.heads))
+        for head in [head for head in heads if head not in self.heads]:
+            raise self.wrong(f"a column {head!r}", listed(self.heads))
 
     def rows(self, rows: Sequence[int], *said: str) -> "Table":
         """The table of some rows."""
@@ -148,9 +213,9 @@ def with_visible_names(table: Table) -> Table:
     changed: dict[str, str] = {}
 
     def seen(cell: Cell) -> Cell:
-        found = visible(cell) if isinstance(cell, str) else cell
-        if found is not cell and found != cell:
-            changed[cell] = found
+        if not isinstance(cell, str) or (found := visible(cell)) == cell:
+            return cell
+        changed[cell] = found
         return found
 
     columns = tuple(c if _are_plain(c) else [*map(seen, c)] for c in table.columns)
@@ -166,7 +231,7 @@ def _are_plain(cells: Sequence[Cell]) -> bool:
     try:
         return "".join(cells).isascii()  # fast, for texts alone
     except TypeError:
-        return all(not isinstance(cell, str) or cell.isascii() for cell in cells)
+        return False
 
 
 def alike(what: str, names: Iterable[str]) -> list[str]:

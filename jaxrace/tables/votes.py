@@ -8,12 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from jaxrace.core.validation import require_choice
-from jaxrace.tables.cells import words_of
 from jaxrace.tables.matrix import crosstable_in, games_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Place, Table, alike, listed
+from jaxrace.tables.table import FLAGS, Place, Table, alike, listed, words_of
 
 Kind = Literal["win", "margin"]
 
@@ -113,10 +112,8 @@ def read_votes(
     if sides.scores is not None:
         one, other = sides.scores
         found, more = _finite(table, sides.scores)
-        margins = found[one] - found[other]
-        return _told(
-            votes, f"margins: {one!r} less {other!r}", *more, scores=margins, kind="margin"
-        )
+        more = [f"margins: {one!r} less {other!r}", *more]
+        return _told(votes, *more, scores=found[one] - found[other], kind="margin")
     is_number = table.kind(sides.outcome) in ("number", "blank", "flag")
     if is_number and not (sides.is_named or sides.names_losers):
         return _of_numbers(table, sides, score, votes)
@@ -126,8 +123,8 @@ def read_votes(
     rows = np.flatnonzero(~np.isnan(shares))
     if not rows.size:
         raise table.wrong("at least one comparison that has ended", "none")
-    how = f"votes from column {sides.outcome!r}"
-    return _told(votes, how, *more, rows=rows, scores=shares[rows])
+    more = [f"votes from column {sides.outcome!r}", *more]
+    return _told(votes, *more, rows=rows, scores=shares[rows])
 
 
 def _finite(table: Table, heads: Sequence[str]) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -142,9 +139,9 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
     """Votes whose outcome is a column of numbers."""
     head = sides.outcome
     assert head is not None
-    is_flag = [str(cell).lower() in ("true", "false") for cell in table.column(head)]
+    is_number = [str(cell).lower() not in FLAGS for cell in table.column(head)]
     hint = "1, 0 or .5 for a first that has won, lost or tied"
-    table.require(head, np.logical_not(is_flag), "a number", hint)
+    table.require(head, is_number, "a number", hint)
     found, more = _finite(table, [head])
     scores = found[head]
     least = int(np.argmin(scores))
@@ -162,51 +159,37 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
 
 
 def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
-    """A list of pairs or triples below their heads; other sources as they are.
-
-    Heads that are ``asked`` for, other than those that triples get here, are in the list.
-    """
+    """A list of pairs or triples below heads, unless ``asked`` are its own; other sources as is."""
     is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
     if not is_list or not all(isinstance(row, tuple | list) for row in source):
         return source
-    widths = {len(row) for row in source}
-    if widths == {3} and isinstance(source[0][2], Real | np.bool_) and asked <= {*_OF_TRIPLES}:
+    widths, heads = {len(row) for row in source}, source[0]
+    if widths == {3} and isinstance(heads[2], Real | np.bool_) and asked <= {*_OF_TRIPLES}:
         return [_OF_TRIPLES, *source]
-    if widths != {2} or asked or names_winners([*map(str, source[0])]):
+    if widths != {2} or asked or names_winners([*map(str, heads)]):
         return source
-    _require_pairs(argument, source)
-    return [("winner", "loser"), *source]
-
-
-def _require_pairs(argument: str, pairs: Sequence[Sequence[Any]]) -> None:
-    """Raise if pairs are of numbers, as of a matrix, or below heads that do not say who has won.
-
-    Options may be called as sides are, such as a and b, if they come again in other pairs.
-    """
     expected, place = "pairs of names, (winner, loser),", Place(argument, "a list")
-    for number, pair in enumerate(pairs, 1):
-        for cell in pair:
-            is_real = isinstance(cell, Real) and not isinstance(cell, Integral)
-            if is_real or isinstance(cell, bool | np.bool_):
-                hint = "a matrix of who beats whom is for `jaxrace duel`; names are whole or words"
-                raise place.wrong(expected, str(cell), hint=hint, at=f", record {number}")
-    heads, below = pairs[0], {str(cell).strip() for pair in pairs[1:] for cell in pair}
+    for number, cell in ((n, cell) for n, pair in enumerate(source, 1) for cell in pair):
+        is_real = isinstance(cell, Real) and not isinstance(cell, Integral)
+        if is_real or isinstance(cell, bool | np.bool_):
+            hint = "a matrix of who beats whom is for `jaxrace duel`; names are whole or words"
+            raise place.wrong(expected, str(cell), hint=hint, at=f", record {number}")
+    # Options may be called as sides are, such as a and b, if they come again in other pairs.
+    below = {str(cell).strip() for pair in source[1:] for cell in pair}
     are_words = all(isinstance(head, str) for head in heads)
     if below and are_words and are_sides(heads) and not below & {head.strip() for head in heads}:
         hint = "(winner, loser) as the first of the list says that the first one has won"
         raise place.wrong(expected, f"heads {listed(heads)}", hint=hint, at=", record 1")
+    return [("winner", "loser"), *source]
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
     """The names of all options, and the places among them of the first and the second ones."""
     words, (first, second) = words_of(table.column(sides.first), table.column(sides.second))
     empty = words.index("") if "" in words else -1
-    is_empty = (first == empty) | (second == empty)
-    bad = np.flatnonzero(is_empty | (first == second))
-    if bad.size:
-        row = int(bad[0])
+    for row in np.flatnonzero((first == empty) | (second == empty) | (first == second)).tolist():
         one, other = words[first[row]], words[second[row]]
-        if is_empty[row]:
+        if "" in (one, other):
             raise table.wrong("names of options", f"{one!r}, {other!r}", row)
         raise table.wrong("two different options", f"{one!r} twice", row)
     return words, first, second
@@ -217,14 +200,12 @@ def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
     found, more = numbers_of(table, heads)
     for head, numbers in found.items():
         # Points, in which a draw is a half, leave no room for a column of draws.
-        halves = 2 if len(heads) == 2 else 1
-        whole = halves * numbers == np.floor(halves * numbers)
-        is_count = (numbers >= 0) & whole & (numbers <= _MOST)
+        is_whole = numbers % (0.5 if len(heads) == 2 else 1) == 0
+        is_count = (numbers >= 0) & is_whole & (numbers <= _MOST)
         table.require(head, is_count, f"a count from 0 to {_MOST:,}")
     counts = np.stack([found[head] for head in heads], 1)  # [rows, 2 or 3]
     if counts.shape[1] == 2:
-        odd = counts.sum(1) != np.floor(counts.sum(1))
-        for row in np.flatnonzero(odd).tolist():
+        for row in np.flatnonzero(counts.sum(1) % 1).tolist():
             got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
             raise table.wrong("a whole number of games", got, row)
         counts = games_of(counts)
@@ -245,35 +226,30 @@ def _of_crosstable(table: Table) -> Votes:
     """Votes one by one, where each row has points against each column."""
     found, said = numbers_of(table, table.heads)
     points = np.stack([found[head] for head in table.heads], 1)
-    upper = np.triu_indices(len(points), 1)
-    both = np.stack([points[upper], points.T[upper]], 1)
+    first, second = np.triu_indices(len(points), 1)
+    both = np.stack([points[first, second], points[second, first]], 1)
     met = ~np.isnan(both).all(1)
-    for pair in np.flatnonzero(met).tolist():
-        i, j = (int(side[pair]) for side in upper)
-        one, other = both[pair]
+    first, second, both = first[met], second[met], both[met]
+    for i, j, (one, other) in zip(first.tolist(), second.tolist(), both, strict=True):
+        name, against = table.heads[i], table.heads[j]
         if not (min(one, other) >= 0 and one + other == np.floor(one + other) <= _MOST):
-            got = f"{one:g} and {other:g} of {table.heads[i]} and {table.heads[j]}"
+            got = f"{one:g} and {other:g} of {name} and {against}"
             raise table.wrong("points of both, of a whole number of games,", got, hint=_NO_SHARES)
-        if 2 * one != np.floor(2 * one):
-            got = f"{one:g} of {table.heads[i]} against {table.heads[j]}"
-            raise table.wrong(
-                "points, a draw half a point,", got, int(i), table.heads[j], hint=_NO_SHARES
-            )
-    if (both[met].sum(1) == 100).all():
+        if one % 0.5:
+            got, expected = f"{one:g} of {name} against {against}", "points, a draw half a point,"
+            raise table.wrong(expected, got, i, against, hint=_NO_SHARES)
+    if (both.sum(1) == 100).all():
         got = "100 for both together in every pair, as of percents"
         raise table.wrong("points", got, hint=f"{_NO_SHARES}; columns a, b, wins_a, wins_b do")
-    first, second = (side[met].astype(np.int32) for side in upper)
-    lines = np.array(table.lines, np.int64)[first]
-    votes = Votes(table.heads, first, second, np.ones(len(first)), "win", lines, table.said)
+    lines, ones = np.array(table.lines, np.int64)[first], np.ones(len(first))
+    first, second = first.astype(np.int32), second.astype(np.int32)
+    votes = Votes(table.heads, first, second, ones, "win", lines, table.said)
     how = "points of the row against the column; draws that make whole points count as won and lost"
-    return _one_by_one(table, votes, games_of(both[met]), *said, how)
+    return _one_by_one(table, votes, games_of(both), *said, how)
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
-    """Are scores shares of a win, or margins? 0 is a loss or a tie, .5 a tie or a close win.
-
-    Read wrongly, the options that are named first look better than they are.
-    """
+    """Are scores shares of a win, or margins? Read wrongly, options named first look better."""
     if asked == "margin" or (asked == "auto" and head.lower() == "margin"):
         return "margin"
     outside = (scores < 0) | (scores > 1)
@@ -285,15 +261,13 @@ def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
     if asked == "win" or is_vote.all():
         return "win"
     if (scores >= 0).all():
-        row = int(np.argmin(is_vote))
+        row, expected = int(np.argmin(is_vote)), "win or margin as --score for scores"
         hint = (
             "no score is negative, and this one is not 0, 0.5 or 1: --score margin if scores are "
             "by how much the first was better, --score win if they are its share of a win, from 0 "
             "to 1; what is on another scale has to be made one of these"
         )
-        raise table.wrong(
-            "win or margin as --score for scores", f"{scores[row]:g}", row, head, hint=hint
-        )
+        raise table.wrong(expected, f"{scores[row]:g}", row, head, hint=hint)
     if (is_vote | (scores == -1)).all() and (scores == 0.5).any():
         row, other = int(np.argmax(scores == -1)), int(np.argmax(scores == 0.5))
         hint = (

@@ -11,7 +11,7 @@ import jaxrace
 from jaxrace.commands.cli import main
 from jaxrace.judging import DependentRunsWarning
 from jaxrace.tables import read_scores
-from jaxrace.tables.directions import names_smaller
+from jaxrace.tables.heads import names_smaller
 
 
 def names(text):

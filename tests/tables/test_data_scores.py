@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from refusals import assert_refused
 
-from jaxrace.tables import cells, read_scores
+from jaxrace.tables import read_scores
+from jaxrace.tables import table as cells
 from jaxrace.tables.delimited import parse
 from jaxrace.tables.table import Place
 

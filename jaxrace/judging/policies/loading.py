@@ -17,7 +17,7 @@ from jaxrace.judging.policies.trajectories import (
     checked,
     require_returns,
 )
-from jaxrace.tables.directions import names_smaller
+from jaxrace.tables.heads import names_smaller
 
 _NEEDED = ("observations", "actions", "probabilities", "rewards")
 _NPZ, _ZIP = "arrays of numbers in an NPZ file", b"PK"  # with which it begins
