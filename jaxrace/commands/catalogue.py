@@ -5,7 +5,7 @@ import importlib.util
 from jaxrace.commands.improve import BOUNDS as LOWER_BOUNDS
 from jaxrace.commands.options import paragraphs
 from jaxrace.commands.train.config import ENVIRONMENTS, METHODS
-from jaxrace.search.strategies import WITH_STEP_SIZE, WITHOUT_STEP_SIZE
+from jaxrace.core.strategy_names import WITH_STEP_SIZE, WITHOUT_STEP_SIZE
 
 # What each confidence bound of a preference-based race promises; more in `jaxrace.kernels.bounds`.
 BOUNDS = {

@@ -15,6 +15,7 @@ import numpy as np
 from jax.core import Tracer
 
 from jaxrace.core.compilation import options_for
+from jaxrace.core.strategy_names import WITH_STEP_SIZE, WITHOUT_STEP_SIZE
 from jaxrace.core.validation import (
     BadArgument,
     require_choice,
@@ -22,15 +23,6 @@ from jaxrace.core.validation import (
     require_positive,
 )
 
-# evosax classes that sample around a mean and need ranks alone. Left out: those that keep the best
-# member of earlier generations (ranks of different races do not compare), those that need more
-# arguments, and LM_MA_ES, which gives NaN in few dimensions.
-WITH_STEP_SIZE = (
-    *("CMA_ES", "Sep_CMA_ES", "MA_ES", "Rm_ES", "CR_FM_NES", "SNES", "xNES", "PGPE", "ARS"),
-    *("SimpleES", "DiscoveredES", "LearnedES", "EvoTF_ES"),
-)
-# These schedule their step size themselves.
-WITHOUT_STEP_SIZE = ("Open_ES", "GuidedES", "ASEBO", "ESMC")
 SUPPORTED: tuple[str, ...] = WITH_STEP_SIZE + WITHOUT_STEP_SIZE
 
 _GAP = 0.5  # between decompositions of C, in generations times n (c_1 + c_mu)
