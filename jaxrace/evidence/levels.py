@@ -39,6 +39,9 @@ _BET_RATIO = 2.2
 # No factor is below this, so that no single run loses all.
 LEAST_FACTOR = 0.01
 
+# From so many on it pays to compile more for ``log_factors``.
+_MANY_PAIRS = 256
+
 # Bets for shared tasks of unknown number: tuned to 30, 130, 650, 3,000, 15,000 and 75,000 of them.
 _NUM_BETS = 6
 
@@ -197,15 +200,19 @@ def log_factors(differences: Any, bets: Any, xp: Any = np) -> Any:
     >>> print(np.exp(log_factors(won, np.array([[0.5]]))))
     [[2.25]]
     """
-    factors = 1 + differences[:, :, None] * bets
     size = len(differences)
+    factors = 1 + differences[:, :, None] * bets
+    twice = xp.concatenate([factors, factors], 1)  # modulo b, without an index
+    # XLA compiles few large steps soon, and runs many small ones fast.
+    together = size if bets.shape[1] < _MANY_PAIRS else 1
     total = xp.zeros_like(factors[0, 0])
     for slope in range(1, size):
         # Sums of sums: rounding grows with b, and not with b^2.
         of_slope = xp.zeros_like(total)
-        for shift in range(size):
-            matched = (factors[run, (slope * run + shift) % size] for run in range(size))
-            of_slope = of_slope + functools.reduce(xp.multiply, matched)
+        for shift in range(0, size, together):
+            starts = enumerate((slope * run + shift) % size for run in range(size))
+            matched = (twice[run, start : start + together] for run, start in starts)
+            of_slope = of_slope + functools.reduce(xp.multiply, matched).sum(0)
         total = total + of_slope
     return xp.log(total / (size * (size - 1)))
 
