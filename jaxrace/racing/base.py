@@ -217,15 +217,15 @@ def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(array.shape, dtype_of(array))
 
 
-def finite_rounds(outcomes: Outcome, of: Any = jnp) -> Any:
-    """bool [K, r]: are all numbers of the outcome finite? Leaves are [K, r, ...], ``of`` NumPy."""
+def finite_rounds(outcomes: Outcome) -> jax.Array:
+    """bool [K, r]: are all numbers of the outcome finite? Leaves are [K, r, ...]."""
     flags = [
-        of.isfinite(x).all(tuple(range(2, x.ndim)))
+        jnp.isfinite(x).all(tuple(range(2, x.ndim)))
         for x in jax.tree.leaves(outcomes)
         if jnp.issubdtype(x.dtype, jnp.inexact)
     ]
     first = jax.tree.leaves(outcomes)[0]
-    return functools.reduce(of.logical_and, flags, of.ones(first.shape[:2], bool))
+    return functools.reduce(jnp.logical_and, flags, jnp.ones(first.shape[:2], bool))
 
 
 def fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
