@@ -213,6 +213,29 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_MOST_LISTED]) + more
 
 
+def who_may(by: str, top: int, possible: Sequence[str], sure: Sequence[str], count: int) -> str:
+    """Who may be among the best kappa of so many: what theorem 4 of docs/tables.md proves.
+
+    >>> who_may("wins", 1, ["a", "b"], [], 3), who_may("mean", 2, ["a", "b", "c"], ["a"], 4)
+    ('only a, b can be better than each of the others', 'the best 2 are among a, b, c; certainly a')
+    """
+    if len(possible) == count and not sure:
+        return "either may be the better one" if count == 2 else "all of them may be among the best"
+    names = listed(possible)
+    others = "the other" if count == 2 else "each of the others"
+    among = names if len(possible) == top else f"among {names}"
+    if by == "wins":
+        claim = f"only {names} can be better than {others}"
+        if top > 1:
+            claim = f"if {top} are better than each of the others, they are {among}"
+    else:
+        one = names if len(possible) == 1 else f"one of {names}"
+        claim = f"the best is {one}" if top == 1 else f"the best {top} are {among}"
+    if not sure or len(possible) == top:
+        return claim
+    return f"{claim}; certainly {listed(sure)}"
+
+
 def finite(value: Any) -> Any:
     """The same with None for numbers that JSON has not."""
     if isinstance(value, dict):

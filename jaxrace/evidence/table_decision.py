@@ -4,7 +4,6 @@ Runs of a table came as they came; a race draws for all pairs in doubt alike. Ax
 """
 
 import math
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,8 +15,6 @@ Certificate = Literal["dominance", "counts"]
 
 # Sums of estimates, and evidence, that agree in so many digits are equal.
 DIGITS = 9
-
-_MOST_LISTED = 8  # names in a line
 
 
 class Decision(NamedTuple):
@@ -84,31 +81,3 @@ def who_may_help(
     is_open = undecided & ~used_up & ~both_alike
     first = is_open & (doubtful | doubtful.T)
     return first if first.any() else is_open
-
-
-def who_may(by: str, top: int, possible: Sequence[str], sure: Sequence[str], count: int) -> str:
-    """Who may be among the best kappa of so many: what theorem 4 of docs/tables.md proves.
-
-    >>> who_may("wins", 1, ["a", "b"], [], 3), who_may("mean", 2, ["a", "b", "c"], ["a"], 4)
-    ('only a, b can be better than each of the others', 'the best 2 are among a, b, c; certainly a')
-    """
-
-    def listed(names: Sequence[str]) -> str:
-        hidden = len(names) - _MOST_LISTED
-        return ", ".join(names[:_MOST_LISTED]) + (f" and {hidden} more" if hidden > 0 else "")
-
-    if len(possible) == count and not sure:
-        return "either may be the better one" if count == 2 else "all of them may be among the best"
-    names = listed(possible)
-    others = "the other" if count == 2 else "each of the others"
-    among = names if len(possible) == top else f"among {names}"
-    if by == "wins":
-        claim = f"only {names} can be better than {others}"
-        if top > 1:
-            claim = f"if {top} are better than each of the others, they are {among}"
-    else:
-        one = names if len(possible) == 1 else f"one of {names}"
-        claim = f"the best is {one}" if top == 1 else f"the best {top} are {among}"
-    if not sure or len(possible) == top:
-        return claim
-    return f"{claim}; certainly {listed(sure)}"

@@ -13,9 +13,10 @@ from jaxrace.answers.answer import (
     list_down,
     listed,
     panels,
+    who_may,
 )
 from jaxrace.evidence.levels import By
-from jaxrace.evidence.table_decision import Certificate, who_may
+from jaxrace.evidence.table_decision import Certificate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

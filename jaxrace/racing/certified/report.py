@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.answers.answer import who_may
 from jaxrace.evidence.decision import COUNTS, DOMINANCE, EXHAUSTED, GIVEN_UP
-from jaxrace.evidence.table_decision import who_may
 from jaxrace.racing.certified.result import TIE, DominanceResult, SharedResult
 from jaxrace.racing.report import MAX_LISTED, Report, span
 from jaxrace.racing.result import REPORTS
