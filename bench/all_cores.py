@@ -23,7 +23,7 @@ import jax
 import normal_races as task
 import numpy as np
 
-from jaxrace.core.compilation import compile_ahead
+from jaxrace.core.programs import compile_ahead
 
 ONE_DEVICE, ALL_CORES, NUMPY = "one device", "all cores", "NumPy"
 

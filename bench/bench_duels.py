@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from jaxrace import dueling, sweep
-from jaxrace.core.compilation import compile_ahead
+from jaxrace.core.programs import compile_ahead
 from jaxrace.dueling import matrices
 from papers.duels import config, runs
 from papers.duels.lineup import entrant

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import measuring
 import pytest
 
-from jaxrace.core.compilation import compile_ahead
+from jaxrace.core.programs import compile_ahead
 from jaxrace.envs.holdem import (
     SEATINGS,
     Rules,

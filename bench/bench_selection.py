@@ -16,7 +16,7 @@ import pytest
 from peers import numpy_selection
 
 from jaxrace import selection
-from jaxrace.core.compilation import compile_ahead
+from jaxrace.core.programs import compile_ahead
 from jaxrace.selection import KnowledgeGradient, MlPocbam, Pocbam, SelectionJob, SelectionWork
 from papers.top_k.stationary import StationaryMlPocbam
 

@@ -11,7 +11,7 @@ from typing import Any
 import jax
 from jax.typing import ArrayLike
 
-from jaxrace.core.compilation import compile_ahead
+from jaxrace.core.programs import compile_ahead
 
 
 class _Clock:

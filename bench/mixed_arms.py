@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from jaxrace import dueling
-from jaxrace.core.compilation import compile_ahead
+from jaxrace.core.programs import compile_ahead
 from jaxrace.dueling import matrices
 from papers.duels.lineup import entrant
 

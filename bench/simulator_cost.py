@@ -21,7 +21,7 @@ import normal_races as task
 import numpy as np
 
 from jaxrace import racing
-from jaxrace.core.compilation import compile_ahead
+from jaxrace.core.programs import compile_ahead
 from papers.preference_racing.options import NormalOptions
 
 # Numbers that a sample is made of, and races: enough of them for lanes to be filled again.

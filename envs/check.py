@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.core.float32 import strongly_typed
+from jaxrace.core.inputs import require_truth
 from jaxrace.core.keys import without_keys
-from jaxrace.core.narrowing import strongly_typed
-from jaxrace.core.validation import BadArgument, require_hashable, require_integer, require_truth
+from jaxrace.core.validation import BadArgument, require_hashable, require_integer
 from jaxrace.envs.environment import Environment, absorb, require_same_types, require_scalars
 
 MAX_STEPS = 1000  # of one history

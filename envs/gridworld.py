@@ -12,7 +12,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxrace.core.narrowing import require_held
+from jaxrace.core.float32 import require_held
 from jaxrace.core.validation import MOST_INT32, require_integer
 
 _MOVES = ((-1, 0), (1, 0), (0, -1), (0, 1))  # (row, column) of up, down, left, right

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from jaxrace.core.narrowing import as_float32, strongly_typed
+from jaxrace.core.float32 import as_float32, strongly_typed
 from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer
 
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.core.narrowing import Float32Params, as_float32
+from jaxrace.core.float32 import Float32Params, as_float32
 from jaxrace.core.validation import MOST_INT32, require_choice, require_integer
 from jaxrace.envs.environment import Transition
 

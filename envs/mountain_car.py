@@ -12,7 +12,7 @@ import chex
 import jax
 import jax.numpy as jnp
 
-from jaxrace.core.narrowing import Float32Params, require_held
+from jaxrace.core.float32 import Float32Params, require_held
 from jaxrace.core.validation import MOST_INT32, require_integer
 
 POSITION_LIMITS = (-1.2, 0.6)

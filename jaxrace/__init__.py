@@ -13,7 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from jaxrace.core.compilation import use_compilation_cache as use_compilation_cache
+    from jaxrace.core.programs import use_compilation_cache as use_compilation_cache
     from jaxrace.core.validation import BadArgument as BadArgument
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
@@ -32,7 +32,7 @@ _FUNCTIONS = {
     "duel": "jaxrace.judging.standing",
     "improve": "jaxrace.judging.policies",
     "load_policy": "jaxrace.judging.policies",
-    "use_compilation_cache": "jaxrace.core.compilation",
+    "use_compilation_cache": "jaxrace.core.programs",
     "BadArgument": "jaxrace.core.validation",
 }
 

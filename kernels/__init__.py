@@ -8,7 +8,6 @@ from jaxrace.kernels.bounds import MAX_TABLE_CAPACITY as MAX_TABLE_CAPACITY
 from jaxrace.kernels.bounds import NEVER as NEVER
 from jaxrace.kernels.bounds import bernoulli_divergence as bernoulli_divergence
 from jaxrace.kernels.bounds import bound_named as bound_named
-from jaxrace.kernels.bounds import intervals as intervals
 from jaxrace.kernels.bounds import levels as levels
 from jaxrace.kernels.bounds import threshold_table as threshold_table
 from jaxrace.kernels.bounds import thresholds as thresholds
@@ -25,6 +24,8 @@ from jaxrace.kernels.gains import in_top as in_top
 from jaxrace.kernels.gains import knowledge_gradient as knowledge_gradient
 from jaxrace.kernels.gains import log_correct_selection as log_correct_selection
 from jaxrace.kernels.gains import selection_threshold as selection_threshold
+from jaxrace.kernels.intervals import intervals as intervals
+from jaxrace.kernels.intervals import prefix_wins as prefix_wins
 from jaxrace.kernels.mean_bounds import bernstein_radius as bernstein_radius
 from jaxrace.kernels.mean_bounds import hoeffding_radius as hoeffding_radius
 from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
@@ -54,4 +55,3 @@ from jaxrace.kernels.thurstone import residual_variances as residual_variances
 from jaxrace.kernels.thurstone import swept_qualities as swept_qualities
 from jaxrace.kernels.wins import net_counts as net_counts
 from jaxrace.kernels.wins import open_round_gains as open_round_gains
-from jaxrace.kernels.wins import prefix_wins as prefix_wins

@@ -21,7 +21,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace.kernels.devices import sizes
-from jaxrace.kernels.sparse import MAX_ROUNDS, for_listed, listing_block, row_slices
+from jaxrace.kernels.sparse import for_listed, listing_block, row_slices
 
 Outcome = Any
 Compare = Callable[[Outcome, Outcome], jax.Array]
@@ -29,7 +29,6 @@ Both = tuple[Outcome, Outcome]  # samples of both options of P pairs
 
 # Comparisons that are summed by one kernel of a GPU: of 128 XLA takes minutes to compile the sum.
 _MOST_SUMMED = 32
-_CHUNK = 16  # new samples per pass over the prefixes
 
 # Listing the open pairs pays from so many options, and pairs of a batch, on.
 _LISTED_OPTIONS = 8
@@ -170,40 +169,3 @@ def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
         return net + gained, net + gained
 
     return lax.scan(add_round, net, gains)[1]
-
-
-def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
-    """Win counts of every prefix 1 .. n of samples [K, n, ...], int32 [n, K, K] half units.
-
-    Entry [t - 1, i, j] divided by 2 t^2 is S_ij(t). ValueError if n exceeds ``MAX_ROUNDS``.
-
-    >>> from jaxrace.kernels import total_order
-    >>> x = jnp.array([[3.0, 1.0], [2.0, 2.0]])
-    >>> prefix_wins(total_order, x)[:, 0, 1].tolist()  # 1 of 1 won, then 2 of 4
-    [2, 4]
-    """
-    num_options, num_rounds = jax.tree.leaves(outcomes)[0].shape[:2]
-    if not num_rounds:
-        raise ValueError("outcomes: expected at least one round, got none")
-    if num_rounds > MAX_ROUNDS:
-        expected = f"at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in an int32"
-        raise ValueError(f"outcomes: expected {expected}, got {num_rounds}")
-    chunk = min(_CHUNK, num_rounds)
-    num_chunks = -(-num_rounds // chunk)
-    missing = num_chunks * chunk - num_rounds
-
-    def padded(x: jax.Array) -> jax.Array:
-        return jnp.pad(x, [(0, 0), (0, missing)] + [(0, 0)] * (x.ndim - 2))[None]
-
-    old = jax.tree.map(padded, outcomes)
-    every_pair = jnp.ones((1, num_options, num_options), bool)
-
-    def add_chunk(net: jax.Array, num_old: jax.Array) -> tuple[jax.Array, jax.Array]:
-        new = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, num_old, chunk, axis=2), old)
-        nets = net_counts(net, open_round_gains(compare, old, new, num_old, every_pair)[:, 0])
-        return nets[-1], nets
-
-    nothing = jnp.zeros((num_options, num_options), jnp.int32)
-    starts = chunk * jnp.arange(num_chunks, dtype=jnp.int32)
-    nets = lax.scan(add_chunk, nothing, starts)[1].reshape(-1, *nothing.shape)[:num_rounds]
-    return jnp.arange(1, num_rounds + 1, dtype=jnp.int32)[:, None, None] ** 2 + nets

@@ -154,7 +154,7 @@ def play(race, outcomes, params):
     # As many tells as there can be, if every one serves a single option.
     num_tells = opening_tells(race) + race.num_options * race.blocks.num_complete(race.capacity)
     states, asked = jax.lax.scan(tell, states, None, num_tells)
-    states = race._finish_lanes(states, params)
+    states = race._finish_batch(states, params)
     return asked, jax.vmap(race.result)(states, params)
 
 

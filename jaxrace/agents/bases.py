@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.core.narrowing import as_float32, require_held
+from jaxrace.core.float32 import as_float32, require_held
 from jaxrace.core.validation import BadArgument, require_integer
 
 _MOST_FEATURES = 100_000

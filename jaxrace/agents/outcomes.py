@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from jaxrace.core.narrowing import as_float32
+from jaxrace.core.float32 import as_float32
 from jaxrace.envs import OutcomeFold, Transition
 
 

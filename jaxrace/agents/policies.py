@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.core.narrowing import require_held
+from jaxrace.core.float32 import require_held
 from jaxrace.core.validation import BadArgument, require_integer, require_shape
 
 _UNROLLED_INPUTS = 16

@@ -13,7 +13,7 @@ from jax import lax
 
 from jaxrace.agents.policies import Policy
 from jaxrace.core.compilation import jit
-from jaxrace.core.narrowing import require_held
+from jaxrace.core.float32 import require_held
 from jaxrace.core.validation import (
     require_function,
     require_hashable,

@@ -25,12 +25,8 @@ import jaxrace
 from jaxrace.commands import options
 from jaxrace.commands.process import giving_up, leave, let_streams_last
 from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
-from jaxrace.core.validation import (
-    BadArgument,
-    require_address,
-    require_choice,
-    require_integer,
-)
+from jaxrace.core.inputs import require_address
+from jaxrace.core.validation import BadArgument, require_choice, require_integer
 
 _NEW_OBJECTS = 500_000  # after which garbage is collected; a short job makes fewer
 _MOST_LANES = 10**6  # no device has more than some thousands
@@ -210,7 +206,7 @@ def _do_job(
         require_address("ray", ray)
     import jax
 
-    from jaxrace.core.compilation import use_compilation_cache
+    from jaxrace.core.programs import use_compilation_cache
 
     if no_compilation_cache:
         jax.config.update("jax_enable_compilation_cache", False)

@@ -8,7 +8,7 @@ import re
 from argparse import ArgumentTypeError
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from jaxrace.core.validation import is_address
+from jaxrace.core.inputs import is_address
 
 Decimal = Literal["auto", "comma", "point"]
 Delimiter = Literal["auto", "comma", "semicolon", "tab", "bar", "space"]

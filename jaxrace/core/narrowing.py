@@ -4,7 +4,6 @@ The last digits of a float may go. A number out of range is refused, and so are 
 that come out equal. With ``jax_enable_x64`` a device holds 64 bits. Arrays of JAX pass unchecked.
 """
 
-import dataclasses
 from typing import Any
 
 import jax
@@ -33,42 +32,6 @@ def as_arrays(name: str, tree: Any) -> Any:
     return jax.tree.map(convert, tree)
 
 
-def as_float32(name: str, values: Any) -> jax.Array:
-    """A float32 array; BadArgument where a finite number of the host would become infinite."""
-    require_held(name, values, jnp.float32)
-    return jnp.asarray(values, jnp.float32)
-
-
-# A loop whose carry starts with a weak type and goes on with a strong one fails or compiles twice;
-# with x64 a weak float becomes a float64.
-def strongly_typed(tree: Any, name: str = "leaves") -> Any:
-    """The pytree with arrays for leaves, none of them weakly typed.
-
-    Python's floats become float32 and its integers int32; arrays keep their shape and dtype.
-    BadArgument for a number out of the range of what it becomes.
-    """
-    kinds = {float: jnp.float32, int: jnp.int32}
-
-    def strong(leaf: Any) -> jax.Array:
-        dtype = kinds.get(type(leaf))
-        require_held(name, leaf, dtype)
-        array = jnp.asarray(leaf, dtype)
-        if not jax.typeof(array).weak_type:  # also random keys, which cannot be converted
-            return array
-        return jax.lax.convert_element_type(array, array.dtype)
-
-    return jax.tree.map(strong, tree)
-
-
-@dataclasses.dataclass(frozen=True)
-class Float32Params:
-    """Base of parameters; BadArgument where a float32 does not hold one."""
-
-    def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            require_held(field.name, getattr(self, field.name), jnp.float32)
-
-
 def as_host_array(name: str, leaf: Any) -> Any:
     """An array of NumPy that JAX can take over; arrays of JAX stay.
 
@@ -91,20 +54,6 @@ def as_host_array(name: str, leaf: Any) -> Any:
         got = f"an array of {array.dtype}" if isinstance(leaf, np.ndarray | list) else repr(leaf)
         raise BadArgument(name, "arrays or numbers", got)
     return array
-
-
-def require_held(name: str, tree: Any, dtype: DTypeLike | None = None) -> None:
-    """Raise unless a dtype holds the numbers of Python and of NumPy among the leaves.
-
-    By default it is the dtype that JAX gives them.
-    """
-    for leaf in jax.tree.leaves(tree):
-        if isinstance(leaf, int | float | complex | np.ndarray | np.generic):
-            # A Python integer may have more bits than any dtype.
-            array = np.asarray(leaf) if isinstance(leaf, int) else as_host_array(name, leaf)
-            usual = np.dtype(int) if array.dtype == object else array.dtype
-            kept = jax.dtypes.canonicalize_dtype(usual) if dtype is None else dtype
-            require_range(name, array, kept)
 
 
 def dtype_of(array: Any) -> Any:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jaxrace.core.compilation import is_traced
+from jaxrace.core.inputs import as_reals
 from jaxrace.core.protocol import pytree
-from jaxrace.core.validation import BadArgument, as_reals
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.winners import check_matrix
 
 

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from jaxrace.core.inputs import require_direction, require_truth
 from jaxrace.core.validation import (
     BadArgument,
     require_choice,
-    require_direction,
     require_function,
     require_integer,
     require_number,
     require_probability,
-    require_truth,
 )
 from jaxrace.evidence.blocks import BlockPairs, block_values
 from jaxrace.evidence.levels import (

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from jaxrace.answers.answer import listed
-from jaxrace.core.validation import BadArgument, require_top, require_truth
+from jaxrace.core.inputs import require_truth
+from jaxrace.core.validation import BadArgument, require_top
 from jaxrace.evidence.independence import (
     IN_COMMON,
     DependentRunsWarning,

@@ -8,7 +8,7 @@ set is the smallest set whose members beat all others. Axes: K arms.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jaxrace.core.validation import require_preferences
+from jaxrace.core.inputs import require_preferences
 
 # Of a game with payoffs of 1 to 3: ties between constraints are broken by numbers of this size, and
 # what is below the second one is rounding.

@@ -10,9 +10,9 @@ from jaxrace.racing.certified.blocks import DominanceParams as DominanceParams
 from jaxrace.racing.certified.blocks import DominanceState as DominanceState
 from jaxrace.racing.certified.dominance import DominanceRace as DominanceRace
 from jaxrace.racing.certified.result import DominanceResult as DominanceResult
-from jaxrace.racing.certified.result import SharedResult as SharedResult
 from jaxrace.racing.certified.shared import SharedRace as SharedRace
 from jaxrace.racing.certified.tasks import SharedParams as SharedParams
+from jaxrace.racing.certified.tasks import SharedResult as SharedResult
 from jaxrace.racing.certified.tasks import SharedState as SharedState
 from jaxrace.racing.comparing import check_compare as check_compare
 from jaxrace.racing.driver import run as run

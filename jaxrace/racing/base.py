@@ -52,7 +52,7 @@ class Race(abc.ABC):
 
     @property
     def chunk(self) -> int:
-        """Rounds that a driver draws at once by default."""
+        """Rounds, samples or tasks that a driver draws at once by default."""
         return 25
 
     @property
@@ -75,10 +75,10 @@ class Race(abc.ABC):
 
     @abc.abstractmethod
     def init(self, example_outcome: Outcome, params: Params) -> State:
-        """The state before the first round; ValueError if an argument is not what it should be.
+        """The state before the first round.
 
-        Of ``example_outcome``, a pytree of arrays or numbers without the axes of options and
-        rounds, only structure, shapes and dtypes count.
+        Of ``example_outcome``, a pytree without the axes of options and rounds, only structure,
+        shapes and dtypes count.
         """
 
     @abc.abstractmethod
@@ -89,21 +89,17 @@ class Race(abc.ABC):
     def tell(self, state: State, outcomes: Outcome, params: Params) -> State:
         """Count further samples, one per option and round: leaves [K, r, ...] with r >= 1.
 
-        Samples of options that were not asked for are ignored (but must be there), and so are
-        rounds after the end.
-
-        Raises:
-            ValueError: ``state``, ``params`` or ``outcomes`` are not of this race; or, outside of
-                jit only, a counted outcome is NaN or infinite (``result.invalid``), the state's
-                dtype does not hold it or tell it apart from others, or ``compare`` is no
-                antisymmetric sign on the first outcomes.
+        Samples that were not asked for are ignored (but must be there), and so are rounds after the
+        end. ValueError if arguments are not of this race; and, outside of jit only, if a counted
+        outcome is NaN, infinite or out of range (``result.invalid``), the state's dtype does not
+        hold it or tell it apart from others, or ``compare`` is no antisymmetric sign.
         """
 
     @abc.abstractmethod
     def result(self, state: State, params: Params) -> Result:
         """The ranking and the certain verdicts so far; may be asked for at any time."""
 
-    def tell_lanes(
+    def tell_batch(
         self, states: State, outcomes: Outcome, params: Params, first_round: jax.Array
     ) -> State:
         """``tell`` of B opened races, leaves [B, ...], all of which were told ``first_round``."""
@@ -111,7 +107,6 @@ class Race(abc.ABC):
 
     @property
     def _owner(self) -> Owner:
-        """The owner of ``params``: this kind and size of race."""
         attributes = tuple((name, getattr(self, name)) for name in self._params_depend_on)
         return type(self).__name__, attributes
 
@@ -120,11 +115,11 @@ class Race(abc.ABC):
         """Samples of all options that a driver draws first; after any, only of those that ask."""
         return 0
 
-    def _open_lanes(self, states: State, outcomes: Outcome, params: Params) -> State:
+    def _open_batch(self, states: State, outcomes: Outcome, params: Params) -> State:
         """``tell`` of the opening samples [B, K, opening, ...] of B races."""
         return states
 
-    def _finish_lanes(self, states: State, params: Params) -> State:
+    def _finish_batch(self, states: State, params: Params) -> State:
         """The last step of B races that have ended."""
         return states
 
@@ -153,13 +148,16 @@ class Race(abc.ABC):
         return state, as_arrays("outcomes", told), params
 
     def _after_tell(self, state: State) -> None:
-        self._check_found(state.invalid, self._first_outcomes(state))
+        self._check_found(state, self._first_outcomes(state))
 
-    def _check_found(self, invalid: jax.Array, first: Any, source: Hashable = None) -> None:
-        """Raise ValueError for ``invalid`` outcomes or preferences, once for the same source."""
+    def _check_found(self, found: Any, first: Any, source: Hashable = None) -> None:
+        """Raise ValueError if a state or result shows outcomes that cannot be raced.
+
+        ``first`` are its ``_first_outcomes``, which are looked at once for the same ``source``.
+        """
+        del first, source
         scale = getattr(self, "low", None), getattr(self, "high", None)
-        raise_if_invalid(invalid, "", *scale, self._where)
-        self._check_preferences(first, source)
+        raise_if_invalid(found.invalid, "", *scale, self._where)
 
     @abc.abstractmethod
     def _check_outcomes(self, state: State, outcomes: Outcome) -> None:
@@ -169,20 +167,11 @@ class Race(abc.ABC):
     def _check_numbers(self, state: State, outcomes: Outcome, params: Params) -> None:
         """Raise ValueError unless the numbers that count can be raced."""
 
-    def _check_result(self, result: Result) -> None:
-        """Raise ValueError unless the race could work with the numbers behind a result."""
-        del result
-
     def _first_outcomes(self, state: State) -> Any:
-        """Some of the outcomes told first, for ``_check_preferences``."""
+        """Some of the outcomes told first, for ``_check_found``."""
         del state
 
-    def _check_preferences(self, first: Any, source: Hashable = None) -> None:
-        """Raise ValueError if ``_first_outcomes`` show that they cannot be raced."""
-        del first, source
-
     def _check_params(self, params: Params) -> None:
-        """Raise ValueError unless ``params`` is of this kind and size of race."""
         require_kind("params", params, self._params_kind)
         if (shape := jnp.shape(params.delta)) != ():
             hint = "; use jax.vmap for a batch"
@@ -190,7 +179,6 @@ class Race(abc.ABC):
         require_owner(params, self._owner)
 
     def _check_state(self, state: State) -> None:
-        """Raise ValueError unless ``state`` is of this kind and size of race."""
         require_kind("state", state, self._state_kind)
         shape = jnp.shape(state.samples)
         if shape != (self.num_options,):
@@ -204,10 +192,10 @@ class Race(abc.ABC):
         return {name: getattr(state, name) for name in names} | {"params": params, "top": self.top}
 
 
-def in_lane(function: Callable[..., Any], *args: Any) -> Any:
+def in_batch(function: Callable[..., Any], *args: Any) -> Any:
     """What a function of batches, leaves [B, ...], returns for a single item."""
-    lane = jax.tree.map(lambda x: x[None], args)
-    return jax.tree.map(lambda x: x[0], function(*lane))
+    batch = jax.tree.map(lambda x: x[None], args)
+    return jax.tree.map(lambda x: x[0], function(*batch))
 
 
 def _shape_only(leaf: Any) -> jax.ShapeDtypeStruct:

@@ -55,13 +55,11 @@ class ComparingRace(base.Race):
 
     @property
     def chunk(self) -> int:
-        """Rounds that a driver draws at once by default."""
         # Whole vector registers: with 25 rounds the last of each option would go by itself.
         return 16 if 10 * (-self.capacity % 32) > self.capacity else 32
 
     @property
     def work(self) -> float:
-        """Comparisons of two outcomes that a race makes at most."""
         return self.num_options * (self.num_options - 1) / 2 * self.capacity**2
 
     def _horizon(self, max_rounds: int | None) -> int:
@@ -77,8 +75,8 @@ class ComparingRace(base.Race):
         """Zeros for all samples, leaves [K, N, ...]; ValueError unless outcomes can be compared."""
         if self._compares:
             require_sign(self.compare, example)
-            if kernels.only_orders(self.compare):
-                require_real("example_outcome", example, " to be compared")
+        if not self._compares or kernels.only_orders(self.compare):
+            require_real("example_outcome", example, " to be compared")
         return self._zeros(example)
 
     def _zeros(self, example: Any) -> Any:
@@ -118,7 +116,8 @@ class ComparingRace(base.Race):
         """Leaves [few, few, ...], and the number of rounds told."""
         return first_few(state.outcomes), state.round
 
-    def _check_preferences(self, first: Any, source: Hashable = None) -> None:
+    def _check_found(self, found: Any, first: Any, source: Hashable = None) -> None:
+        super()._check_found(found, first, source)
         if self._compares:
             check_once(self.compare, source, *first)
 

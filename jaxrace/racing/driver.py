@@ -23,7 +23,7 @@ from jaxrace.core.validation import (
     require_keys,
     require_kind,
 )
-from jaxrace.racing.base import Race, in_lane
+from jaxrace.racing.base import Race, in_batch
 
 Sample = Callable[..., Any]
 # Keys and options, leaves [B, K, ...], and the samples that each has drawn so far.
@@ -118,8 +118,7 @@ def run(
         raise BadArgument("tasks", "none for a race of independent samples", "some")
     result, first = _run(race, sample, chunk, common_random_numbers, *of_race)
     if not is_traced(result):
-        race._check_found(result.invalid, first, source=sample)
-        race._check_result(result)
+        race._check_found(result, first, source=sample)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 
 
@@ -164,7 +163,7 @@ def _run(
     def play_batch(*of_races: Any) -> Any:
         return kernels.map_blocks(play, kernels.sizes().races)(*of_races)
 
-    return in_lane(kernels.merge_vmaps(play_batch), *of_race)
+    return in_batch(kernels.merge_vmaps(play_batch), *of_race)
 
 
 def _play_in_step(
@@ -202,16 +201,16 @@ def _play_in_step(
     def play_chunk(carry: tuple[jax.Array, Any, jax.Array]) -> tuple[jax.Array, Any, jax.Array]:
         first_round, states, asked = carry  # rounds told so far; who asks, bool [B, K]
         outcomes = draw_next(states, asked, chunk)
-        states = race.tell_lanes(states, outcomes, params, first_round)
+        states = race.tell_batch(states, outcomes, params, first_round)
         return first_round + chunk, states, ask(states)
 
     states = begun
     if race._opening:
         outcomes = draw_next(begun, ask(begun), race._opening)
-        states = race._open_lanes(begun, outcomes, params)
+        states = race._open_batch(begun, outcomes, params)
     start = jnp.int32(0), states, ask(states)
     end = lax.while_loop(lambda carry: carry[2].any(), play_chunk, start)
-    states = race._finish_lanes(end[1], params)
+    states = race._finish_batch(end[1], params)
     return jax.vmap(race.result)(states, params), jax.vmap(race._first_outcomes)(states)
 
 

@@ -99,7 +99,9 @@ def judge(
             values = np.concatenate(arrays)
             narrowing.require_told_apart("samples", values, narrowing.dtype_of(values))
     outcomes = narrowing.as_arrays("samples", outcomes)
-    race._check_preferences((comparing.first_few(outcomes), int(counts.min())))
+    if race.by == "wins":
+        few = comparing.first_few(outcomes), int(counts.min())
+        comparing.check_once(race.compare, None, *few)
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[2:], x.dtype), outcomes)
     state = dataclasses.replace(
         race.init(example, params), outcomes=outcomes, first_bad=jnp.asarray(first_bad)
@@ -335,4 +337,4 @@ def _block_signs(
 @jit(1)
 def _finish(race: DominanceRace, state: Any, params: DominanceParams) -> Any:
     """Count all samples of a race that ends without a certificate, for its guess."""
-    return base.in_lane(race._finish_lanes, state, params)
+    return base.in_batch(race._finish_batch, state, params)

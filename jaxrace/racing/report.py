@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jaxrace import kernels
 from jaxrace.racing.preference.result import PreferenceResult
-from jaxrace.racing.result import REPORTS
+from jaxrace.racing.result import REPORTS, FloatArray
 from jaxrace.racing.value import ValueResult
 
 # Longer tables and lists are cut; the arrays of the result have everything.
@@ -166,6 +167,36 @@ class PreferenceReport(Report):
 
     def is_certain(self) -> bool:
         return super().is_certain() and span(self.numbers.epsilon) == "0"
+
+    def intervals(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
+        """Lower and upper ends, and was an intersection empty? [K, K] each, of one race."""
+        result = self.result
+        if np.ndim(result.decided):
+            raise ValueError("intervals: expected the result of one race, got a batch")
+        rounds = np.asarray(result.rounds)
+        lower, upper = np.zeros(rounds.shape), np.ones(rounds.shape)
+        ever_empty = np.zeros(rounds.shape, bool)
+        if result.outcomes is None:
+            return *self._intervals_of(result.win_matrix, rounds), ever_empty
+        num_rounds = max(int(rounds.max()), 1)
+        seen = jax.tree.map(lambda x: x[:, :num_rounds], result.outcomes)
+        wins = np.asarray(kernels.prefix_wins(result.compare, seen))  # [n, K, K]
+        for n in range(1, num_rounds + 1):
+            low, high = self._intervals_of(wins[n - 1] / (2.0 * n**2), np.full(rounds.shape, n))
+            meet_low, meet_high = np.maximum(lower, low), np.minimum(upper, high)
+            empty = meet_low > meet_high
+            counted = n <= rounds
+            lower = np.where(counted, np.where(empty, low, meet_low), lower)
+            upper = np.where(counted, np.where(empty, high, meet_high), upper)
+            ever_empty |= counted & empty
+        return lower, upper, ever_empty
+
+    def _intervals_of(
+        self, estimate: FloatArray, rounds: NDArray[np.integer]
+    ) -> tuple[FloatArray, FloatArray]:
+        bound, numbers = kernels.bound_named(self.result.bound), self.numbers
+        about = self.result.num_options, int(numbers.max_rounds), float(numbers.delta)
+        return kernels.intervals(bound, *about, estimate, rounds)
 
 
 class ValueReport(Report):

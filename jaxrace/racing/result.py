@@ -8,6 +8,8 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
+FloatArray = NDArray[np.float64]
+
 
 # Results hold arrays: the comparison of a dataclass would raise.
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

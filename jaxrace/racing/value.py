@@ -8,6 +8,7 @@ import abc
 import dataclasses
 import functools
 import math
+from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import jax
@@ -263,8 +264,10 @@ class ValueRace(base.Race):
         narrowing.require_range("outcomes", counted, np.float32)
         _require_fine(counted, params)
 
-    def _check_result(self, result: ValueResult) -> None:
-        _require_fine(np.asarray(result.mean), result.params)
+    def _check_found(self, found: Any, first: Any, source: Hashable = None) -> None:
+        super()._check_found(found, first, source)
+        if isinstance(found, ValueResult):
+            _require_fine(np.asarray(found.mean), found.params)
 
 
 def _require_fine(values: np.ndarray, params: ValueParams) -> None:

@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from jaxrace.core.validation import BadArgument, require_plain_file
+from jaxrace.core.inputs import require_plain_file
+from jaxrace.core.validation import BadArgument
 
 StrPath = str | os.PathLike[str]
 _UNFINISHED = re.compile(r"\..+\.jaxrace-\w+\.tmp")  # a file that is being written

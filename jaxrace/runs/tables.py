@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from jaxrace.answers.answer import shown
-from jaxrace.core.validation import require_plain_file
+from jaxrace.core.inputs import require_plain_file
 from jaxrace.runs.files import StrPath, new_file
 
 

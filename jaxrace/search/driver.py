@@ -12,7 +12,8 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxrace.agents.policies import Policy
-from jaxrace.core.compilation import compile_ahead, jit, stack
+from jaxrace.core.compilation import jit
+from jaxrace.core.programs import compile_ahead, stack
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_keys
 from jaxrace.racing import base

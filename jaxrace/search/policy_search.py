@@ -19,8 +19,9 @@ from jax.flatten_util import ravel_pytree
 from jaxrace import racing
 from jaxrace.agents.policies import Policy
 from jaxrace.agents.rollout import MOST_EPISODES, PolicyInTask, Rollout, evaluate
-from jaxrace.core.compilation import jit, stack
-from jaxrace.core.narrowing import require_held
+from jaxrace.core.compilation import jit
+from jaxrace.core.float32 import require_held
+from jaxrace.core.programs import stack
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_integer, require_keys, require_kind
 from jaxrace.envs import Environment, OutcomeFold

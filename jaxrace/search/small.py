@@ -101,10 +101,10 @@ def _tell_race(
 ) -> tuple[Any, jax.Array]:
     """The states of B races, and who asks next, bool [B, K]; ``gains`` are those of ``_count``."""
     if gains is None:
-        states = race.tell_lanes(states, outcomes, params, told)
+        states = race.tell_batch(states, outcomes, params, told)
     else:
         finite = jax.vmap(base.finite_rounds)(outcomes)
-        states = race.decide_lanes(states, Told(gains, finite, told), params)
+        states = race.decide_batch(states, Told(gains, finite, told), params)
     return states, jax.vmap(race.ask)(states, params)
 
 

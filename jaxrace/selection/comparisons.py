@@ -15,7 +15,7 @@ from jax.typing import ArrayLike as Scalar
 from numpy.typing import ArrayLike
 
 from jaxrace import kernels
-from jaxrace.core import validation
+from jaxrace.core import inputs, validation
 from jaxrace.core.compilation import is_traced
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument
@@ -139,7 +139,7 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
     if is_traced(matrices):
         return
     if compare is win:
-        validation.require_preferences("problem", problem)
+        inputs.require_preferences("problem", problem)
     elif compare is normal_score:
         means, spread = (np.asarray(x, np.float64) for x in matrices)
         are_opposite = np.abs(means + means.T) <= 1e-6 * (1 + np.abs(means))
@@ -190,7 +190,7 @@ def borda_top(means: ArrayLike, top: int) -> jax.Array:
     >>> print(borda_top(jnp.array([[0.0, 1.0], [-1.0, 0.0]]), 1))
     [ True False]
     """
-    given: Any = means if is_traced(means) else validation.as_reals("means", means, "[K, K]")
+    given: Any = means if is_traced(means) else inputs.as_reals("means", means, "[K, K]")
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise BadArgument("means", "a matrix [K, K]", str(list(given.shape)))
     validation.require_top(top, len(given))

@@ -12,7 +12,7 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from jaxrace.core.compilation import cost_of, is_traced, jit
-from jaxrace.core.narrowing import require_held
+from jaxrace.core.float32 import require_held
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_function, require_integer, require_keys
 from jaxrace.selection.base import Selector, selected_from

@@ -16,8 +16,9 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxrace.core.compilation import MIDDLING, compile_ahead, jit
+from jaxrace.core.compilation import MIDDLING, jit
 from jaxrace.core.keys import is_key
+from jaxrace.core.programs import compile_ahead
 from jaxrace.sweep.work import Jobs, Work
 
 MOST_STEPS = 32  # of a burst; a constant, so that bursts of every length are one program

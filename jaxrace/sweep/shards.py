@@ -20,12 +20,8 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.core.validation import (
-    BadArgument,
-    require_address,
-    require_integer,
-    require_number,
-)
+from jaxrace.core.inputs import require_address
+from jaxrace.core.validation import BadArgument, require_integer, require_number
 from jaxrace.runs import files
 from jaxrace.sweep.checkpoint import (
     NAME,

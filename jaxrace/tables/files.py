@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from jaxrace.core.validation import BadArgument, require_plain_file
+from jaxrace.core.inputs import require_plain_file
+from jaxrace.core.validation import BadArgument
 from jaxrace.tables.table import Place
 
 MOST_BYTES = 500_000_000  # a few GB as Python's texts

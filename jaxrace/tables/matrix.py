@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.core.validation import BadArgument, as_reals, require_plain_file
+from jaxrace.core.inputs import as_reals, require_plain_file
+from jaxrace.core.validation import BadArgument
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Cell, Place, Table, is_blank, kind_of, label_of, listed

@@ -3,11 +3,8 @@
 import dataclasses
 
 from jaxrace.commands.options import Decimal, Delimiter
-from jaxrace.core.validation import (
-    require_default,
-    require_integer,
-    require_probability,
-)
+from jaxrace.core.inputs import require_default
+from jaxrace.core.validation import require_integer, require_probability
 from papers.config import require_names
 
 ALGORITHMS: dict[str, str] = {

@@ -4,9 +4,9 @@ import dataclasses
 from typing import Literal
 
 from jaxrace.commands.improve import BOUNDS
+from jaxrace.core.inputs import require_default
 from jaxrace.core.validation import (
     require_choice,
-    require_default,
     require_integer,
     require_number,
     require_probability,

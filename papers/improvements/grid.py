@@ -8,7 +8,7 @@ import math
 import jax
 import jax.numpy as jnp
 
-from jaxrace.core.narrowing import as_float32
+from jaxrace.core.float32 import as_float32
 from jaxrace.core.validation import MOST_INT32, BadArgument, require_integer
 from jaxrace.envs.gridworld import Gridworld
 

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from jaxrace.core.narrowing import Float32Params, as_float32, require_held
+from jaxrace.core.float32 import Float32Params, as_float32, require_held
 from jaxrace.core.validation import MOST_INT32, require_integer
 from papers.improvements.open_bandit.data import ClickModel, load_click_model
 

@@ -2,9 +2,9 @@
 
 import dataclasses
 
+from jaxrace.core.inputs import require_default
 from jaxrace.core.validation import (
     require_choice,
-    require_default,
     require_integer,
     require_number,
     require_probability,

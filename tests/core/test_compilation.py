@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxrace.core import compilation
-from jaxrace.core.compilation import compile_ahead
+from jaxrace.core.programs import compile_ahead
 
 
 class Recorded:

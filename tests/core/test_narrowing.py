@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.core import narrowing
+from jaxrace.core import float32, narrowing
 
 
 def test_dtypes_on_a_device():
@@ -35,7 +35,7 @@ def test_rows_that_become_equal_are_named():
 
 
 def test_numbers_out_of_range_are_named():
-    for check in (narrowing.as_arrays, narrowing.require_held):
+    for check in (narrowing.as_arrays, float32.require_held):
         with pytest.raises(ValueError, match=r"^a: expected numbers that an int32 holds, got 1099"):
             check("a", {"steps": np.array(2**40)})
     with pytest.raises(ValueError, match=r"^a: .* a float32 tells apart, got 1\.0 and 1\.00000"):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jaxrace.commands.train.config import TrainConfig
-from jaxrace.core import validation
+from jaxrace.core import inputs, validation
 
 RACE = types.SimpleNamespace(owner=("Race", (("num_options", 2),)))
 MATRIX = [[0.5, 0.75], [0.3, 0.5]]
@@ -86,13 +86,15 @@ CASES = [
 
 @pytest.mark.parametrize(("check", "arguments", "message"), CASES)
 def test_messages(check, arguments, message):
+    name = f"require_{check}"
+    require = getattr(validation, name, None) or getattr(inputs, name)
     with pytest.raises(ValueError, match=re.escape(message) + "$"):
-        getattr(validation, f"require_{check}")(*arguments)
+        require(*arguments)
 
 
 def test_text_is_no_number():
     with pytest.raises(ValueError, match=r"means: expected numbers \[K\], got \['0.5'\]"):
-        validation.as_reals("means", ["0.5"], "[K]")
+        inputs.as_reals("means", ["0.5"], "[K]")
 
 
 def test_old_style_keys_are_refused():

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxrace.agents import bases, outcomes, policies
 from jaxrace.agents.rollout import PolicyInTask, history
-from jaxrace.core.narrowing import strongly_typed
+from jaxrace.core.float32 import strongly_typed
 from jaxrace.envs import Transition, gridworld, gymnax, medical, mountain_car
 from papers.improvements import grid, marketing
 from papers.improvements.open_bandit import load_click_model

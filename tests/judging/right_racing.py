@@ -10,7 +10,7 @@ import numpy as np
 from jaxrace import dueling, racing
 from jaxrace.agents import outcomes, policies, preferences
 from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate, history
-from jaxrace.core.narrowing import strongly_typed
+from jaxrace.core.float32 import strongly_typed
 from jaxrace.envs import medical
 from jaxrace.kernels import total_order
 

@@ -4,10 +4,10 @@ import dataclasses
 import itertools
 from typing import Any, Literal, NamedTuple, get_args, get_type_hints
 
+from jaxrace.core.inputs import require_default
 from jaxrace.core.validation import (
     BadArgument,
     require_choice,
-    require_default,
     require_integer,
     require_positive,
     require_probability,

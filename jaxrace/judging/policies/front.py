@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from jaxrace.core import validation
+from jaxrace.core import inputs, validation
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.quantiles import student_quantile
 from jaxrace.judging.policies import plausibility, trajectories, weighing
@@ -99,7 +99,7 @@ def improve(
     validation.require_float32_probability("delta", delta)
     validation.require_integer("order", order, 0)
     validation.require_integer("seed", seed, 0, 2**32 - 1)
-    validation.require_direction(smaller, larger)
+    inputs.require_direction(smaller, larger)
     returns = ReturnRange(low, high, discount, smaller)
     _require_floor(returns, floor)
     try:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxrace import tables
-from jaxrace.core.validation import BadArgument, require_plain_file
+from jaxrace.core.inputs import require_plain_file
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.policies.trajectories import (
     ReturnRange,
     Trajectories,

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.core.validation import BadArgument, require_plain_file
+from jaxrace.core.inputs import require_plain_file
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.policies.loading import Parts
 from jaxrace.judging.policies.weighing import features_of, softmax
 

@@ -31,7 +31,7 @@ from jaxrace.racing.certified.blocks import (
 )
 from jaxrace.racing.certified.race import CertifiedRace, Standing, keep_samples, standing
 from jaxrace.racing.certified.result import DominanceResult
-from jaxrace.racing.comparing import Compare, require_real
+from jaxrace.racing.comparing import Compare
 
 # Primes. The mean of products of so many factors stays far inside the range of a float32: with all
 # samples lost it is (1 - 1.95 / 2)^b.
@@ -104,7 +104,6 @@ class DominanceRace(CertifiedRace):
 
     @property
     def blocks(self) -> Blocks:
-        """How samples are cut into blocks."""
         unit = (self.first_block * self.block) ** 2
         if self.by == "mean":
             most = Blocks(self.first_block, self.block, 1).num_complete(self.capacity)
@@ -117,7 +116,6 @@ class DominanceRace(CertifiedRace):
 
     @property
     def chunk(self) -> int:
-        """Samples that a driver draws at once after the first block."""
         return self.block
 
     def params(
@@ -209,16 +207,16 @@ class DominanceRace(CertifiedRace):
     @verb
     def tell(self, state: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
         def tell(states: DominanceState, outcomes: Any, params: DominanceParams) -> DominanceState:
-            return self._finish_lanes(self._tell(states, outcomes, params), params)
+            return self._finish_batch(self._tell(states, outcomes, params), params)
 
-        return base.in_lane(tell, state, outcomes, params)
+        return base.in_batch(tell, state, outcomes, params)
 
-    def _open_lanes(
+    def _open_batch(
         self, states: DominanceState, outcomes: Any, params: DominanceParams
     ) -> DominanceState:
         return self._tell(states, outcomes, params, goes_on=False)
 
-    def tell_lanes(
+    def tell_batch(
         self, states: DominanceState, outcomes: Any, params: DominanceParams, first_round: jax.Array
     ) -> DominanceState:
         return self._tell(states, outcomes, params, opens=False)
@@ -265,7 +263,7 @@ class DominanceRace(CertifiedRace):
         """m_i, int32 [..., K]: blocks of each option, at most those of n_max."""
         return self.blocks.complete(jnp.minimum(state.simulated, max_rounds))
 
-    def _finish_lanes(self, states: DominanceState, params: DominanceParams) -> DominanceState:
+    def _finish_batch(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Count all samples of the races that end without a certificate, for their guess."""
         ended = (states.certificate >= EXHAUSTED) & (states.net == 0).all((1, 2))
         if self.by == "mean":
@@ -318,7 +316,6 @@ class DominanceRace(CertifiedRace):
             shapes = [list(leaf.shape) for leaf in jax.tree.leaves(example)]
             if shapes != [[]]:
                 raise BadArgument("example_outcome", "a single number", f"{shapes}")
-            require_real("example_outcome", example, " to be compared")
         return super()._room(example)
 
 

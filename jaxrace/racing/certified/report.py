@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from jaxrace.answers.answer import who_may
 from jaxrace.evidence.decision import COUNTS, DOMINANCE, EXHAUSTED, GIVEN_UP
-from jaxrace.racing.certified.result import TIE, DominanceResult, SharedResult
+from jaxrace.racing.certified.result import TIE, DominanceResult
+from jaxrace.racing.certified.tasks import SharedResult
 from jaxrace.racing.report import MAX_LISTED, Report, span
 from jaxrace.racing.result import REPORTS
 
@@ -118,6 +119,24 @@ class DominanceReport(CertifiedReport):
             help_text = f"{number} more sample{'s' if number > 1 else ''} of "
             help_text += ", ".join(map(str, asked[:MAX_LISTED]))
         return notes | {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
+
+    def further_samples(self) -> NDArray[np.float64]:
+        """``DominanceResult.further_samples``."""
+        result, numbers, blocks = self.result, self.numbers, self.result.blocks
+        doubtful = np.asarray(result.doubtful)
+        shared = blocks.complete(np.asarray(result.samples), np)
+        shared = np.minimum(shared[:, None], shared[None, :])
+        margin = blocks.mean(np.asarray(result.margin), shared, np).astype(np.float64)
+        growth = blocks.growth * ((np.abs(margin) - float(numbers.null)) / 2) ** 2
+        # Of the two orders of a pair the one that looks right.
+        log_e = np.where(margin >= 0, result.log_evidence, result.log_evidence.T)
+        with np.errstate(divide="ignore"):
+            lacking = (float(numbers.level) - log_e) / growth
+        further = np.where(shared > 0, np.maximum(np.ceil(lacking / blocks.later), 1), 1)
+        wanted = blocks.first + (shared + further - 1) * blocks.later
+        wanted = np.where(wanted > int(numbers.max_rounds), np.inf, wanted)
+        wanted = np.where(doubtful | doubtful.T, wanted, 0).max(1)
+        return np.maximum(wanted - np.asarray(result.simulated), 0)
 
 
 class SharedReport(CertifiedReport):

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.evidence.decision import CERTIFICATES
-from jaxrace.evidence.levels import FloatArray
-from jaxrace.racing.result import RaceResult
+from jaxrace.racing.result import FloatArray, RaceResult
 
 # Means that are as close as this, in units of the range, are equal: float32 rounds scores by half.
 TIE = 2.0**-23
@@ -123,21 +122,7 @@ class DominanceResult(CertifiedResult):
         Gaps are taken to be what they look like, and blocks to be filled. 0 where nothing is in
         doubt; infinity where it takes more than n_max. Without a common block what fills one.
         """
-        blocks = self.blocks
-        doubtful = np.asarray(self.doubtful)
-        shared = blocks.complete(np.asarray(self.samples), np)
-        shared = np.minimum(shared[:, None], shared[None, :])
-        margin = blocks.mean(np.asarray(self.margin), shared, np).astype(np.float64)
-        growth = blocks.growth * ((np.abs(margin) - float(self.params.null)) / 2) ** 2
-        # Of the two orders of a pair the one that looks right.
-        log_e = np.where(margin >= 0, self.log_evidence, self.log_evidence.T)
-        with np.errstate(divide="ignore"):
-            lacking = (float(self.params.level) - log_e) / growth
-        further = np.where(shared > 0, np.maximum(np.ceil(lacking / blocks.later), 1), 1)
-        wanted = blocks.first + (shared + further - 1) * blocks.later
-        wanted = np.where(wanted > int(self.params.max_rounds), np.inf, wanted)
-        wanted = np.where(doubtful | doubtful.T, wanted, 0).max(1)
-        return np.maximum(wanted - np.asarray(self.simulated), 0)
+        return self._report.further_samples()
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
@@ -147,30 +132,3 @@ class DominanceResult(CertifiedResult):
         later = np.maximum(shared - blocks.first, 0) // blocks.later
         calls = np.where(shared < blocks.first, 0, blocks.first**2 + later * blocks.later**2)
         return np.triu(calls, 1).sum((-2, -1))
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class SharedResult(CertifiedResult):
-    """The result of a ``SharedRace``."""
-
-    highest: jax.Array  # float32 [Q, K, K], ln of the largest E_ij in the course of the race
-    mean_difference: jax.Array  # float32 [K, K], over the common tasks, in [-1, 1]
-    asked: jax.Array  # int32 [K], how many further tasks each would run next
-    finite: bool = dataclasses.field(metadata={"static": True})
-
-    @property
-    def evaluations(self) -> NDArray[np.int64]:
-        """Outcomes of all options together: int64 [...]."""
-        return np.asarray(self.samples, np.int64).sum(-1)
-
-    @property
-    def log_highest(self) -> FloatArray:
-        return np.asarray(self.highest, np.float64)[..., 0, :, :]
-
-    @property
-    def oracle_calls(self) -> NDArray[np.int64]:
-        """Comparisons of two options on a task that the race counted."""
-        samples = np.asarray(self.samples, np.int64)
-        shared = np.minimum(samples[..., :, None], samples[..., None, :])
-        return np.triu(shared, 1).sum((-2, -1))

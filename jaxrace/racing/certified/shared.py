@@ -27,11 +27,11 @@ from jaxrace.racing.certified.race import (
     keep_samples,
     standing,
 )
-from jaxrace.racing.certified.result import SharedResult
 from jaxrace.racing.certified.tasks import (
     BLOCK,
     PairEvidence,
     SharedParams,
+    SharedResult,
     SharedState,
     count_tasks,
     pairs_first,
@@ -204,9 +204,9 @@ class SharedRace(CertifiedRace):
             ValueError: ``state``, ``params`` or ``outcomes`` are not of this race; or, outside of
                 jit only, an outcome that counts is not finite, or by mean out of its range.
         """
-        return base.in_lane(self._tell, state, outcomes, params)
+        return base.in_batch(self._tell, state, outcomes, params)
 
-    def tell_lanes(
+    def tell_batch(
         self, states: SharedState, outcomes: Any, params: SharedParams, first_round: jax.Array
     ) -> SharedState:
         return self._tell(states, outcomes, params)

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.core.protocol import number, pytree
@@ -23,7 +24,7 @@ from jaxrace.core.validation import Owner, require_integer, require_number
 from jaxrace.evidence.levels import cut_bets, frame_of_list
 from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing.certified.race import pairs_of
-from jaxrace.racing.certified.result import TIE
+from jaxrace.racing.certified.result import TIE, CertifiedResult
 
 BLOCK = 8  # tasks of a pair that are counted at once
 _MOST = 1e30  # products are cut here, far above every level
@@ -87,6 +88,33 @@ class SharedState:
     def invalid(self) -> jax.Array:
         """int32 [K]: number of the first outcome that counted and was invalid, or 0."""
         return self.first_bad
+
+
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class SharedResult(CertifiedResult):
+    """The result of a ``SharedRace``."""
+
+    highest: jax.Array  # float32 [Q, K, K], ln of the largest E_ij in the course of the race
+    mean_difference: jax.Array  # float32 [K, K], over the common tasks, in [-1, 1]
+    asked: jax.Array  # int32 [K], how many further tasks each would run next
+    finite: bool = dataclasses.field(metadata={"static": True})
+
+    @property
+    def evaluations(self) -> NDArray[np.int64]:
+        """Outcomes of all options together: int64 [...]."""
+        return np.asarray(self.samples, np.int64).sum(-1)
+
+    @property
+    def log_highest(self) -> NDArray[np.float64]:
+        return np.asarray(self.highest, np.float64)[..., 0, :, :]
+
+    @property
+    def oracle_calls(self) -> NDArray[np.int64]:
+        """Comparisons of two options on a task that the race counted."""
+        samples = np.asarray(self.samples, np.int64)
+        shared = np.minimum(samples[..., :, None], samples[..., None, :])
+        return np.triu(shared, 1).sum((-2, -1))
 
 
 class Numbers(NamedTuple):

@@ -194,11 +194,11 @@ class PreferenceRace(ComparingRace):
         self, state: PreferenceState, outcomes: Any, params: PreferenceParams
     ) -> PreferenceState:
         def tell(states: Any, outcomes: Any, params: Any) -> Any:
-            return self.tell_lanes(states, outcomes, params, state.round)
+            return self.tell_batch(states, outcomes, params, state.round)
 
-        return base.in_lane(tell, state, outcomes, params)
+        return base.in_batch(tell, state, outcomes, params)
 
-    def tell_lanes(
+    def tell_batch(
         self,
         states: PreferenceState,
         outcomes: Any,
@@ -241,9 +241,9 @@ class PreferenceRace(ComparingRace):
             self.compare, states.outcomes, outcomes, first_round, still_open
         )
         told = Told(gains, jax.vmap(base.finite_rounds)(outcomes), first_round)
-        return self.decide_lanes(states, told, params)
+        return self.decide_batch(states, told, params)
 
-    def decide_lanes(
+    def decide_batch(
         self, states: PreferenceState, told: Told, params: PreferenceParams
     ) -> PreferenceState:
         """Play the rounds that B races were ``told``, whose samples are kept."""

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.racing.preference.rounds import PreferenceState
-from jaxrace.racing.result import RaceResult
-
-FloatArray = NDArray[np.float64]
+from jaxrace.racing.result import FloatArray, RaceResult
 
 
 @jax.tree_util.register_dataclass
@@ -52,10 +50,7 @@ class PreferenceResult(RaceResult):
         With ``intersect`` they are the intersection over all rounds of the pair; see
         ``empty_intersections``. The dynamic correction does not count.
         """
-        self._require_one("intervals")
-        if self.outcomes is None:
-            return self._intervals_of(self.win_matrix, np.asarray(self.rounds))
-        return self._intersected()[:2]
+        return self._report.intervals()[:2]
 
     @property
     def empty_intersections(self) -> NDArray[np.bool_]:
@@ -64,50 +59,13 @@ class PreferenceResult(RaceResult):
         The newest interval was taken up then. It happens with probability at most delta. All
         False without ``intersect``.
         """
-        self._require_one("empty_intersections")
-        if self.outcomes is None:
-            return np.zeros(np.shape(self.rounds), bool)
-        return self._intersected()[2]
+        return self._report.intervals()[2]
 
     @property
     def heuristic(self) -> str | None:
         if self.ranked_by == "random_walk" and self.rule == "printed":
             return "the printed bound of the random walk has no proof"
         return super().heuristic
-
-    def _require_one(self, name: str) -> None:
-        if np.ndim(self.decided):
-            raise ValueError(f"{name}: expected the result of one race, got a batch")
-
-    def _intervals_of(
-        self, estimate: FloatArray, rounds: NDArray[np.integer]
-    ) -> tuple[FloatArray, FloatArray]:
-        return kernels.intervals(
-            kernels.bound_named(self.bound),
-            self.num_options,
-            int(self.params.max_rounds),
-            float(self.params.delta),
-            estimate,
-            rounds,
-        )
-
-    def _intersected(self) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
-        """Lower, upper, and whether an intersection was empty, round by round."""
-        rounds = np.asarray(self.rounds)
-        num_rounds = max(int(rounds.max()), 1)
-        seen = jax.tree.map(lambda x: x[:, :num_rounds], self.outcomes)
-        wins = np.asarray(kernels.prefix_wins(self.compare, seen))  # [n, K, K]
-        lower, upper = np.zeros(rounds.shape), np.ones(rounds.shape)
-        ever_empty = np.zeros(rounds.shape, bool)
-        for n in range(1, num_rounds + 1):
-            low, high = self._intervals_of(wins[n - 1] / (2.0 * n**2), np.full(rounds.shape, n))
-            meet_low, meet_high = np.maximum(lower, low), np.minimum(upper, high)
-            empty = meet_low > meet_high
-            counted = n <= rounds
-            lower = np.where(counted, np.where(empty, low, meet_low), lower)
-            upper = np.where(counted, np.where(empty, high, meet_high), upper)
-            ever_empty |= counted & empty
-        return lower, upper, ever_empty
 
 
 def by_copeland(state: PreferenceState, borda: jax.Array, **held: Any) -> PreferenceResult:

@@ -24,7 +24,7 @@ _NEVER = np.float32(np.inf)  # a level that certificate (a) never reaches
 class _Certifying(racing.DominanceRace):
     """The race without its last guess, which no guarantee is about and takes longer than it."""
 
-    def _finish_lanes(
+    def _finish_batch(
         self, states: racing.DominanceState, params: racing.DominanceParams
     ) -> racing.DominanceState:
         return states

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.agents.rollout import MOST_EPISODES, Rollout
-from jaxrace.core.narrowing import require_held
+from jaxrace.core.float32 import require_held
 from jaxrace.core.validation import (
     require_function,
     require_integer,

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.agents.rollout import MOST_EPISODES
-from jaxrace.core.narrowing import require_held
+from jaxrace.core.float32 import require_held
 from jaxrace.core.validation import (
     require_hashable,
     require_integer,
