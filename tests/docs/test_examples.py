@@ -133,12 +133,35 @@ def anchors(path):
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
+PAGES = [*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")]
+
+
 def test_links_lead_somewhere():
     broken = []
-    for page in (*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")):
+    for page in PAGES:
         for link in re.findall(r"\]\(([^)\s:]+)\)", page.read_text("utf-8")):
             file, _, anchor = link.partition("#")
             target = page.parent / file if file else page
             if not target.exists() or (anchor and anchor not in anchors(target)):
                 broken.append(f"{page.name}: {link}")
     assert broken == []
+
+
+def long_lines(text: str) -> list[int]:
+    """Lines of prose with more than 100 characters; not of tables, code and what it prints."""
+    inside, found = False, []
+    for number, line in enumerate(text.splitlines(), 1):
+        inside ^= line.lstrip().startswith(("```", "~~~"))
+        if not inside and not line.startswith(("    ", "|")) and len(line) > 100:
+            found.append(number)
+    return found
+
+
+def test_lines_of_prose_are_short():
+    lines = {page.name: long_lines(page.read_text("utf-8")) for page in PAGES}
+    assert {name: numbers for name, numbers in lines.items() if numbers} == {}
+
+
+def test_a_long_line_is_found():
+    text = f"{'a ' * 51}\n\n    {'b' * 99}\n\n```\n{'c' * 101}\n```\n| {'d' * 101} |\n"
+    assert long_lines(text) == [1]
