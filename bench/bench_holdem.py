@@ -21,13 +21,13 @@ from jaxrace.envs.holdem import (
     deal,
     evaluation,
     match,
-    policies,
     prepare,
-    strengths,
 )
+from papers.holdem import policies
 from papers.holdem.ashe import Ashe
 from papers.holdem.lanes import play_lane
 from papers.holdem.networks import NUM_WEIGHTS
+from papers.holdem.strength import strengths
 
 MILLION = 1_000_000
 UNIFORM = policies.play_uniformly, policies.play_uniformly

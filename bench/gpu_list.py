@@ -20,11 +20,12 @@ from jaxrace.agents.policies import Sigmoid
 from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
-from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, policies, prepare
+from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, prepare
 from jaxrace.improvement.bounds import BOUNDS, Rows
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 from jaxrace.sweep import lanes as sweep_lanes
 from papers.duels.lineup import entrant
+from papers.holdem import policies
 from papers.improvements.domains import DOMAINS, DaedalusWork, daedalus_of
 from papers.top_k.stationary import StationaryMlPocbam
 

@@ -4,6 +4,7 @@ In each step both players are asked for all hands, and the action of the one to 
 """
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -15,8 +16,11 @@ from jax.core import Tracer
 from jaxrace.core.validation import BadArgument
 from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import BettingState, Rules
-from jaxrace.envs.holdem.policies import Policy
-from jaxrace.envs.holdem.table import Deals, Move, Seating
+from jaxrace.envs.holdem.table import Deals, Move, Observation, Seating
+
+# A pure, hashable policy(key, observation) -> action. The leaves of the observation have any one
+# shape [...], and so has the action, int32 in 0..6: it plays all hands of a batch with one key.
+Policy = Callable[[jax.Array, Observation], jax.Array]
 
 
 class Played(NamedTuple):
@@ -41,10 +45,10 @@ def play(
     of `prepare`; `seating` has leaves [] or [N]. BadArgument if they do not fit or, where nothing
     is traced, a policy took an illegal action. `with_moves` also returns what was done.
 
-    >>> from jaxrace.envs.holdem import deal, policies
+    >>> from jaxrace.envs.holdem import deal
     >>> deals = table.prepare(deal(jax.random.key(0), 3))
-    >>> pair = policies.always_call, policies.always_fold
-    >>> play(pair, jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
+    >>> call, fold = (lambda key, seen, at=at: jnp.full_like(seen.seat, at) for at in (1, 0))
+    >>> play((call, fold), jax.random.key(1), deals, table.SEATINGS[1], Rules()).winnings
     Array([50, 50, 50], dtype=int32)
     """
     seating = table.as_seating(seating, deals)

@@ -20,12 +20,12 @@ import numpy as np
 from jaxrace.envs.holdem import abstraction
 from jaxrace.envs.holdem.abstraction import ALL_IN, CALL, FOLD
 from jaxrace.envs.holdem.betting import STREETS, Rules
-from jaxrace.envs.holdem.policies import pot_odds
 from jaxrace.envs.holdem.table import Move, Observation
 from papers.holdem import networks, pattern_tree, utility
 from papers.holdem.lanes import Ending
 from papers.holdem.networks import Network, State
 from papers.holdem.pattern_tree import ACTIONS_IN_PLACE, FREQUENCY, ROOT, Path
+from papers.holdem.policies import pot_odds
 
 _ORDER = np.array(ACTIONS_IN_PLACE, np.int32)
 
@@ -74,7 +74,7 @@ class Ashe:
     >>> from jaxrace.envs import holdem
     >>> from papers.holdem.lanes import play_lane
     >>> decks, ashe = holdem.deal(jax.random.key(0), 20), Ashe(Rules(stack=400))
-    >>> deals = holdem.prepare(decks, jnp.full((4, 2, 20), 0.5))  # or holdem.strengths(key, decks)
+    >>> deals = holdem.prepare(decks, jnp.full((4, 2, 20), 0.5))  # or strengths(key, decks)
     >>> weights = tuple(jax.random.normal(jax.random.key(2), (2, networks.NUM_WEIGHTS)))
     >>> rest = jax.random.key(3), deals, holdem.SEATINGS[0], ashe.rules
     >>> play_lane((ashe, ashe), weights, *rest).winnings.shape

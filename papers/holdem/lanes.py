@@ -32,7 +32,7 @@ from jax.core import Tracer
 
 from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import BettingState, Rules
-from jaxrace.envs.holdem.policies import Policy
+from jaxrace.envs.holdem.match import Policy
 from jaxrace.envs.holdem.table import Deals, Move, Observation, Seating
 
 
@@ -117,7 +117,8 @@ def play_lane(
     leaves [] or [H]. ValueError if deals or seating do not fit, a player is made for other rules or
     has weights that are not finite, or, where nothing is traced, took an illegal action.
 
-    >>> from jaxrace.envs.holdem import deal, policies
+    >>> from jaxrace.envs.holdem import deal
+    >>> from papers.holdem import policies
     >>> deals = table.prepare(deal(jax.random.key(0), 3))
     >>> pair = Memoryless(policies.always_fold), Memoryless(policies.always_call)
     >>> seating = Seating(button=jnp.array([0, 1, 0]), first=0)

@@ -16,7 +16,8 @@ import numpy as np
 
 from jaxrace import sweep
 from jaxrace.envs import holdem
-from jaxrace.envs.holdem import policies
+from jaxrace.envs.holdem.match import Policy
+from papers.holdem import policies, strength
 from papers.holdem.ashe import Ashe
 from papers.holdem.config import HoldemConfig
 from papers.holdem.lanes import Memoryless, Player, play_lane
@@ -29,7 +30,7 @@ STRENGTH_SAMPLES = 1024
 # The most that the standard error of a strength can be, a share of hands.
 STRENGTH_ERROR = 0.5 / STRENGTH_SAMPLES**0.5
 
-OPPONENTS: dict[str, policies.Policy] = {
+OPPONENTS: dict[str, Policy] = {
     "always call": policies.always_call,
     "always fold": policies.always_fold,
     "random": policies.play_uniformly,
@@ -66,7 +67,7 @@ class OneOf:
 
     So matches against different opponents are lanes of one program.
 
-    >>> from jaxrace.envs.holdem.policies import always_call, always_fold
+    >>> from papers.holdem.policies import always_call, always_fold
     >>> players = OneOf((always_call, always_fold)), Memoryless(always_call)
     >>> deals = holdem.prepare(holdem.deal(jax.random.key(0), 1))
     >>> rest = jax.random.key(1), deals, holdem.SEATINGS[0], holdem.Rules()
@@ -74,7 +75,7 @@ class OneOf:
     [[100], [-50]]
     """
 
-    policies: tuple[policies.Policy, ...]
+    policies: tuple[Policy, ...]
 
     begin = begin_hand = look = watch = end_hand = Memoryless.begin
 
@@ -120,7 +121,7 @@ def draw_deals(seed: int, num_decks: int, samples: int) -> holdem.Deals:
     """A set of decks, with the strengths of its hands."""
     deck_key, strength_key = jax.random.split(jax.random.key(seed))
     decks = holdem.deal(deck_key, num_decks)
-    return holdem.prepare(decks, holdem.strengths(strength_key, decks, samples))
+    return holdem.prepare(decks, strength.strengths(strength_key, decks, samples))
 
 
 def deal_sets(bench: Workbench, name: str, sets: int, num_decks: int) -> holdem.Deals:

@@ -40,8 +40,7 @@ SLOW_MODULES = """
     racing.driver racing.judge dueling.elimination dueling.decisions
     dueling.counted dueling.driver dueling.matrices
     dueling.problems dueling.savage envs.gridworld envs.holdem.abstraction
-    envs.holdem.betting envs.holdem.match envs.holdem.policies
-    envs.holdem.strength
+    envs.holdem.betting envs.holdem.match
     improvement.bounds improvement.daedalus improvement.policy_improvement
     improvement.weights kernels.draws kernels.bootstrap
     kernels.gains kernels.mean_bounds kernels.merging kernels.ragged_wins kernels.thurstone
@@ -54,7 +53,7 @@ SLOW_PAGES = """
     dominance_race dueling holdem improvement racing shared_tasks sweeps top_k_selection
 """
 SLOW_PAPERS = """
-    holdem.ashe holdem.lanes holdem.matches holdem.networks holdem.pattern_tree
+    holdem.ashe holdem.lanes holdem.matches holdem.networks holdem.pattern_tree holdem.strength
     improvements.marketing preference_racing.options preference_racing.learners.label_ranking
     preference_racing.learners.policy_iteration preference_racing.learners.split_race
     savage.arms savage.questions top_k.stationary top_k.variants

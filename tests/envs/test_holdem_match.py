@@ -7,10 +7,11 @@ import pytest
 from holdem_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much
 
-from jaxrace.envs.holdem import abstraction, betting, deal, match, policies, table
+from jaxrace.envs.holdem import abstraction, betting, deal, match, table
 from jaxrace.envs.holdem.abstraction import CALL
 from jaxrace.envs.holdem.betting import Rules
 from jaxrace.envs.holdem.table import SEATINGS, Seating
+from papers.holdem import policies
 
 HANDS = 400
 

@@ -6,7 +6,8 @@ import pytest
 from peers_of_bench import peer
 from scipy import stats
 
-from jaxrace.envs.holdem import SEATINGS, Rules, deal, evaluation, match, policies, prepare
+from jaxrace.envs.holdem import SEATINGS, Rules, deal, evaluation, match, prepare
+from papers.holdem import policies
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,10 @@ from jaxrace import dueling, kernels, racing, selection, sweep
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
-from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, policies, prepare
+from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, prepare
 from jaxrace.search import PolicySearch, run
 from papers.duels.lineup import entrant
+from papers.holdem import policies
 from papers.improvements.domains import DOMAINS, DaedalusWork, daedalus_of
 from papers.preference_racing import options
 

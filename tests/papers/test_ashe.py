@@ -12,10 +12,10 @@ from ashe_cases import PLAYER, SHAPE, draw_deals, draw_weights
 from reference.holdem_hands import deal_of, play_hand
 from reference.holdem_player import Player as Reference
 
-from jaxrace.envs.holdem.policies import pot_odds
 from jaxrace.envs.holdem.table import SEATINGS
 from papers.holdem import ashe, networks, pattern_tree
 from papers.holdem.lanes import play_lane
+from papers.holdem.policies import pot_odds
 
 HANDS = 60
 LARGE = 40  # nodes of a tree that a hand may reach again

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from ashe_cases import PLAYER, SHAPE, draw_deals, draw_weights
 
-from jaxrace.envs.holdem import policies
 from jaxrace.envs.holdem.betting import Rules
 from jaxrace.envs.holdem.table import SEATINGS, Seating
-from papers.holdem import pattern_tree
+from papers.holdem import pattern_tree, policies
 from papers.holdem.ashe import Ashe
 from papers.holdem.lanes import Memoryless, play_lane
 

@@ -10,11 +10,11 @@ import pytest
 from holdem_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much, half_pots
 
-from jaxrace.envs.holdem import match, policies
+from jaxrace.envs.holdem import match
 from jaxrace.envs.holdem.abstraction import FOLD
 from jaxrace.envs.holdem.betting import Rules
 from jaxrace.envs.holdem.table import SEATINGS, Seating
-from papers.holdem import lanes
+from papers.holdem import lanes, policies
 from papers.holdem.lanes import Memoryless, Player
 
 HANDS = 400

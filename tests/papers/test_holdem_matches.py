@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from jaxrace.envs.holdem import SEATINGS, Deals, Rules
-from jaxrace.envs.holdem.policies import always_call, always_fold
 from papers.holdem import networks
 from papers.holdem.ashe import Ashe
 from papers.holdem.lanes import Memoryless, play_lane
 from papers.holdem.matches import ShortMatch, score_decks
 from papers.holdem.networks import NUM_WEIGHTS
+from papers.holdem.policies import always_call, always_fold
 
 # Small stacks make small trees.
 ASHE = Ashe(Rules(stack=400))

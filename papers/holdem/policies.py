@@ -1,19 +1,13 @@
 """Players as functions of a key and of what they see.
 
-A policy is a pure, hashable `policy(key, observation) -> action`. The leaves of the observation
-have any one shape [...] and so has the action, int32 in 0..6: a policy plays all hands of a batch
-at once, with one key. Axes: A = 7 actions.
+Each is a `jaxrace.envs.holdem.match.Policy`. Axes: A = 7 actions.
 """
-
-from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 
 from jaxrace.envs.holdem.abstraction import CALL, FOLD, NUM_ACTIONS
 from jaxrace.envs.holdem.table import Observation
-
-Policy = Callable[[jax.Array, Observation], jax.Array]
 
 
 def pot_odds(total: jax.Array, other: jax.Array) -> jax.Array:

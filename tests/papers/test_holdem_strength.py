@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from jaxrace.envs import holdem
-from jaxrace.envs.holdem import cards, evaluation, strength
+from jaxrace.envs.holdem import cards, evaluation
+from papers.holdem import strength
 
 
 def not_beaten(hole, board):
@@ -52,7 +53,7 @@ def decks():
 
 
 def test_streets_and_hands_in_their_places(decks):
-    found = np.asarray(holdem.strengths(jax.random.key(2), decks, 64))
+    found = np.asarray(strength.strengths(jax.random.key(2), decks, 64))
     assert found.shape == (4, 2, 40)
     assert found.dtype == np.float32
     for number in (0, 39):
@@ -65,7 +66,7 @@ def test_streets_and_hands_in_their_places(decks):
 def test_equal_decks_are_sampled_anew(decks):
     """What is not exact is another estimate each time, of every deck and of both hands."""
     same = jnp.broadcast_to(decks[:, :1], decks.shape)
-    found = np.asarray(holdem.strengths(jax.random.key(2), same, 64))
+    found = np.asarray(strength.strengths(jax.random.key(2), same, 64))
     assert (np.ptp(found[:2], axis=-1) > 0).all()
     assert (np.ptp(found[2:], axis=-1) == 0).all()
 
@@ -111,4 +112,4 @@ def test_aces_before_the_flop():
 )
 def test_bad_input(decks, samples, message):
     with pytest.raises(ValueError, match=message):
-        holdem.strengths(jax.random.key(0), decks, samples)
+        strength.strengths(jax.random.key(0), decks, samples)
