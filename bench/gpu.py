@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import bench_dominance
+import gpu_forms
 import gpu_list
 import jax
 import jax.numpy as jnp
 import normal_races
 import numpy as np
 
-from jaxrace import kernels, racing
+from jaxrace import racing
 
 Row = dict[str, Any]
 
@@ -154,7 +155,7 @@ def races(clock: Clock) -> Iterator[Row]:
 def _against_cpu(name: str, found: Any, clock: Clock) -> Row:
     """The share of the first races that are, integer for integer, those of a CPU."""
     some = 16 if clock.quick else 500
-    with jax.default_device(jax.devices("cpu")[0]), kernels.made_for("cpu"):
+    with jax.default_device(jax.devices("cpu")[0]), gpu_forms.made_for("cpu"):
         function, (keys,) = named(name).build(clock.lanes(named(name)))
         expected = jax.jit(function)(jax.device_put(keys[:some], jax.devices("cpu")[0]))
     same = [
@@ -168,7 +169,7 @@ def blocks(clock: Clock) -> Iterator[Row]:
     """Races at other sizes of their blocks of pairs."""
     for name, (kind, sizes) in PLACES.items():
         for size in sizes:
-            with kernels.made_for("gpu", **{kind: size}):
+            with gpu_forms.made_for("gpu", **{kind: size}):
                 yield of_program(named(name), clock, f"{name}, blocks of {size:,}")[0]
 
 

@@ -18,13 +18,12 @@ from typing import Any
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
+import gpu_forms
 import gpu_list
 import gpu_modules
 import jax
 from rich.console import Console
 from rich.table import Table
-
-from jaxrace import kernels
 
 CARD = Path(__file__).with_name("h100.txtpb")
 
@@ -39,7 +38,7 @@ def compiled_for_card(function: Any, args: Any) -> Any:
     )
     there = SingleDeviceSharding(card.devices[0])
     shapes = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=there), args)
-    with kernels.made_for("gpu"):
+    with gpu_forms.made_for("gpu"):
         return jax.jit(function).lower(*shapes).compile()
 
 

@@ -11,10 +11,7 @@ from jaxrace.kernels.bounds import bound_named as bound_named
 from jaxrace.kernels.bounds import levels as levels
 from jaxrace.kernels.bounds import threshold_table as threshold_table
 from jaxrace.kernels.bounds import thresholds as thresholds
-from jaxrace.kernels.choices import first_best as first_best
-from jaxrace.kernels.choices import pick as pick
 from jaxrace.kernels.devices import Sizes as Sizes
-from jaxrace.kernels.devices import made_for as made_for
 from jaxrace.kernels.devices import sizes as sizes
 from jaxrace.kernels.draws import above_half as above_half
 from jaxrace.kernels.draws import draw_uniforms as draw_uniforms
@@ -29,6 +26,7 @@ from jaxrace.kernels.intervals import prefix_wins as prefix_wins
 from jaxrace.kernels.mean_bounds import bernstein_radius as bernstein_radius
 from jaxrace.kernels.mean_bounds import hoeffding_radius as hoeffding_radius
 from jaxrace.kernels.mean_bounds import kl_upper as kl_upper
+from jaxrace.kernels.mean_bounds import student_quantile as student_quantile
 from jaxrace.kernels.merging import map_blocks as map_blocks
 from jaxrace.kernels.merging import merge_vmaps as merge_vmaps
 from jaxrace.kernels.ragged_wins import ragged_net as ragged_net
@@ -36,12 +34,13 @@ from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk
 from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
 from jaxrace.kernels.random_walk import visits_key as visits_key
-from jaxrace.kernels.random_walk import walk_visits as walk_visits
 from jaxrace.kernels.relations import lexicographic as lexicographic
 from jaxrace.kernels.relations import only_orders as only_orders
 from jaxrace.kernels.relations import pareto as pareto
 from jaxrace.kernels.relations import total_order as total_order
 from jaxrace.kernels.rules import RULES as RULES
+from jaxrace.kernels.rules import first_best as first_best
+from jaxrace.kernels.rules import pick as pick
 from jaxrace.kernels.rules import ranking as ranking
 from jaxrace.kernels.rules import select_and_discard as select_and_discard
 from jaxrace.kernels.rules import settle_reduced as settle_reduced
@@ -50,7 +49,6 @@ from jaxrace.kernels.sparse import for_listed as for_listed
 from jaxrace.kernels.sparse import listing_block as listing_block
 from jaxrace.kernels.sparse import sample_slices as sample_slices
 from jaxrace.kernels.sparse import with_operands_kept as with_operands_kept
-from jaxrace.kernels.student import student_quantile as student_quantile
 from jaxrace.kernels.thurstone import residual_variances as residual_variances
 from jaxrace.kernels.thurstone import swept_qualities as swept_qualities
 from jaxrace.kernels.wins import net_counts as net_counts

@@ -7,7 +7,6 @@ for its host at every loop of unknown length: it takes as much at once as there 
 import contextlib
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
 
 import jax
 
@@ -27,7 +26,7 @@ class Sizes:
 
 
 # 512 pairs of 32 rounds fit into the second-level cache, 1,024 races into the third.
-_CPU = Sizes(
+CPU = Sizes(
     places=512,
     light_places=512,
     takes_all=False,
@@ -39,9 +38,9 @@ _CPU = Sizes(
 )
 # For a few races, without lists and conditionals: half as much to compile.
 _ALONE = dataclasses.replace(
-    _CPU, places=2**12, light_places=2**12, takes_all=True, keeps_operands=False
+    CPU, places=2**12, light_places=2**12, takes_all=True, keeps_operands=False
 )
-_GPU = Sizes(
+GPU = Sizes(
     places=2**16,
     light_places=2**19,
     takes_all=True,
@@ -56,8 +55,10 @@ _chosen: list[Sizes] = []
 
 
 def sizes() -> Sizes:
-    """The sizes for the device that JAX computes on, or that ``made_for`` names."""
-    return _chosen[-1] if _chosen else _of(platform())
+    """The sizes for the device that JAX computes on, or those of ``made_with``."""
+    if _chosen:
+        return _chosen[-1]
+    return CPU if platform() == "cpu" else GPU
 
 
 def platform() -> str:
@@ -72,41 +73,23 @@ def platform() -> str:
     return device if isinstance(device, str) else device.platform
 
 
-def _of(platform: str) -> Sizes:
-    return _CPU if platform == "cpu" else _GPU
-
-
 @contextlib.contextmanager
-def made_alone() -> Iterator[None]:
-    """Trace a program for little work: the smallest for a CPU.
+def made_with(chosen: Sizes) -> Iterator[None]:
+    """Trace programs with these sizes.
 
-    It must not call a function that is jitted on its own, which is traced once, here or elsewhere.
+    They must not call functions that are jitted on their own, which are traced once, anywhere.
 
-    >>> with made_alone():
-    ...     sizes().places
-    4096
+    >>> with made_with(GPU):
+    ...     sizes().races
+    16384
     """
-    _chosen.append(_ALONE if sizes() == _CPU else sizes())
+    _chosen.append(chosen)
     try:
         yield
     finally:
         _chosen.pop()
 
 
-@contextlib.contextmanager
-def made_for(platform: str, **changes: Any) -> Iterator[None]:
-    """Trace programs for "cpu" or "gpu": to compile them for it, or to test its forms.
-
-    ``changes`` are other sizes. What was traced before, or is traced within, is forgotten.
-
-    >>> with made_for("gpu", places=1024):
-    ...     sizes().places, sizes().races
-    (1024, 16384)
-    """
-    _chosen.append(dataclasses.replace(_of(platform), **changes))
-    jax.clear_caches()
-    try:
-        yield
-    finally:
-        _chosen.pop()
-        jax.clear_caches()
+def made_alone() -> contextlib.AbstractContextManager[None]:
+    """``made_with`` what makes the smallest program for a CPU, for little work."""
+    return made_with(_ALONE if sizes() == CPU else sizes())

@@ -65,32 +65,9 @@ def _inverse(matrix: jax.Array) -> jax.Array:
     return lax.fori_loop(0, size, eliminate, both)[:, size:]
 
 
-def walk_error(estimate: jax.Array, radius: jax.Array, rule: str) -> jax.Array:
-    """B, by how much the sums of |S - T| over a row may differ, S the estimated walk, T the true.
-
-    The *sharp* rule is max_i .98 * 2 sum_j c_ij / r_i, with r_i the divisor in
-    ``transition_matrix``: a row a divided by its sum moves by at most 2 |a - b| / |a|. The
-    *printed* K/3 max c_ik / r_i of the paper is not a bound. ``radius`` float32 [K, K] is c_ij, the
-    largest error of y_ij, 0 on the diagonal.
-
-    >>> radius = jnp.array([[0.0, 0.1], [0.1, 0.0]])
-    >>> print(f"{walk_error(jnp.full((2, 2), 0.5), radius, 'sharp'):.3f}")
-    0.196
-    """
-    beaten = estimate.sum(-2)
-    if rule == "printed":
-        return (estimate.shape[-1] / 3 * radius.max(-1) / beaten).max()
-    return (_FOLLOWED * 2 * radius.sum(-1) / beaten).max()
-
-
 def visits_key(visits: jax.Array) -> jax.Array:
     """Visits as int32 [K], in which equal options tie."""
     return jnp.round(visits * 2**_SORTED_BITS).astype(jnp.int32)
-
-
-def walk_visits(estimate: jax.Array) -> jax.Array:
-    """v of the walk by S_ij [K, K]: the share of time at each option, float32 [K]."""
-    return long_run(transition_matrix(estimate))[0]
 
 
 def settle_walk(
@@ -98,11 +75,20 @@ def settle_walk(
 ) -> tuple[jax.Array, jax.Array]:
     """The top kappa by the walk's visits, once they are certain, and the rest: bool [K] each.
 
-    Chains S and T with stationary distributions v and w have v - w = v (S - T) T#: no entry differs
-    by more than B max |A#|, with B of ``walk_error`` and A# of the estimate. The top is certain if
-    v_(kappa) - v_(kappa + 1) > 2 B max |A#|.
+    ``radius`` float32 [K, K] is c_ij, the largest error of y_ij, 0 on the diagonal. Chains S, the
+    estimate, and T, the true one, have stationary distributions v and w with v - w = v (S - T) T#:
+    no entry differs by more than B max |A#|, where sums of |S - T| over a row are at most B. The
+    top is certain if v_(kappa) - v_(kappa + 1) > 2 B max |A#|.
+
+    By the *sharp* rule B is max_i .98 * 2 sum_j c_ij / r_i, with r_i the divisor in
+    ``transition_matrix``: a row a divided by its sum moves by at most 2 |a - b| / |a|. The
+    *printed* K/3 max c_ik / r_i of the paper is not a bound.
     """
-    error = walk_error(estimate, radius, rule)
+    beaten = estimate.sum(-2)
+    if rule == "printed":
+        error = (estimate.shape[-1] / 3 * radius.max(-1) / beaten).max()
+    else:
+        error = (_FOLLOWED * 2 * radius.sum(-1) / beaten).max()
     visits, group_inverse = long_run(transition_matrix(estimate))
     order = ranking(visits_key(visits))
     gap = visits[order[top - 1]] - visits[order[top]]

@@ -1,4 +1,4 @@
-"""Which options certainly belong to the top kappa, given the verdicts on pairs.
+"""Choosing among options, and which ones certainly belong to the top kappa, given the verdicts.
 
 The target is the kappa options with the largest Copeland scores d_i = #{j != i : s_ij > 1/2}
 (Busa-Fekete et al. 2014, eq. 6).
@@ -22,6 +22,34 @@ def ranking(*keys: jax.Array) -> jax.Array:
     [1 2 0]
     """
     return jnp.lexsort(tuple(-key for key in reversed(keys))).astype(jnp.int32)
+
+
+def pick(marked: jax.Array, uniform: jax.Array) -> jax.Array:
+    """One of the marked options, each with the same probability, int32 []; 0 if none is.
+
+    ``marked`` is bool [K], and ``uniform`` a float32 [] uniform in [0, 1).
+
+    >>> [int(pick(jnp.array([True, False, True]), jnp.float32(u))) for u in (0.1, 0.6)]
+    [0, 2]
+    """
+    place = jnp.cumsum(marked.astype(jnp.int32))  # from 1, of the marked ones
+    count = place[-1]
+    chosen = jnp.minimum((uniform * count.astype(jnp.float32)).astype(jnp.int32), count - 1) + 1
+    return jnp.argmax(marked & (place == chosen)).astype(jnp.int32)
+
+
+def first_best(values: jax.Array) -> jax.Array:
+    """The place of the largest of values float32 [K], the first one of several: int32 [].
+
+    ``argmax`` on a CPU takes pairs of value and place one by one, with all that was fused into it.
+
+    >>> int(first_best(jnp.array([0.1, 0.7, 0.7])))
+    1
+    """
+    values = lax.optimization_barrier(values)
+    count = values.shape[0]
+    places = jnp.arange(count, dtype=jnp.int32)
+    return jnp.where(values == values.max(), places, count - 1).min()
 
 
 def select_and_discard(

@@ -356,7 +356,8 @@ class PairwiseRace(RoundSelector):
             scores = jnp.where(self._apart(), (1 + jnp.sign(means - 0.5)) / 2, 0).sum(-1)
             keys = [scores, *keys]
         elif self.ranking == "random_walk":
-            scores = kernels.walk_visits(means.astype(jnp.float32))
+            walk = kernels.transition_matrix(means.astype(jnp.float32))
+            scores = kernels.long_run(walk)[0]
             keys = [kernels.visits_key(scores)]
         return self.standing_by(state, params, scores, *keys)
 

@@ -101,7 +101,8 @@ def best_by(chances: jax.Array, ranking: str, top: int) -> jax.Array:
         return selection.borda_top(chances, top)
     apart = ~jnp.eye(chances.shape[-1], dtype=bool)
     if ranking == "random_walk":
-        return kernels.in_top(kernels.walk_visits(jnp.where(apart, chances, 0.5)), top)
+        walk = kernels.transition_matrix(jnp.where(apart, chances, 0.5))
+        return kernels.in_top(kernels.long_run(walk)[0], top)
     beaten = jnp.where(apart, chances > 0.5, False).sum(-1)
     # Of options that beat as many others, the better one by Borda, as the race selects.
     shares = jnp.where(apart, chances, 0).mean(-1)

@@ -16,14 +16,15 @@ from jaxrace.envs import medical
 BENCH = Path(__file__).resolve().parents[2] / "bench"  # no package, and not installed
 
 sys.path.insert(0, str(BENCH))
-gpu_list, gpu_modules = (importlib.import_module(name) for name in ("gpu_list", "gpu_modules"))
+NAMES = "gpu_forms", "gpu_list", "gpu_modules"
+gpu_forms, gpu_list, gpu_modules = map(importlib.import_module, NAMES)
 sys.path.pop(0)
 
 
 def in_both_forms(function, *args):
     """What a jitted function returns in the forms of a CPU and of a GPU."""
     expected = jax.tree.map(np.asarray, jax.jit(function)(*args))
-    with kernels.made_for("gpu"):
+    with gpu_forms.made_for("gpu"):
         return expected, jax.tree.map(np.asarray, jax.jit(function)(*args))
 
 
@@ -76,7 +77,7 @@ def test_places_are_all_taken_where_they_fit():
     def places(wanted, block):
         return kernels.for_listed(wanted, block, lambda places, kept: [*kept, places], [])
 
-    with kernels.made_for("gpu"):
+    with gpu_forms.made_for("gpu"):
         assert places(marked, 4)[0].tolist() == [4, 1, 4, 3]
         assert places(marked, 6)[0].tolist() == [4, 1, 4, 3, 4, 4]
 
@@ -97,7 +98,7 @@ def _arguments(program, lanes):
 @pytest.mark.parametrize("program", gpu_list.PROGRAMS, ids=[one.name for one in gpu_list.PROGRAMS])
 def test_programs_lower_for_cuda(program):
     function, args = program.build(program.few)
-    with kernels.made_for("gpu"):
+    with gpu_forms.made_for("gpu"):
         exported = jax.export.export(jax.jit(function), platforms=["cuda"])(*args)
     assert exported.platforms == ("cuda",)
     # What is called in place of what XLA compiles exists on a CPU alone.

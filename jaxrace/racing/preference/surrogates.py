@@ -126,7 +126,7 @@ def settle_walk(
 
 def walk_scores(net: jax.Array, rounds: jax.Array) -> jax.Array:
     """v, the share of its time that the walk spends at each option: float32 [K]."""
-    return kernels.walk_visits((1 + _margins(net, rounds)) / 2)
+    return kernels.long_run(kernels.transition_matrix((1 + _margins(net, rounds)) / 2))[0]
 
 
 def allowed_rounds(
