@@ -20,8 +20,8 @@ from jaxrace.envs.holdem import (
     Rules,
     deal,
     evaluation,
-    match,
     prepare,
+    table,
 )
 from papers.holdem import policies
 from papers.holdem.ashe import Ashe
@@ -60,7 +60,7 @@ def test_hands(benchmark, quick, hands):
     def play(key):
         keys = jax.random.split(key)
         deals = prepare(deal(keys[0], hands))
-        return match.play(UNIFORM, keys[1], deals, SEATINGS[0], Rules()).winnings
+        return table.play(UNIFORM, keys[1], deals, SEATINGS[0], Rules()).winnings
 
     batches = max(2, (200_000 if quick else MILLION) // hands)
     found = record(benchmark, f"holdem hands/jaxrace, {hands} at once", play, hands, batches)

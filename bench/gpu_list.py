@@ -20,7 +20,7 @@ from jaxrace.agents.policies import Sigmoid
 from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
-from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, prepare
+from jaxrace.envs.holdem import SEATINGS, Rules, deal, prepare, table
 from jaxrace.improvement.bounds import BOUNDS, Rows
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 from jaxrace.sweep import lanes as sweep_lanes
@@ -194,7 +194,7 @@ def _hands(lanes: int) -> Any:
     def play(key: jax.Array) -> jax.Array:
         keys = jax.random.split(key)
         deals = prepare(deal(keys[0], lanes))
-        return match.play(both, keys[1], deals, SEATINGS[0], Rules()).winnings
+        return table.play(both, keys[1], deals, SEATINGS[0], Rules()).winnings
 
     return play, (jax.random.key(0),)
 

@@ -1,20 +1,23 @@
-"""What players are told at the table, and what is noted of a hand.
+"""What players are told at the table, what is noted of a hand, and hands of two, all at once.
 
 Who wins a showdown, and how strong hands are, is computed once for all who play a deck. Axes: 4
 streets, 2 hands of a deck, A = 7 actions; [...] is any batch of hands.
 """
 
+import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from jaxrace.core.validation import BadArgument
 from jaxrace.envs.holdem import abstraction, betting
-from jaxrace.envs.holdem.betting import BettingState
+from jaxrace.envs.holdem.betting import BettingState, Rules
 from jaxrace.envs.holdem.evaluation import showdown
 
 
@@ -164,3 +167,74 @@ def _strength(state: BettingState, deals: Deals, seating: Seating) -> jax.Array:
     for street in range(1, len(betting.STREETS)):
         found = jnp.where(state.street == street, strengths[street], found)
     return found
+
+
+# A pure, hashable policy(key, observation) -> action. The leaves of the observation have any one
+# shape [...], and so has the action, int32 in 0..6: it plays all hands of a batch with one key.
+Policy = Callable[[jax.Array, Observation], jax.Array]
+
+
+class Played(NamedTuple):
+    """How hands have ended."""
+
+    winnings: jax.Array  # int32 [N], of player 0, in chips; player 1 has lost them
+    illegal: jax.Array  # bool [N], did a player take an illegal action? Such a hand has no winner
+    moves: Move | None = None  # leaves [T, N], where asked for
+
+
+def play(
+    policies: tuple[Policy, Policy],
+    key: jax.Array,
+    deals: Deals,
+    seating: Seating,
+    rules: Rules,
+    with_moves: bool = False,
+) -> Played:
+    """Play one hand of each of N decks, with the policies of player 0 and player 1.
+
+    A policy draws for a whole batch: batches of other sizes play out otherwise. `deals` are those
+    of `prepare`; `seating` has leaves [] or [N]. BadArgument if they do not fit or, where nothing
+    is traced, a policy took an illegal action. `with_moves` also returns what was done.
+
+    >>> from jaxrace.envs.holdem import deal
+    >>> deals = prepare(deal(jax.random.key(0), 3))
+    >>> call, fold = (lambda key, seen, at=at: jnp.full_like(seen.seat, at) for at in (1, 0))
+    >>> play((call, fold), jax.random.key(1), deals, SEATINGS[1], Rules()).winnings
+    Array([50, 50, 50], dtype=int32)
+    """
+    seating = as_seating(seating, deals)
+    final, played = _play(policies, with_moves, key, deals, seating, rules)
+    if not isinstance(played.illegal, Tracer) and played.illegal.any():
+        illegal = np.asarray(played.illegal)
+        hand = int(illegal.argmax())
+        players = np.broadcast_to(np.asarray(player_to_act(final, seating)), illegal.shape)
+        where = f"on street {final.street[hand]} of hand {hand}"
+        got = f"another one {where} (and in {illegal.sum() - 1} other hands)"
+        raise BadArgument(f"policies[{players[hand]}]", "legal actions", got)
+    return played
+
+
+@functools.partial(jax.jit, static_argnums=(0, 1, 5))
+def _play(
+    policies: tuple[Policy, Policy],
+    with_moves: bool,
+    key: jax.Array,
+    deals: Deals,
+    seating: Seating,
+    rules: Rules,
+) -> tuple[BettingState, Played]:
+    start = betting.init(rules, deals.winner.shape)
+
+    def take_turn(state: BettingState, keys: jax.Array) -> tuple[BettingState, Move | None]:
+        observation = observe(state, deals, seating)
+        # Each by itself: merged with an integer, a truth value would pass.
+        first, second = (
+            betting.as_integer(policy(keys[i], observation)) for i, policy in enumerate(policies)
+        )
+        action = jnp.where(player_to_act(state, seating) == 0, first, second)
+        state, move = act(state, action)
+        return state, move if with_moves else None
+
+    steps = abstraction.longest_hand(rules)
+    final, moves = lax.scan(take_turn, start, jax.random.split(key, (steps, 2)))
+    return final, Played(winnings(final, deals, seating), final.illegal, moves)

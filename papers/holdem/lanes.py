@@ -32,8 +32,7 @@ from jax.core import Tracer
 
 from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import BettingState, Rules
-from jaxrace.envs.holdem.match import Policy
-from jaxrace.envs.holdem.table import Deals, Move, Observation, Seating
+from jaxrace.envs.holdem.table import Deals, Move, Observation, Policy, Seating
 
 
 class Ending(NamedTuple):

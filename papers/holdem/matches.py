@@ -16,7 +16,7 @@ import numpy as np
 
 from jaxrace import sweep
 from jaxrace.envs import holdem
-from jaxrace.envs.holdem.match import Policy
+from jaxrace.envs.holdem.table import Policy
 from papers.holdem import policies, strength
 from papers.holdem.ashe import Ashe
 from papers.holdem.config import HoldemConfig

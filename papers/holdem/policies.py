@@ -1,6 +1,6 @@
 """Players as functions of a key and of what they see.
 
-Each is a `jaxrace.envs.holdem.match.Policy`. Axes: A = 7 actions.
+Each is a `jaxrace.envs.holdem.table.Policy`. Axes: A = 7 actions.
 """
 
 import jax

@@ -40,7 +40,7 @@ SLOW_MODULES = """
     racing.driver racing.judge dueling.elimination dueling.decisions
     dueling.counted dueling.driver dueling.matrices
     dueling.problems dueling.savage envs.gridworld envs.holdem.abstraction
-    envs.holdem.betting envs.holdem.match
+    envs.holdem.betting envs.holdem.table
     improvement.bounds improvement.daedalus improvement.policy_improvement
     improvement.weights kernels.draws kernels.bootstrap
     kernels.gains kernels.mean_bounds kernels.merging kernels.ragged_wins kernels.thurstone

@@ -7,7 +7,7 @@ import pytest
 from holdem_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much
 
-from jaxrace.envs.holdem import abstraction, betting, deal, match, table
+from jaxrace.envs.holdem import abstraction, betting, deal, table
 from jaxrace.envs.holdem.abstraction import CALL
 from jaxrace.envs.holdem.betting import Rules
 from jaxrace.envs.holdem.table import SEATINGS, Seating
@@ -22,7 +22,7 @@ def deals():
 
 
 def play(pair, deals, seating=SEATINGS[0], seed=1, **kwargs):
-    return match.play(pair, jax.random.key(seed), deals, seating, Rules(), **kwargs)
+    return table.play(pair, jax.random.key(seed), deals, seating, Rules(), **kwargs)
 
 
 @pytest.mark.parametrize("seating", SEATINGS)

@@ -6,7 +6,7 @@ import pytest
 from peers_of_bench import peer
 from scipy import stats
 
-from jaxrace.envs.holdem import SEATINGS, Rules, deal, evaluation, match, prepare
+from jaxrace.envs.holdem import SEATINGS, Rules, deal, evaluation, prepare, table
 from papers.holdem import policies
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ def test_random_hands_end_alike(package, name, hands):
     theirs = np.array(engine.play(engine.load(), 0, hands)).astype(int)
     deals = prepare(deal(jax.random.key(0), 50_000))
     uniform = policies.play_uniformly, policies.play_uniformly
-    played = match.play(uniform, jax.random.key(1), deals, SEATINGS[0], Rules())
+    played = table.play(uniform, jax.random.key(1), deals, SEATINGS[0], Rules())
     ours = -np.asarray(played.winnings)
     amounts, counts = np.unique(ours, return_counts=True)
     frequent = amounts[counts > 500]

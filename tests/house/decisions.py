@@ -15,7 +15,7 @@ from jaxrace import dueling, kernels, racing, selection, sweep
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
-from jaxrace.envs.holdem import SEATINGS, Rules, deal, match, prepare
+from jaxrace.envs.holdem import SEATINGS, Rules, deal, prepare, table
 from jaxrace.search import PolicySearch, run
 from papers.duels.lineup import entrant
 from papers.holdem import policies
@@ -100,7 +100,7 @@ def _hands() -> Any:
     keys = jax.random.split(jax.random.key(0))
     both = policies.play_uniformly, policies.play_uniformly
     deals = prepare(deal(keys[0], 40))
-    return jax.jit(lambda key: match.play(both, key, deals, SEATINGS[0], Rules()).winnings)(keys[1])
+    return jax.jit(lambda key: table.play(both, key, deals, SEATINGS[0], Rules()).winnings)(keys[1])
 
 
 JOBS: dict[str, Callable[[], Any]] = {

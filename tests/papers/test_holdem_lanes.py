@@ -10,7 +10,7 @@ import pytest
 from holdem_cases import numbered_deals
 from reference.holdem_policies import always_all_in, by_strength, folds_too_much, half_pots
 
-from jaxrace.envs.holdem import match
+from jaxrace.envs.holdem import table
 from jaxrace.envs.holdem.abstraction import FOLD
 from jaxrace.envs.holdem.betting import Rules
 from jaxrace.envs.holdem.table import SEATINGS, Seating
@@ -26,7 +26,7 @@ def deals():
 
 
 def play(pair, deals, seating, **kwargs):
-    return match.play(pair, jax.random.key(1), deals, seating, Rules(), **kwargs)
+    return table.play(pair, jax.random.key(1), deals, seating, Rules(), **kwargs)
 
 
 class Diary(NamedTuple):
