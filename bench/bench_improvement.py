@@ -10,7 +10,7 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 from jaxrace import kernels, sweep
-from jaxrace.improvement.bounds import BOUNDS, Rows
+from jaxrace.improvement.bounds import BOUNDS, Used
 from papers.improvements.domains import DOMAINS, DaedalusWork, daedalus_of
 
 BCA = BOUNDS["bca"]
@@ -31,7 +31,7 @@ def returns():
 def test_bca_jaxrace(benchmark, returns):
     """The resamples are drawn too, once for all candidates."""
     used = jnp.ones(VALUES, bool)
-    rows = Rows(used, jnp.zeros(VALUES, jnp.int32))
+    rows = Used(used, jnp.zeros(VALUES, jnp.int32))
 
     def bounds(key, values):
         counts = kernels.resampling_counts(key, used, jnp.int32(VALUES), RESAMPLES)

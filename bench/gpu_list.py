@@ -21,7 +21,7 @@ from jaxrace.agents.rollout import PolicyInTask, Rollout, evaluate
 from jaxrace.dueling import matrices
 from jaxrace.envs import medical
 from jaxrace.envs.holdem import SEATINGS, Rules, deal, prepare, table
-from jaxrace.improvement.bounds import BOUNDS, Rows
+from jaxrace.improvement.bounds import BOUNDS, Used
 from jaxrace.search import PolicySearch, SearchJob, SearchWork, stack_params
 from jaxrace.sweep import lanes as sweep_lanes
 from papers.duels.lineup import entrant
@@ -165,7 +165,7 @@ def _selections(selector: Any, lanes: int) -> Any:
 def _bca(lanes: int) -> Any:
     """Bounds of 64 candidates from as many values as there are lanes."""
     used = jnp.ones(lanes, bool)
-    rows = Rows(used, jnp.zeros(lanes, jnp.int32))
+    rows = Used(used, jnp.zeros(lanes, jnp.int32))
     noise = jax.random.normal(jax.random.key(1), (CANDIDATES, lanes), jnp.float32)
 
     def bounds(key: jax.Array, values: jax.Array) -> jax.Array:

@@ -18,14 +18,14 @@ from jaxrace import kernels
 from jaxrace.core import validation
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging.policies import bounds, trajectories
-from jaxrace.judging.policies.bounds import EmpiricalBernstein, LowerBound, Rows
+from jaxrace.judging.policies.bounds import EmpiricalBernstein, LowerBound, Used
 from jaxrace.judging.policies.lower_bounds import Normal, Sloped, best_cap, bootstrap_bound
 from jaxrace.judging.policies.trajectories import Array, every_so_many, stratified_order
 
 _LEAST_VALUES = 4
 
 
-def random_order(key: jax.Array, rows: Rows) -> jax.Array:
+def random_order(key: jax.Array, rows: Used) -> jax.Array:
     """See ``stratified_order``: int32 [n]."""
     uniforms = jax.random.uniform(key, rows.behaviour.shape, jnp.float32)
     return stratified_order(uniforms, rows.behaviour, rows.present).astype(jnp.int32)
@@ -47,11 +47,11 @@ class StudentT(bounds.StudentT):
 class Bootstrap(bounds.Bootstrap):
     """The bootstrap, predicted from resamples that all candidates share. Semi-safe."""
 
-    def draw(self, rng: jax.Array, rows: Rows, number: jax.Array) -> jax.Array:
+    def draw(self, rng: jax.Array, rows: Used, number: jax.Array) -> jax.Array:
         """How often each value is in each resample: float32 [n, B]."""
         return kernels.resampling_counts(rng, rows.present, number, self.resamples)
 
-    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+    def predict(self, drawn: Any, values: Array, rows: Used, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``; m is the size of the resamples drawn."""
 
         def resampled(x: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -61,7 +61,7 @@ class Bootstrap(bounds.Bootstrap):
         given = values, rows.present, resampled, delta, self.corrected
         return Sloped(bootstrap_bound(*given, _NORMAL), None)
 
-    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
+    def bound_of_one(self, rng: Any, values: Array, rows: Used, delta: Array) -> Array:
         def resampled(x: jax.Array) -> tuple[jax.Array, jax.Array]:
             found = kernels.resampled_sums(rng, x, rows.present, rows.total, self.resamples)
             return found, rows.total.astype(jnp.float32)
@@ -83,7 +83,7 @@ class Thresholds(NamedTuple):
 class _Drawn(bounds.WithThreshold):
     """A bound whose threshold is chosen on the same values for all candidates."""
 
-    def draw(self, rng: jax.Array, rows: Rows, number: jax.Array) -> Thresholds:
+    def draw(self, rng: jax.Array, rows: Used, number: jax.Array) -> Thresholds:
         """Which values are spent on the threshold, every policy's share."""
         order_key, start_key, bet_key = jax.random.split(rng, 3)
         size, total = rows.present.shape[0], rows.total
@@ -102,13 +102,13 @@ class _Drawn(bounds.WithThreshold):
             jax.random.permutation(bet_key, size),
         )
 
-    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+    def predict(self, drawn: Any, values: Array, rows: Used, delta: Array, number: Array) -> Sloped:
         rest, number = drawn.rest[1].sum(dtype=jnp.float32), number.astype(jnp.float32)
         left = number * rest / rows.total.astype(jnp.float32)
         cap = _cap(drawn.places[1], values, delta, left)
         return self._capped(False, values, drawn.rest[1], cap, delta, left)
 
-    def bound(self, drawn: Any, values: Array, rows: Rows, delta: Array) -> Array:
+    def bound(self, drawn: Any, values: Array, rows: Used, delta: Array) -> Array:
         rest, order = drawn.rest[0], drawn.order
         left = rest.sum(dtype=jnp.float32)
         cap = _cap(drawn.places[0], values, delta, left)
@@ -170,7 +170,7 @@ def lower_bound(
     strata = trajectories.policy_numbers("behaviour", behaviour, len(numbers))
     if number is not None:
         validation.require_integer("number", number, _LEAST_VALUES)
-    rows = Rows(jnp.ones(len(numbers), bool), jnp.asarray(strata, jnp.int32))
+    rows = Used(jnp.ones(len(numbers), bool), jnp.asarray(strata, jnp.int32))
     given = jnp.asarray(numbers), rows, jnp.float32(delta)
     return float(_lower_bound(bound, number, key, given))
 

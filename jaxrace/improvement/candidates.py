@@ -12,9 +12,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from jaxrace.core.validation import require_choice, require_integer, require_kind
-from jaxrace.improvement.bounds import LowerBound, Rows, random_order
+from jaxrace.improvement.bounds import LowerBound, Used, random_order
 from jaxrace.improvement.weights import (
-    Evidence,
+    KnownTrajectories,
     Mixed,
     log_weights,
     weighted_estimate,
@@ -64,11 +64,11 @@ class CandidateSearch:
         return StrategyParams(*(one.params(example, sigma0) for one in strategies))
 
 
-class Task(NamedTuple):
+class SearchTask(NamedTuple):
     """What a candidate must be good for, and what is known."""
 
     bound: LowerBound  # of the safety test
-    known: Evidence
+    known: KnownTrajectories
     delta: jax.Array  # error probability of the safety test
     floor: jax.Array  # rho_-, float32 []
     tested_on: jax.Array  # m, trajectories of the safety test, int32 []
@@ -76,7 +76,7 @@ class Task(NamedTuple):
     is_cold: jax.Array  # bool [], is alpha to be chosen by cross-validation? Else it is 1
 
 
-def objective(task: Task, drawn: Any, policies: Mixed) -> jax.Array:
+def objective(task: SearchTask, drawn: Any, policies: Mixed) -> jax.Array:
     """f of each policy, float32 [L]: g if the bound is predicted to reach rho_-, else the bound."""
 
     def judge(policy: Mixed) -> jax.Array:
@@ -123,7 +123,7 @@ def maximise(
 
 
 def find_candidate(
-    search: CandidateSearch, params: StrategyParams, key: jax.Array, task: Task
+    search: CandidateSearch, params: StrategyParams, key: jax.Array, task: SearchTask
 ) -> Mixed:
     """The policy to be tested."""
     alpha_key, draw_key, search_key = jax.random.split(key, 3)
@@ -139,7 +139,7 @@ def find_candidate(
     return Mixed(theta, alpha)
 
 
-def _worth(task: Task, drawn: Any, alpha: jax.Array) -> Callable[[jax.Array], jax.Array]:
+def _worth(task: SearchTask, drawn: Any, alpha: jax.Array) -> Callable[[jax.Array], jax.Array]:
     """The objective of thetas, [L, A, p], mixed in one proportion."""
     return lambda thetas: objective(
         task, drawn, Mixed(thetas, jnp.broadcast_to(alpha, thetas.shape[:1]))
@@ -147,7 +147,7 @@ def _worth(task: Task, drawn: Any, alpha: jax.Array) -> Callable[[jax.Array], ja
 
 
 def _cross_validate(
-    search: CandidateSearch, params: StrategyParams, key: jax.Array, task: Task
+    search: CandidateSearch, params: StrategyParams, key: jax.Array, task: SearchTask
 ) -> jax.Array:
     """The mean f on folds left out, for alpha = 0, 0.1, ..., 1: float32 [11]."""
     rows = task.known.rows
@@ -161,7 +161,7 @@ def _cross_validate(
         fit_key, score_key, own_key = jax.random.split(jax.random.fold_in(key, number + 1), 3)
         is_out = fold == number
         fit, out = (
-            task._replace(known=task.known._replace(rows=Rows(rows.present & part, rows.behaviour)))
+            task._replace(known=task.known._replace(rows=Used(rows.present & part, rows.behaviour)))
             for part in (~is_out, is_out)
         )
         of_fit = task.bound.draw(fit_key, fit.known.rows, task.tested_on)

@@ -16,7 +16,7 @@ from jaxrace.core.protocol import pytree, verb
 from jaxrace.core.validation import BadArgument, require_integer, require_keys
 from jaxrace.improvement.policy_improvement import ImprovementParams, PolicyImprovement
 from jaxrace.improvement.weights import (
-    Evidence,
+    KnownTrajectories,
     Mixed,
     MixedPolicy,
     MixedWith,
@@ -251,7 +251,7 @@ class Daedalus:
             num_test=state.num_test + self.batch_size - cut,
         )
 
-    def _worth(self, known: Evidence, policies: Mixed) -> jax.Array:
+    def _worth(self, known: KnownTrajectories, policies: Mixed) -> jax.Array:
         """g of every policy; NaN if a return is out of its range, where nothing can be said."""
         is_valid = (self.improvement.returns.includes(known.returns) | ~known.rows.present).all()
         found = jax.vmap(lambda one: weighted_estimate(jnp.exp(log_weights(one, known)), known))

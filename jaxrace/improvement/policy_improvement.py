@@ -16,10 +16,15 @@ from jaxrace.core import validation
 from jaxrace.core.compilation import jit
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument
-from jaxrace.improvement.bounds import Bootstrap, LowerBound, Rows, random_order, random_start
-from jaxrace.improvement.candidates import CandidateSearch, StrategyParams, Task, find_candidate
+from jaxrace.improvement.bounds import Bootstrap, LowerBound, Used, random_order, random_start
+from jaxrace.improvement.candidates import (
+    CandidateSearch,
+    SearchTask,
+    StrategyParams,
+    find_candidate,
+)
 from jaxrace.improvement.weights import (
-    Evidence,
+    KnownTrajectories,
     LinearSoftmax,
     Mixed,
     evidence,
@@ -176,8 +181,8 @@ class PolicyImprovement:
     def attempt(
         self,
         key: jax.Array,
-        train: Evidence,
-        test: Evidence,
+        train: KnownTrajectories,
+        test: KnownTrajectories,
         params: ImprovementParams,
         delta: jax.Array,
         is_cold: jax.Array,
@@ -185,7 +190,7 @@ class PolicyImprovement:
         """Algorithm 4 in compiled code; the search sees of the test set nothing but its size."""
         search_key, test_key = jax.random.split(key)
         needs = delta, params.floor, test.rows.total, params.initial, is_cold
-        task = Task(self.bound, train, *needs)
+        task = SearchTask(self.bound, train, *needs)
         policy = find_candidate(self.search, params.strategy, search_key, task)
         values = weighted_returns(jnp.exp(log_weights(policy, test)), test)
         lower = self.bound.bound_of_one(test_key, values, test.rows, delta)
@@ -196,7 +201,7 @@ class PolicyImprovement:
         return Improvement(policy, is_found, lower, estimate, delta, is_safe)
 
 
-def split(key: jax.Array, rows: Rows, number: int) -> jax.Array:
+def split(key: jax.Array, rows: Used, number: int) -> jax.Array:
     """All rows, first a random ``number`` of them, every policy's share: int32 [n]."""
     order_key, start_key = jax.random.split(key)
     order, size = random_order(order_key, rows), rows.present.shape[0]
@@ -222,7 +227,7 @@ def _run(
     """What is found, its weights in the test set, and the rows, the training set first."""
     # The sizes of both parts are known, and what is computed of each is as large as it.
     size = len(data.behaviour) // trajectories.TRAIN_ONE_IN
-    order = split(split_key, Rows(data.present, data.behaviour), size)
+    order = split(split_key, Used(data.present, data.behaviour), size)
     known, unseen = (
         evidence(method.softmax, jax.tree.map(lambda x, i=i: x[i], data), method.returns, initial)
         for i in (order[:size], order[size:])

@@ -16,7 +16,7 @@ from jax.typing import ArrayLike
 
 from jaxrace.agents.bases import Basis, Cells
 from jaxrace.core.validation import BadArgument, require_function, require_integer
-from jaxrace.judging.policies.bounds import Rows
+from jaxrace.judging.policies.bounds import Used
 from jaxrace.judging.policies.trajectories import (
     NOBODY,
     ReturnRange,
@@ -179,7 +179,7 @@ class Visits(NamedTuple):
     initial: jax.Array  # float32 [A, p], probabilities of pi_0
 
 
-class Evidence(NamedTuple):
+class KnownTrajectories(NamedTuple):
     """Trajectories, and all that weighing many policies needs and does not depend on them."""
 
     features: jax.Array  # float32 [p, n, T]
@@ -188,13 +188,13 @@ class Evidence(NamedTuple):
     log_behaviour: jax.Array  # float32 [n, T], ln of the probability it was done with
     initial: jax.Array  # float32 [n, T], probability that pi_0 does the same
     returns: jax.Array  # float32 [n], normalised
-    rows: Rows  # which hold a trajectory, and whose
+    rows: Used  # which hold a trajectory, and whose
     visits: Visits | None  # of tables, if pi_0 is one
 
 
 def evidence(
     softmax: LinearSoftmax, data: Trajectories, returns: ReturnRange, initial: jax.Array | None
-) -> Evidence:
+) -> KnownTrajectories:
     """Make trajectories ready for weighing the policies of a class.
 
     ``initial`` is theta of pi_0, float32 [A, p]; None: pi_0 is the policy that generated each.
@@ -210,19 +210,19 @@ def evidence(
         # Not a product of matrices: of many small ones a library takes several times as long.
         counts = (done[..., :, None] * features[..., None, :]).sum(1)
         visits = Visits(counts.reshape(len(counts), -1).T, jax.nn.softmax(initial, axis=0))
-    return Evidence(
+    return KnownTrajectories(
         features=jnp.moveaxis(features, -1, 0),
         actions=data.actions,
         taken=data.taken,
         log_behaviour=jnp.log(data.probabilities),
         initial=chance,
         returns=returns.returns(data),
-        rows=Rows(data.present, data.behaviour),
+        rows=Used(data.present, data.behaviour),
         visits=visits,
     )
 
 
-def joined(first: Evidence, second: Evidence) -> Evidence:
+def joined(first: KnownTrajectories, second: KnownTrajectories) -> KnownTrajectories:
     """All trajectories of both, for the same policies."""
     visits = None
     if first.visits is not None and second.visits is not None:
@@ -235,7 +235,7 @@ def joined(first: Evidence, second: Evidence) -> Evidence:
     return both._replace(features=features, visits=visits)
 
 
-def log_ratios(policy: Mixed, known: Evidence) -> jax.Array:
+def log_ratios(policy: Mixed, known: KnownTrajectories) -> jax.Array:
     """ln pi(a_t | s_t) - ln pi_i(a_t | s_t) of every step taken, else 0: [n, T]."""
     # Actions first, steps last: the long axis is the one that a processor takes at once.
     logits = jnp.tensordot(policy.theta, known.features, 1, precision=_EXACT)  # [A, n, T]
@@ -247,7 +247,7 @@ def log_ratios(policy: Mixed, known: Evidence) -> jax.Array:
     return jnp.where(known.taken, jnp.log(mixture) - known.log_behaviour, 0)
 
 
-def log_weights(policy: Mixed, known: Evidence) -> jax.Array:
+def log_weights(policy: Mixed, known: KnownTrajectories) -> jax.Array:
     """ln w(tau) of every trajectory, float32 [n]."""
     if known.visits is None:
         return log_ratios(policy, known).sum(-1)
@@ -260,12 +260,12 @@ def log_weights(policy: Mixed, known: Evidence) -> jax.Array:
     return added - jnp.where(known.taken, known.log_behaviour, 0).sum(-1)
 
 
-def weighted_returns(weights: jax.Array, known: Evidence) -> jax.Array:
+def weighted_returns(weights: jax.Array, known: KnownTrajectories) -> jax.Array:
     """X_i = R(tau_i) w_i, float32 [n]; 0 in empty rows."""
     return jnp.where(known.rows.present, known.returns * weights, 0)
 
 
-def weighted_estimate(weights: jax.Array, known: Evidence) -> jax.Array:
+def weighted_estimate(weights: jax.Array, known: KnownTrajectories) -> jax.Array:
     """g = sum X_i / sum w_i, the weighted estimate of a policy's performance; 0 without weight."""
     total = jnp.where(known.rows.present, weights, 0).sum()
     return jnp.where(total > 0, weighted_returns(weights, known).sum() / total, 0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxrace import sweep
 from jaxrace.improvement import BOUNDS, EmpiricalBernstein
-from jaxrace.improvement.bounds import Rows
+from jaxrace.improvement.bounds import Used
 from jaxrace.runs import plots
 from papers.workbench import Columns, Workbench, as_columns, mean_and_error, report_table
 
@@ -36,7 +36,7 @@ def judge_batch(size: int, delta: jax.Array, key: jax.Array) -> tuple[jax.Array,
     # A gamma variate with a whole shape is a sum of exponential ones, which are cheap.
     parts = jax.random.exponential(value_key, (SHAPE, _BATCH, size), jnp.float32)
     values = SCALE * parts.sum(0)
-    rows = Rows(jnp.ones(size, bool), jnp.zeros(size, jnp.int32))
+    rows = Used(jnp.ones(size, bool), jnp.zeros(size, jnp.int32))
     drawn = {name: one.draw(own[name], rows, rows.total) for name, one in ALL_BOUNDS.items()}
     # From the same resamples, which take longest: each one's errors are reported by themselves.
     drawn["percentile"] = drawn["bca"]

@@ -11,7 +11,7 @@ from scipy import stats
 
 from jaxrace import kernels
 from jaxrace.improvement import Bootstrap
-from jaxrace.improvement.bounds import Rows, StudentT
+from jaxrace.improvement.bounds import StudentT, Used
 
 SIZE = 64
 DELTA = jnp.float32(0.05)
@@ -21,7 +21,7 @@ draw = jax.jit(kernels.resampling_counts, static_argnums=3)
 
 def bound_with(values, used, counts, delta, corrected=True):
     """From resamples that are there."""
-    rows = Rows(used, jnp.zeros(used.shape, jnp.int32))
+    rows = Used(used, jnp.zeros(used.shape, jnp.int32))
     return Bootstrap(corrected).predict(counts, values, rows, delta, rows.total).lower
 
 
@@ -203,7 +203,7 @@ def gamma_values(count):
 @pytest.mark.parametrize(("count", "published"), [(20, 0.023), (200, 0.037)])
 def test_published_error_rates_of_student(count, published):
     """8000 trials: a standard error of .0021 at most; the figure is read to .003 or so."""
-    rows = Rows(jnp.ones(count, bool), jnp.zeros(count, jnp.int32))
+    rows = Used(jnp.ones(count, bool), jnp.zeros(count, jnp.int32))
     one = jax.vmap(lambda x: StudentT().bound(None, x, rows, DELTA))
     bounds = jax.jit(jax.vmap(one))(gamma_values(count))
     rate = (np.asarray(bounds) > 100).mean()

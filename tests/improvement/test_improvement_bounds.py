@@ -9,7 +9,7 @@ import pytest
 from reference import improvement as reference
 
 from jaxrace.improvement import BOUNDS, lower_bound
-from jaxrace.improvement.bounds import Rows
+from jaxrace.improvement.bounds import Used
 
 SIZE, DELTA = 240, 0.05
 
@@ -19,7 +19,7 @@ def rows_with(count, rng):
     present = np.zeros(SIZE, bool)
     present[rng.choice(SIZE, count, replace=False)] = True
     behaviour = np.where(present, rng.choice(3, SIZE, p=[0.5, 0.3, 0.2]), -1)
-    return Rows(jnp.asarray(present), jnp.asarray(behaviour, jnp.int32)), present, behaviour
+    return Used(jnp.asarray(present), jnp.asarray(behaviour, jnp.int32)), present, behaviour
 
 
 def heavy(rng, shape):
@@ -161,7 +161,7 @@ def test_safe_bounds_err_seldom(name, count):
     bound, samples = BOUNDS[name], 4000
     rng = np.random.default_rng(count)
     values = jnp.asarray(8 * rng.uniform(size=(samples, count)) ** 15, jnp.float32)
-    rows = Rows(jnp.ones(count, bool), jnp.arange(count, dtype=jnp.int32) % 2)
+    rows = Used(jnp.ones(count, bool), jnp.arange(count, dtype=jnp.int32) % 2)
 
     def one(key, x):
         drawn = bound.draw(key, rows, rows.total)

@@ -19,7 +19,7 @@ from jaxrace.improvement import (
     policy_improvement,
     trajectories,
 )
-from jaxrace.improvement.candidates import Task, find_candidate, maximise
+from jaxrace.improvement.candidates import SearchTask, find_candidate, maximise
 from jaxrace.improvement.weights import evidence
 from jaxrace.search.strategies import Strategy
 
@@ -67,7 +67,7 @@ def _candidate_of(data, kind, floor, seed, is_cold):
     """Tested on four times as many."""
     search = CandidateSearch(kind, 200, 100, STRATEGY, STRATEGY)
     known = evidence(SOFTMAX, data, RETURNS, None)
-    task = Task(
+    task = SearchTask(
         StudentT(),
         known,
         jnp.float32(0.05),

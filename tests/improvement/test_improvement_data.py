@@ -10,7 +10,7 @@ import pytest
 
 from jaxrace.agents.bases import Cells, Fourier
 from jaxrace.improvement import ReturnRange, trajectories
-from jaxrace.improvement.bounds import Rows, random_order, random_start
+from jaxrace.improvement.bounds import Used, random_order, random_start
 from jaxrace.improvement.policy_improvement import split
 from jaxrace.judging.policies.trajectories import every_so_many
 
@@ -112,7 +112,7 @@ def draw_split(key, number):
 
 
 def rows_there():
-    return Rows(jnp.asarray(PRESENT), jnp.asarray(BEHAVIOUR, jnp.int32))
+    return Used(jnp.asarray(PRESENT), jnp.asarray(BEHAVIOUR, jnp.int32))
 
 
 # Three policies of 7, 40 and 53 trajectories in no order, and 20 rows without any.

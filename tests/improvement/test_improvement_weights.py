@@ -13,8 +13,8 @@ from reference import improvement as reference
 
 from jaxrace.agents.bases import Affine, Cells, Fourier
 from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, StudentT, trajectories, weights
-from jaxrace.improvement.bounds import Rows
-from jaxrace.improvement.candidates import Task, objective
+from jaxrace.improvement.bounds import Used
+from jaxrace.improvement.candidates import SearchTask, objective
 from jaxrace.improvement.weights import empty_rows
 from papers.policy_improvement.estimates import estimates as estimate_all
 
@@ -232,12 +232,12 @@ def test_the_objective():
         values = reference.weighted_returns(*arguments)
         bound_of.append(reference.student_bound(values, 0.05, 160))
     floor = float(np.sort(bound_of)[1:3].mean())
-    rows = Rows(jnp.asarray(part), jnp.zeros(40, jnp.int32))
+    rows = Used(jnp.asarray(part), jnp.zeros(40, jnp.int32))
     needs = jnp.float32(0.05), jnp.float32(floor), jnp.int32(160), f32(WORSE), jnp.bool_(True)
 
     @jax.jit
     def judge(known, rows, needs, policies):
-        return objective(Task(StudentT(), known._replace(rows=rows), *needs), None, policies)
+        return objective(SearchTask(StudentT(), known._replace(rows=rows), *needs), None, policies)
 
     found = judge(known, rows, needs, Mixed(f32(thetas), f32(alphas)))
     expected = list(map(reference.objective, estimate_of, bound_of, [floor] * 4))

@@ -13,7 +13,7 @@ from jaxrace.improvement import ReturnRange
 from jaxrace.judging.policies import ImprovementOfLog, SavedPolicy, bounds
 from jaxrace.judging.policies.loading import divide, load
 from jaxrace.judging.policies.trajectories import some_of_each
-from jaxrace.judging.policies.weighing import Evidence, Mixed, features_of, softmax
+from jaxrace.judging.policies.weighing import LogEvidence, Mixed, features_of, softmax
 
 COMMAND = ["improve"]
 HEAD = "trajectory,x,action,probability,reward"
@@ -128,7 +128,7 @@ def test_an_action_that_was_not_searched(tmp_path):
     test = parts.test
     features = features_of(0, test.observations[:, 0])
     given = test.actions[:, 0], test.probabilities[:, 0], np.arange(16), np.ones(16)
-    known = Evidence(features, *given, test.behaviour, 2)
+    known = LogEvidence(features, *given, test.behaviour, 2)
     alphas = np.array([1.0, 0.25])
     weights = known.weights(Mixed(np.zeros((2, 2, 2)), alphas))
     np.testing.assert_allclose(weights, [[1] * 15 + [1 - alpha] for alpha in alphas], rtol=1e-12)

@@ -15,8 +15,8 @@ from jaxrace import kernels
 from jaxrace.evidence import quantiles
 from jaxrace.improvement import bounds as in_jax
 from jaxrace.judging.policies import bounds, lower_bounds
-from jaxrace.judging.policies.candidates import Task, find_candidate
-from jaxrace.judging.policies.weighing import Evidence, Mixed, features_of, softmax
+from jaxrace.judging.policies.candidates import LogTask, find_candidate
+from jaxrace.judging.policies.weighing import LogEvidence, Mixed, features_of, softmax
 
 
 def samples():
@@ -86,7 +86,7 @@ def test_what_a_bootstrap_predicts():
     for name in ("bca", "percentile"):
         bound = dataclasses.replace(bounds.BOUNDS[name], resamples=4_000)
         for values, used, delta, _ in samples():
-            rows = bounds.Rows(np.ones(used.sum(), bool), np.zeros(used.sum(), int))
+            rows = bounds.Used(np.ones(used.sum(), bool), np.zeros(used.sum(), int))
             expected = bound.bound_of_one(rng, values[used], rows, delta)
             predicted = bound.predict(None, values[used][None], rows, delta, used.sum()).lower[0]
             distance = values[used].mean() - expected
@@ -104,7 +104,7 @@ def test_a_resample_is_drawn_from_all_values():
 
 
 def all_of(used):
-    return bounds.Rows(used, np.zeros(used.shape[-1], int))
+    return bounds.Used(used, np.zeros(used.shape[-1], int))
 
 
 @pytest.mark.parametrize("name", list(bounds.BOUNDS))
@@ -146,7 +146,7 @@ def several_steps(rng, count=30, actions=3):
     given = features_of(0, seen), rng.integers(actions + 1, size=steps), rng.uniform(0.2, 1, steps)
     starts = np.append(0, np.cumsum(lengths)[:-1])
     behaviour = np.zeros(count, int)
-    known = Evidence(*given, starts, rng.random(count), behaviour, actions)
+    known = LogEvidence(*given, starts, rng.random(count), behaviour, actions)
     return known, given, starts
 
 
@@ -179,7 +179,7 @@ def errors_of(bound, kind, payoffs, runs, delta=0.1, count=400):
         cell, done = rng.integers(CELLS, size=count), (rng.random(count) < IN_USE[1]).astype(int)
         paid = (rng.random(count) < payoffs[done]).astype(float)
         known, unseen = (
-            Evidence(
+            LogEvidence(
                 np.insert(np.eye(CELLS)[cell[part]], 0, 1, axis=1),
                 *(done[part], IN_USE[done[part]], np.arange(size), paid[part]),
                 *(np.zeros(size, int), 2),
@@ -189,7 +189,7 @@ def errors_of(bound, kind, payoffs, runs, delta=0.1, count=400):
                 (np.s_[count // 5 :], count * 4 // 5),
             )
         )
-        task = Task(bound, known, delta, floor, len(unseen.returns))
+        task = LogTask(bound, known, delta, floor, len(unseen.returns))
         policy, _ = find_candidate(kind, rng, task)
         values = unseen.weights(policy)[0] * unseen.returns
         lower = bound.bound_of_one(rng, values, all_of(np.ones(len(values), bool)), delta)

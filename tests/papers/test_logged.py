@@ -17,7 +17,7 @@ from jaxrace.improvement import (
     lower_bound,
     trajectories,
 )
-from jaxrace.improvement.bounds import Rows
+from jaxrace.improvement.bounds import Used
 from jaxrace.improvement.policy_improvement import split
 from jaxrace.search.strategies import Strategy
 from papers.improvements import open_bandit
@@ -77,7 +77,7 @@ def test_what_is_certified_is_what_numpy_finds_in_the_rows():
     policy = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     weights = policy[np.arange(len(logits)), rows.actions] / rows.propensities
     number = len(weights) // 5
-    order = split(jax.random.split(key)[0], Rows(data.present, data.behaviour), number)
+    order = split(jax.random.split(key)[0], Used(data.present, data.behaviour), number)
     in_train = np.isin(np.arange(len(weights)), order[:number])
     values = weights * rows.clicks
     lower = reference.student_bound(values[~in_train], 0.05, (~in_train).sum())

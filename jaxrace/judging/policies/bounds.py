@@ -26,7 +26,7 @@ _DRAWN_AT_ONCE = 2**20  # values of resamples
 _TINY = float(np.finfo(np.float64).tiny)
 
 
-class Rows(NamedTuple):
+class Used(NamedTuple):
     """The values that a bound is made of."""
 
     present: Array  # bool [..., n]
@@ -47,19 +47,19 @@ class LowerBound(abc.ABC):
 
     is_safe: ClassVar[bool]
 
-    def draw(self, rng: Any, rows: Rows, number: Array) -> Any:
+    def draw(self, rng: Any, rows: Used, number: Array) -> Any:
         """What is left to chance (a generator of NumPy or a key): nothing, unless overridden."""
         del rng, rows, number
 
     @abc.abstractmethod
-    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+    def predict(self, drawn: Any, values: Array, rows: Used, delta: Array, number: Array) -> Sloped:
         """The bound that m = ``number`` values like these would give."""
 
-    def bound(self, drawn: Any, values: Array, rows: Rows, delta: Array) -> Array:
+    def bound(self, drawn: Any, values: Array, rows: Used, delta: Array) -> Array:
         """The bound."""
         return self.predict(drawn, values, rows, delta, rows.total).lower
 
-    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
+    def bound_of_one(self, rng: Any, values: Array, rows: Used, delta: Array) -> Array:
         """The bound of a single candidate, for which chance works alone."""
         return self.bound(self.draw(rng, rows, rows.total), values, rows, delta)
 
@@ -71,7 +71,7 @@ class StudentT(LowerBound):
     is_safe = False
     _quantile: ClassVar = staticmethod(student_quantile)
 
-    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+    def predict(self, drawn: Any, values: Array, rows: Used, delta: Array, number: Array) -> Sloped:
         quantile = self._quantile(delta, number - 1)
         return lower_bounds.student_bound(values, rows.present, quantile, number)
 
@@ -88,7 +88,7 @@ class Bootstrap(LowerBound):
     def __post_init__(self) -> None:
         require_integer("resamples", self.resamples, 2)
 
-    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+    def predict(self, drawn: Any, values: Array, rows: Used, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``: what infinitely many resamples come to, by Cornish and Fisher.
 
         Of a resample's mean the quantile at z is mean + s / sqrt(m) (z + (z^2 - 1) g / 6), g being
@@ -115,7 +115,7 @@ class Bootstrap(LowerBound):
         change = quantile * scaled + 3 * by_skewness * (scaled**2 - 1 - skewness * scaled)
         return Sloped(lower[..., 0], rows.present / count * (1 + change / root))
 
-    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
+    def bound_of_one(self, rng: Any, values: Array, rows: Used, delta: Array) -> Array:
         """See ``LowerBound``: from resamples of values [n], all of which count."""
         given = values, rows.present, lambda x: (self.sums(rng, x), len(x)), delta
         return lower_bounds.bootstrap_bound(*given, self.corrected, _NORMAL)
@@ -147,7 +147,7 @@ class EmpiricalBernstein(LowerBound):
     def __post_init__(self) -> None:
         require_positive("cap", self.cap)
 
-    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+    def predict(self, drawn: Any, values: Array, rows: Used, delta: Array, number: Array) -> Sloped:
         return lower_bounds.capped_bound(values, rows.present, self.cap, delta, number)
 
 
@@ -156,13 +156,13 @@ class WithThreshold(LowerBound):
 
     is_safe = True
 
-    def predict(self, drawn: Any, values: Array, rows: Rows, delta: Array, number: Array) -> Sloped:
+    def predict(self, drawn: Any, values: Array, rows: Used, delta: Array, number: Array) -> Sloped:
         """See ``LowerBound``: it guarantees nothing, so that all values serve both purposes."""
         left = number - _spent(number)
         cap = best_cap(values, rows.present, delta, left)[..., None]
         return self._capped(False, values, rows.present, cap, delta, left)
 
-    def bound_of_one(self, rng: Any, values: Array, rows: Rows, delta: Array) -> Array:
+    def bound_of_one(self, rng: Any, values: Array, rows: Used, delta: Array) -> Array:
         """See ``LowerBound``: of values [n], all of which count."""
         places = some_of_each(rng, rows.behaviour, _spent(len(values)))
         left, spent = np.delete(values, places), values[places]

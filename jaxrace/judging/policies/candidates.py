@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.judging.policies.bounds import LowerBound, Rows
+from jaxrace.judging.policies.bounds import LowerBound, Used
 from jaxrace.judging.policies.trajectories import stratified_order
-from jaxrace.judging.policies.weighing import Evidence, Mixed
+from jaxrace.judging.policies.weighing import LogEvidence, Mixed
 
 # Values, [L], and their slopes, [L, D], for the searches with these numbers.
 Worth = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -37,17 +37,17 @@ _TINY = float(np.finfo(np.float64).tiny)
 _PAIRS, _ENOUGH, _SHORTER, _SHORTEST = 8, 1e-4, 0.3, 3e-7
 
 
-class Task(NamedTuple):
+class LogTask(NamedTuple):
     """What a candidate must be good for, and what is known."""
 
     bound: LowerBound  # of the safety test
-    known: Evidence
+    known: LogEvidence
     delta: float  # error probability of the safety test
     floor: float  # rho_-
     tested_on: int  # m, trajectories of the safety test
 
 
-def find_candidate(kind: str, rng: np.random.Generator, task: Task) -> tuple[Mixed, float]:
+def find_candidate(kind: str, rng: np.random.Generator, task: LogTask) -> tuple[Mixed, float]:
     """The policy to be tested, L = 1, and the estimate g of its performance."""
     alpha = 1.0
     if kind == "k-fold":
@@ -65,7 +65,7 @@ def find_candidate(kind: str, rng: np.random.Generator, task: Task) -> tuple[Mix
         return found, float((weights * task.known.returns).sum() / total)
 
 
-def _cross_validate(rng: np.random.Generator, task: Task) -> np.ndarray:
+def _cross_validate(rng: np.random.Generator, task: LogTask) -> np.ndarray:
     """The mean f on folds left out, for alpha = 0, 0.1, ..., 1: [11].
 
     All folds are searched side by side.
@@ -91,7 +91,7 @@ class _Searches:
     They move in coordinates in which features have a mean of 0 and a variance of 1.
     """
 
-    def __init__(self, task: Task, rows: np.ndarray) -> None:
+    def __init__(self, task: LogTask, rows: np.ndarray) -> None:
         known = task.known
         self.task, self.rows = task, rows
         self.start = np.zeros((len(rows), known.num_actions, known.contexts.shape[1]))
@@ -134,7 +134,7 @@ class _Searches:
             own = np.where(used, weights, 0)
             total = np.maximum(own.sum(1), _TINY)
             estimate = (own * returns).sum(1) / total
-            rows = Rows(used, task.known.behaviour)
+            rows = Used(used, task.known.behaviour)
             given = weights * returns, rows, task.delta, task.tested_on
             lower, slopes = task.bound.predict(None, *given)
             worth = np.where(lower >= task.floor, estimate, lower)

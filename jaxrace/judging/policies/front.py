@@ -9,13 +9,13 @@ from jaxrace.core import inputs, validation
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.quantiles import student_quantile
 from jaxrace.judging.policies import plausibility, trajectories, weighing
-from jaxrace.judging.policies.bounds import BOUNDS, Rows
-from jaxrace.judging.policies.candidates import KINDS, Task, find_candidate
+from jaxrace.judging.policies.bounds import BOUNDS, Used
+from jaxrace.judging.policies.candidates import KINDS, LogTask, find_candidate
 from jaxrace.judging.policies.loading import Loaded, Parts, divide, load
 from jaxrace.judging.policies.result import ImprovementOfLog
 from jaxrace.judging.policies.saved import SavedPolicy, policy_in_words
 from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories
-from jaxrace.judging.policies.weighing import Evidence, Mixed, features_of
+from jaxrace.judging.policies.weighing import LogEvidence, Mixed, features_of
 
 _MOST_WEIGHTS = 10_000  # of a policy
 _MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 1.6 GB
@@ -30,13 +30,13 @@ class _Log(NamedTuple):
     bound: str
     delta: float
 
-    def evidence(self, data: Trajectories) -> Evidence:
+    def evidence(self, data: Trajectories) -> LogEvidence:
         """Of one of the parts."""
         taken, num_actions = data.taken, max(int(self.parts.train.actions.max()) + 1, 2)
         features = features_of(self.order, data.observations[taken])
         starts = np.append(0, np.cumsum(taken.sum(1))[:-1])
         by = starts, self.returns.returns(data), data.behaviour, num_actions
-        return Evidence(features, data.actions[taken], data.probabilities[taken], *by)
+        return LogEvidence(features, data.actions[taken], data.probabilities[taken], *by)
 
     def own(self, share: float | None) -> float | None:
         """What a number in [0, 1] is in the log's own units."""
@@ -128,7 +128,7 @@ def improve(
         given = {"floor": floor, "floor_stderr": 0.0}
     wanted = min(max(wanted, 0.0), 1.0)  # of a mean that is 1 or 0, rounding
     train, test = map(log.evidence, (parts.train, parts.test))
-    task = Task(BOUNDS[bound], train, delta, wanted, len(test.returns))
+    task = LogTask(BOUNDS[bound], train, delta, wanted, len(test.returns))
     policy, estimate = find_candidate(candidates, of_search, task)
     theta, alpha, weights = policy.theta[0], float(policy.alpha[0]), test.weights(policy)[0]
     summary: dict[str, Any] = {
@@ -208,7 +208,7 @@ def _require_usable(loaded: Loaded, candidates: str, features: int) -> None:
 
 
 def _tested(
-    log: _Log, test: Evidence, weights: np.ndarray, wanted: float, rng: np.random.Generator
+    log: _Log, test: LogEvidence, weights: np.ndarray, wanted: float, rng: np.random.Generator
 ) -> dict[str, Any]:
     """What the part of the log that was not searched says of a policy with these weights, [n]."""
     parts, lower = log.parts, np.nan
@@ -216,7 +216,7 @@ def _tested(
         values = weights * test.returns
         estimate = values.mean()
     if np.isfinite(weights).all():
-        rows = Rows(np.ones(len(values), bool), test.behaviour)
+        rows = Used(np.ones(len(values), bool), test.behaviour)
         lower = float(BOUNDS[log.bound].bound_of_one(rng, values, rows, log.delta))
     of_weights = plausibility.check_weights(weights)
     of_actions = plausibility.check_actions(parts.train, parts.test)

@@ -28,7 +28,7 @@ class Sloped(NamedTuple):
     slopes: Array
 
 
-class Moments(NamedTuple):
+class SampleMoments(NamedTuple):
     """Of the values that count: [..., 1] each, but for one."""
 
     size: Array
@@ -44,13 +44,13 @@ class Moments(NamedTuple):
         return used / self.size - deviations * self.apart / scale
 
 
-def moments(values: Array, used: Array) -> Moments:
+def moments(values: Array, used: Array) -> SampleMoments:
     """How many there are, their mean and variance, and how far they are from the mean."""
     xp = values.__array_namespace__()
     count = used.sum(-1, keepdims=True, dtype=values.dtype)
     mean = xp.where(used, values, 0).sum(-1, keepdims=True) / count
     apart = xp.where(used, values - mean, 0)
-    return Moments(count, mean, apart, (apart**2).sum(-1, keepdims=True) / (count - 1))
+    return SampleMoments(count, mean, apart, (apart**2).sum(-1, keepdims=True) / (count - 1))
 
 
 def student_bound(values: Array, used: Array, quantile: Array, number: Array) -> Sloped:

@@ -50,7 +50,7 @@ class Mixed(NamedTuple):
     alpha: Array  # [...], 1 for pi itself, 0 for pi_0
 
 
-class Evidence:
+class LogEvidence:
     """Trajectories, and all that weighing many policies needs and does not depend on them.
 
     Of what was seen, [s, p], done and logged, [s], in trajectories that begin at ``starts``, have

@@ -29,7 +29,7 @@ _POOLED_PAIRS = 30.0  # so many pairs that agree with an order are mixed with th
 _LEAST_DISPERSION = 0.01
 
 
-class Pairs(NamedTuple):
+class MetPairs(NamedTuple):
     """How often each two options have met, and how it ended."""
 
     size: int  # K
@@ -77,7 +77,7 @@ def variance_of(covariance: np.ndarray, first: Any, second: Any) -> np.ndarray:
     return own[first] + own[second] - 2 * covariance[first, second]
 
 
-def pairs_of(votes: Votes) -> Pairs:
+def pairs_of(votes: Votes) -> MetPairs:
     """Of shares of a win, or of margins."""
     size = len(votes.names)
     is_turned = votes.first > votes.second
@@ -89,7 +89,7 @@ def pairs_of(votes: Votes) -> Pairs:
     met = np.flatnonzero(counts)
     means = np.bincount(places, scores, size * size)[met] / counts[met]
     squares = float((scores**2).sum())
-    return Pairs(size, met // size, met % size, counts[met].astype(float), means, squares)
+    return MetPairs(size, met // size, met % size, counts[met].astype(float), means, squares)
 
 
 class Part(NamedTuple):
@@ -111,7 +111,7 @@ class Rating(NamedTuple):
     qualities: np.ndarray  # float64 [K], their mean
     covariance: np.ndarray  # float64 [K, K]
     noise: float  # the variance of one margin; of a share of a win, in those of coins
-    pairs: Pairs
+    pairs: MetPairs
 
     def draws(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Qualities as they may be, float64 [count, K]."""
@@ -171,7 +171,7 @@ def rate(votes: Votes) -> Rating:
     return rating
 
 
-def _rated(kind: str, pairs: Pairs, parts: tuple[Part, ...], dispersion: float) -> Rating:
+def _rated(kind: str, pairs: MetPairs, parts: tuple[Part, ...], dispersion: float) -> Rating:
     weights = np.exp([part.evidence - max(one.evidence for one in parts) for part in parts])
     weights /= weights.sum()
     qualities = weights @ np.stack([part.mean for part in parts])
@@ -184,7 +184,7 @@ def _rated(kind: str, pairs: Pairs, parts: tuple[Part, ...], dispersion: float) 
     return Rating(kind, weights, parts, qualities, covariance, noise, pairs)
 
 
-def _dispersion(kind: str, pairs: Pairs, qualities: np.ndarray, noise: float) -> float:
+def _dispersion(kind: str, pairs: MetPairs, qualities: np.ndarray, noise: float) -> float:
     """The variance of a score over that of the model, which is ``noise`` for a margin.
 
     Ties and shares are less noisy than coins: E (y - p)^2 = p (1 - p) - E y (1 - y). Pairs that
@@ -205,7 +205,7 @@ def _dispersion(kind: str, pairs: Pairs, qualities: np.ndarray, noise: float) ->
     return own * max((square + _POOLED_PAIRS) / (free + _POOLED_PAIRS), 1.0)
 
 
-def _of_wins(pairs: Pairs, dispersion: float) -> tuple[Part, ...]:
+def _of_wins(pairs: MetPairs, dispersion: float) -> tuple[Part, ...]:
     """What is known at some dispersion, by variational steps."""
     size, counts = pairs.size, pairs.counts / dispersion
     start = np.zeros(size), np.zeros((size, size))
@@ -233,7 +233,7 @@ def _of_wins(pairs: Pairs, dispersion: float) -> tuple[Part, ...]:
     return _parts(lambda at: part(at, _NEAR).evidence, lambda at: part(at, _CLOSE), size)
 
 
-def _of_many_wins(pairs: Pairs) -> Rating:
+def _of_many_wins(pairs: MetPairs) -> Rating:
     """The same at the best tau and dispersion alone, and several steps with each slow inverse."""
     size, (log_tau, dispersion) = pairs.size, (_START, 1.0)
     mean, covariance = np.zeros(size), np.zeros((size, size))
@@ -257,13 +257,13 @@ def _of_many_wins(pairs: Pairs) -> Rating:
     return _rated("win", pairs, (part,), dispersion)
 
 
-def _flatter(pairs: Pairs, covariance: np.ndarray) -> np.ndarray:
+def _flatter(pairs: MetPairs, covariance: np.ndarray) -> np.ndarray:
     """What E chance(N(m, v)) has before m, nearly: 1 / sqrt(1 + pi v / 8), [P]."""
     return 1 / np.sqrt(1 + np.pi / 8 * variance_of(covariance, pairs.first, pairs.second))
 
 
 def _slopes(
-    pairs: Pairs, counts: np.ndarray, precision: float, mean: np.ndarray, covariance: np.ndarray
+    pairs: MetPairs, counts: np.ndarray, precision: float, mean: np.ndarray, covariance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Of what is maximised by the mean, [K], and the weights of pairs in its curvature, [P]."""
     flatter = _flatter(pairs, covariance)
@@ -282,7 +282,7 @@ def _towards(precision: float, mean: np.ndarray, covariance: np.ndarray) -> floa
     return float(slope / max(-bend, abs(slope), 1e-9))
 
 
-def _of_margins(pairs: Pairs) -> Callable[[float], tuple[Part, ...]]:
+def _of_margins(pairs: MetPairs) -> Callable[[float], tuple[Part, ...]]:
     """The same by least squares with a prior, and a variance of its own inverse chi-squared law."""
     number = float(pairs.counts.sum())
     found, vectors = np.linalg.eigh(pairs.laplacian(pairs.counts))
