@@ -27,7 +27,7 @@ from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
 from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
-from jaxrace.judging.scores import Table, by_task, ranks
+from jaxrace.judging.scores import ScoreTable, by_task, ranks
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
 _SUMS = (2.0, 8.0, 32.0, 128.0)
@@ -49,12 +49,12 @@ ORDER_BY_LOT = (
 _FEW_STRETCHES = 4  # of tasks of one group, for each group: these may be refused outright
 
 
-class _Finding(NamedTuple):
+class _OrderDoubt(NamedTuple):
     log_e: float
     what: str
 
 
-def in_order_by_lot(table: Table, seed: int) -> Table:
+def in_order_by_lot(table: ScoreTable, seed: int) -> ScoreTable:
     """The tasks in a random order that depends on the seed and their names alone.
 
     ValueError if an option lacks a task, or the table is a shorter one several times.
@@ -98,7 +98,7 @@ def doubt_about_copies(values: FloatArray) -> str | None:
     return str(BadArgument("tasks", "ones of their own", got, ": leave the copies out"))
 
 
-def doubt_about_order(table: Table, pairs: SharedPairs) -> str | None:
+def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
     """Why tasks are hardly alike, or hardly in an order by lot.
 
     Tasks in an order by lot are refused with a probability of at most 1e-6, and doubted with one of
@@ -166,7 +166,7 @@ def _chance_of_stretches(counts: IntArray, number: int) -> float:
     return float(np.logaddexp.reduce(ways) - _log_orders(counts))
 
 
-def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding:
+def _worst(table: ScoreTable, pairs: SharedPairs, named: IntArray | None) -> _OrderDoubt:
     """The mean e over pairs and laws, and what speaks loudest."""
     first, second = _some_pairs(*pairs.values.shape)
     differences = pairs.differences(first, second)
@@ -196,7 +196,7 @@ def _worst(table: Table, pairs: SharedPairs, named: IntArray | None) -> _Finding
             if log_es[place] > best.log_e and signs[place].any():  # ties say nothing
                 of_pair = table.names[first[place]], table.names[second[place]], words
                 what = _block_words(signs[place], cut, *of_pair, table.groups)
-                best = _Finding(float(log_es[place]), what)
+                best = _OrderDoubt(float(log_es[place]), what)
     return best._replace(log_e=float(total))
 
 
@@ -241,7 +241,7 @@ def _rows(values: FloatArray) -> FloatArray:
     return np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
 
 
-def _repeated(values: FloatArray) -> _Finding:
+def _repeated(values: FloatArray) -> _OrderDoubt:
     """Is the table a shorter one r times, as a whole or row by row?
 
     T / r rows settle it: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders, in two ways.
@@ -256,8 +256,8 @@ def _repeated(values: FloatArray) -> _Finding:
             if (by_row == by_row[:, :1]).all() or (by_table == by_table[:1]).all():
                 log_e = _log_orders(counts) - _log_orders(counts // times)
                 what = f"{size:,} tasks, each of them {times} times (leave the copies out)"
-                return _Finding(log_e - math.log(2 * len(codes)), what)
-    return _Finding(-math.inf, "")
+                return _OrderDoubt(log_e - math.log(2 * len(codes)), what)
+    return _OrderDoubt(-math.inf, "")
 
 
 def _block_words(

@@ -17,9 +17,9 @@ from jaxrace.evidence.independence import REFUSED
 from jaxrace.tables import Scores
 from jaxrace.tables.failures import EXPECTED, HINT, sentinels
 from jaxrace.tables.layout import Wide
-from jaxrace.tables.runs import Asked, Failed, Runs, groups_of, scores_of
+from jaxrace.tables.runs import Asked, Failed, SourceRuns, groups_of, scores_of
 from jaxrace.tables.scores import columns_of
-from jaxrace.tables.table import alike, visible
+from jaxrace.tables.table import alike, numbered, visible
 
 Columns = list[np.ndarray]
 
@@ -45,7 +45,7 @@ def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores
     is_plain = of_numbers and len(set(names)) == len(names) and any(map(np.size, columns))
     if is_plain and all(map(_are_numbers, columns)):
         wide = columns_of("data", dict(zip(names, columns, strict=True)), asked)
-        if isinstance(wide, Runs):
+        if isinstance(wide, SourceRuns):
             return scores_of(wide)
         seen = dict(zip(map(visible, names), columns, strict=True))
         names, columns = tuple(wide.found), [seen[name] for name in wide.found]
@@ -61,22 +61,18 @@ def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores
         return Scores(names, tuple(columns), None, (), (*said, *alike("options", names)), **about)
     said += _axes_of(names, columns)
     rows = wide.tasks or [str(row + 1) for row in range(max(map(len, columns), default=0))]
-    number = {task: place for place, task in enumerate(dict.fromkeys(rows))}
-    places = np.array([number[task] for task in rows], np.int64)
+    task_names, places = numbered(rows)
     tasks = [np.repeat(places[: len(x)], x.size // max(len(x), 1)) for x in columns]
-    groups, more = groups_of(names, [*number], rows, wide.groups, wide.grouped_by)
+    groups, more = groups_of(names, task_names, rows, wide.groups, wide.grouped_by)
     about |= {"numbered": wide.tasks is None, "groups": groups}
     values = tuple(map(np.ravel, columns))
-    return Scores(names, values, tuple(tasks), tuple(number), (*said, *more), **about)
+    return Scores(names, values, tuple(tasks), task_names, (*said, *more), **about)
 
 
 def _with_failures(
     names: Sequence[str], columns: Columns, shared: bool, failed: Failed, said: list[str]
 ) -> Columns:
-    """The same with a score for runs that failed, or NaN; ValueError if nothing says which.
-
-    Infinite scores failed, a -1 among what is never below 0, and NaN among independent runs.
-    """
+    """The same with a score, or NaN, where a run failed: inf, an unlikely -1, NaN of runs alone."""
     try:
         found = [column.astype(float) for column in columns]
     except (TypeError, ValueError, OverflowError):

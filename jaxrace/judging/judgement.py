@@ -21,7 +21,7 @@ from jaxrace.evidence.table_decision import Decision
 from jaxrace.judging.alike import ORDER_BY_LOT
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
-from jaxrace.judging.scores import Table
+from jaxrace.judging.scores import ScoreTable
 
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
@@ -34,7 +34,7 @@ class Judgement(NamedTuple):
     """What the evidence of a table comes to."""
 
     question: Question
-    table: Table
+    table: ScoreTable
     pairs: Pairs
     levels: Levels
     evidence: Evidence
@@ -47,7 +47,7 @@ class Judgement(NamedTuple):
 
 
 def judgement_on(
-    question: Question, table: Table, columns: Sequence[np.ndarray], pairs: Pairs
+    question: Question, table: ScoreTable, columns: Sequence[np.ndarray], pairs: Pairs
 ) -> Judgement:
     """Look at the pairs that matter, and decide."""
     num_options, top = len(columns), question.top
@@ -179,11 +179,9 @@ def _ended(answered: RaceOfTable, verdicts: dict[str, str], **fields: Any) -> Ra
 def without_guarantee(answered: RaceOfTable) -> RaceOfTable:
     """The same of runs that may depend on each other: a guess, and nothing that is certain."""
     options = tuple(dataclasses.replace(one, verdict="?", beats=0) for one in answered.options)
-    nothing = {"certificate": None, "pairs": (), "more_pairs": 0, "at_least": 0}
-    possible = answered.names
-    return dataclasses.replace(
-        answered, **nothing, options=options, possible=possible, is_dependent=True
-    )
+    nothing: Any = {"certificate": None, "pairs": (), "more_pairs": 0, "at_least": 0}
+    nothing |= {"options": options, "possible": answered.names}
+    return dataclasses.replace(answered, **nothing, is_dependent=True)
 
 
 def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
@@ -201,19 +199,18 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         verdicts[found.is_sure] = "in"
     ahead = _next_runs(found)
     beats = (found.evidence.plain >= found.levels.verdict).sum(1)
-    options = []
-    for option in decided.ranking:
-        number = ahead.get(names[option], 0)
-        options.append(
-            Option(
-                name=names[option],
-                runs=len(table.values[option]),
-                score=_score(found, option),
-                beats=int(beats[option]),
-                verdict=str(verdicts[option]),
-                next=number if isinstance(number, int) else len(number),
-            )
+    counts = {name: n if isinstance(n, int) else len(n) for name, n in ahead.items()}
+    options = tuple(
+        Option(
+            name=names[option],
+            runs=len(table.values[option]),
+            score=_score(found, option),
+            beats=int(beats[option]),
+            verdict=str(verdicts[option]),
+            next=counts.get(names[option], 0),
         )
+        for option in decided.ranking
+    )
     kind = "independent" if table.tasks is None else "shared"
     shown = _pairs(found)
     return RaceOfTable(
@@ -223,7 +220,7 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         kind=kind if question.of is None else f"all {question.of:,} shared",
         tolerance=question.tolerance,
         certificate=decided.certificate,
-        options=tuple(options),
+        options=options,
         possible=[names[option] for option in decided.ranking if possible[option]],
         pairs=shown,
         more_pairs=question.top * (len(names) - question.top) - len(shown),

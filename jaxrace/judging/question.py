@@ -31,7 +31,7 @@ from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.in_memory import wrong
 from jaxrace.tables.heads import names_smaller
-from jaxrace.tables.table import listed
+from jaxrace.tables.table import quoted
 
 FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every other one
 HORIZON = 300  # independent runs of an option that the bets are tuned for
@@ -83,7 +83,7 @@ class Question:
         if self.compare is not None:
             require_function("compare", self.compare)
             if self.by == "mean" or self.smaller or self.larger:
-                raise ValueError("compare: expected a race by wins, neither smaller nor larger")
+                raise BadArgument("compare", "a race by wins, neither smaller nor larger", "one")
 
     @property
     def width(self) -> float:
@@ -99,7 +99,7 @@ class Question:
             return 0.0
         return -(self.tolerance / self.width if self.by == "mean" else 2 * self.tolerance)
 
-    def better(self, table: scores.Table) -> str:
+    def better(self, table: scores.ScoreTable) -> str:
         """Which scores are better, in a word; ValueError if only their names say so."""
         if self.compare is not None:
             return "preferred"
@@ -110,7 +110,7 @@ class Question:
                 "--smaller (smaller=True) says that they are, --larger (larger=True) that larger "
                 "ones are"
             )
-            got = f"scores called {listed(table.measures)}"
+            got = f"scores called {quoted(table.measures)}"
             raise wrong("to be told whether smaller scores are better", got, hint)
         return "smaller" if table.smaller else "larger"
 
@@ -125,7 +125,7 @@ class Question:
         return (1 + mean) / 2 if self.by == "wins" else mean * self.width
 
 
-def compared(question: Question, table: scores.Table) -> tuple[list[np.ndarray], Pairs]:
+def compared(question: Question, table: scores.ScoreTable) -> tuple[list[np.ndarray], Pairs]:
     """The scores as they are compared, larger is better, and the pairs of options."""
     compare = None
     if question.compare is not None:

@@ -214,9 +214,8 @@ class RaceOfTable(Ranking):
         if self.tied:
             equal = "their means are equal" if self.by == "mean" else "as many won as lost"
             sure = "" if self.whole else f"; others are out, wrong with probability {self.delta:g}"
-            return (
-                f"on the whole list of tasks, {equal}: nothing is left that could settle it{sure}"
-            )
+            left = "nothing is left that could settle it"
+            return f"on the whole list of tasks, {equal}: {left}{sure}"
         if self.whole and self.certified:
             told = "all tasks of the list were run: of these it is certain, of no others"
         return f"{self._claim()}; {told}" if self.certified else self._possibly(told)
@@ -288,9 +287,8 @@ class RaceOfTable(Ranking):
         if pair.low == pair.high:  # all tasks of the list have been run
             return "known"
         low = outward(pair.low, -1, self._edge if pair.verdict == "enough" else None)
-        return (
-            f"{low} to {outward(pair.high, 1, self._edge if pair.verdict == 'against' else None)}"
-        )
+        high = outward(pair.high, 1, self._edge if pair.verdict == "against" else None)
+        return f"{low} to {high}"
 
 
 def outward(value: float, side: int, past: float | None = None, digits: int = 3) -> str:

@@ -26,7 +26,7 @@ _LEAST_SPREAD = 2.0**-40  # of scores, in their range; rounding is 2**-53
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Table(Scores):
+class ScoreTable(Scores):
     """Scores of anything, checked; ``tasks`` are None of independent runs."""
 
     have_tasks_in_common: bool = False  # that the source names
@@ -41,11 +41,11 @@ class Table(Scores):
 
     def in_order(self) -> NDArray[np.int64]:
         """Of each option the shared tasks before the first one that it lacks: int [K]."""
-        number = len(self.task_names) + 1  # with one that nobody has run
+        number = len(self.task_names) + 1  # with one that no option has run
         there = [np.bincount(tasks, minlength=number) > 0 for tasks in self.tasks or ()]
         return np.array([of_one.argmin() for of_one in there])
 
-    def in_task_order(self, names: Sequence[str]) -> "Table":
+    def in_task_order(self, names: Sequence[str]) -> "ScoreTable":
         """The same with its shared tasks in this order, which may have more of them."""
         place = {name: number for number, name in enumerate(names)}
         places = np.array([place[name] for name in self.task_names], np.int64)
@@ -57,7 +57,7 @@ class Table(Scores):
             groups=tuple(groups.get(name, "") for name in names) if groups else (),
         )
 
-    def with_worst(self, worst: float | None, smaller: bool) -> "Table":
+    def with_worst(self, worst: float | None, smaller: bool) -> "ScoreTable":
         """The same with ``worst``, or else the last of all floats, for runs that failed.
 
         ValueError if there are infinite scores, and nothing says that they failed.
@@ -78,7 +78,7 @@ class Table(Scores):
         return f"{self.names[option]} on task {self.task_names[self.tasks[option][run]]}"
 
 
-def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any) -> Table:
+def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any) -> ScoreTable:
     """The table of a mapping, a list, an array with a column for each option, or ``Scores``.
 
     Columns of numbers are options or tasks, as in a file; ``columns`` are the arguments of
@@ -111,7 +111,7 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any
     return table
 
 
-def _of_scores(data: Scores, shared: bool, failed: Failed) -> Table:
+def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
     names, values = tuple(map(str, data.names)), tuple(map(np.asarray, data.values))
     about: dict[str, Any] = vars(data) | {"names": names, "failed": failed}
     made = [np.unique(tasks) for tasks in data.tasks or ()]
@@ -138,24 +138,19 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> Table:
         about |= {"tasks": None, "task_names": (), "groups": ()}
         there = [_are_there(x) | (failed != "drop") for x in values]
         if failed != "drop" and any(data.blanks):
-            values = _with_blanks(names, values, data.blanks, failed)
+            values = _with_blanks(data, failed)
             there = [slice(None) for _ in values]
     about["values"] = tuple(x[kept] for x, kept in zip(values, there, strict=True))
-    return Table(**about)
+    return ScoreTable(**about)
 
 
-def _with_blanks(
-    names: Sequence[str],
-    values: Sequence[np.ndarray],
-    blanks: Sequence[Sequence[int]],
-    failed: Failed,
-) -> tuple[np.ndarray, ...]:
+def _with_blanks(data: Scores, failed: Failed) -> tuple[np.ndarray, ...]:
     """Independent runs with scores at blank places between them; ValueError without ``failed``."""
-    pairs = [*zip(values, blanks, strict=True)]
     if failed is not None:
-        score = counted(failed)
-        return tuple(np.insert(x.astype(float), list(places), score) for x, places in pairs)
-    counts = [f"{name} {len(x):,}" for name, x in zip(names, blanks, strict=True) if x]
+        pairs, score = zip(data.values, data.blanks, strict=True), counted(failed)
+        return tuple(np.insert(x.astype(float), places, score) for x, places in pairs)
+    pairs = zip(data.names, data.blanks, strict=True)
+    counts = [f"{name} {len(places):,}" for name, places in pairs if places]
     hint = (
         "--failed drop (failed='drop') if there was no run, worst or a number as its score if "
         "it failed; --shared takes rows for tasks that all options run"
@@ -183,7 +178,7 @@ def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:
     return np.array(there, bool)
 
 
-def _require_numbers(table: Table) -> None:
+def _require_numbers(table: ScoreTable) -> None:
     for option, (name, column) in enumerate(zip(table.names, table.values, strict=True)):
         is_exact = column.dtype.kind == "O" and all(isinstance(x, int | float) for x in column)
         if column.dtype.kind not in "biuf" and column.size and not is_exact:
@@ -204,7 +199,7 @@ def ranks(columns: Sequence[np.ndarray]) -> list[np.ndarray]:
     return np.split(places, np.cumsum([len(x) for x in flat])[:-1])
 
 
-def scaled(table: Table, low: float, high: float) -> list[np.ndarray]:
+def scaled(table: ScoreTable, low: float, high: float) -> list[np.ndarray]:
     """Scores on the scale of 0 to 1; ValueError if one is out of the range [low, high]."""
     found, expected = [], f"scores from low {low:g} to high {high:g}"
     for option, column in enumerate(table.values):

@@ -35,9 +35,9 @@ class Arm:
     beats: int  # so many of the others
     clearly: int | None  # of them, where counts are clear; None of probabilities
     wins: float  # mean probability to beat one of the others
-    played: float  # how often by who knows the matrix: the von Neumann winner
-    copeland: bool  # does nobody beat more of the others?
-    borda: bool  # has nobody a higher mean?
+    played: float  # its share of the von Neumann winner, a mixture
+    copeland: bool  # does no other arm beat more?
+    borda: bool  # does no other arm have a higher mean?
     smith: bool  # is it in the smallest set whose members beat all others?
 
 

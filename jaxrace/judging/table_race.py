@@ -31,6 +31,7 @@ from jaxrace.judging.question import HORIZON, Compare, Question, compared
 from jaxrace.judging.result import NextRuns, RaceOfTable
 from jaxrace.runs import files
 from jaxrace.tables.heads import names_clock
+from jaxrace.tables.table import Place
 
 _KIND = "looks of jaxrace race"
 _FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
@@ -120,7 +121,8 @@ def race(
     about = top, delta, by, low, high, shared, of, tolerance, smaller, larger, compare
     question = Question(*about, horizon, gaps, order_by_lot)
     if order_by_lot is not None and looks is not None:
-        raise ValueError("order_by_lot: expected no file of looks: it is for a table of one look")
+        expected, hint = "no file of looks", ": it is for a table of one look"
+        raise BadArgument("order_by_lot", expected, "one", hint)
     require_truth("dependent", dependent)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
     told = {name: value for name, value in columns.items() if value not in (None, (), "")}
@@ -153,7 +155,7 @@ def race(
 
 def _doubts(
     question: Question,
-    table: scores.Table,
+    table: scores.ScoreTable,
     runs: Mapping[str, np.ndarray],
     pairs: Pairs,
     dependent: bool,
@@ -190,7 +192,7 @@ def _doubts(
     return [doubt for doubt in found if doubt is not None]
 
 
-def _overlap_of(table: scores.Table) -> str | None:
+def _overlap_of(table: scores.ScoreTable) -> str | None:
     """Why shared tasks that are no list may not be independent: folds of one data set."""
     columns = re.findall(r"tasks from columns? (.*)", "\n".join(table.said))
     if not any(map(_FOLDS.search, (" ".join(columns), *table.task_names[:1]))):
@@ -201,7 +203,7 @@ def _overlap_of(table: scores.Table) -> str | None:
     )
 
 
-def _notes(question: Question, table: scores.Table) -> list[str]:
+def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
     """What a reader should know."""
     notes = list(table.said)
     last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks or ()]
@@ -254,7 +256,7 @@ class Looks:
     """
 
     def __init__(self, path: str | os.PathLike[str], question: Mapping[str, Any]) -> None:
-        self._path = Path(path)
+        self._path, self._place = Path(path), Place("looks", f"'{path}'")
         about = dict(question)
         if about.pop("compare") is not None:
             raise BadArgument("looks", "a race of numbers", "one with compare")
@@ -270,19 +272,16 @@ class Looks:
         for name, then in self._found.get("question", {}).items():
             if about[name] != then:
                 hint = "another question needs another file, and a delta of its own"
-                raise self._wrong(f"{name} {then!r}, as before", repr(about[name]), hint)
+                raise self._place.wrong(f"{name} {then!r}, as before", repr(about[name]), hint=hint)
 
-    def _wrong(self, expected: str, got: str, hint: str = "") -> BadArgument:
-        where = f"{expected} in '{self._path}'"
-        return BadArgument("looks", where, got, f": {hint}" if hint else "")
-
-    def continued(self, table: scores.Table) -> scores.Table:
+    def continued(self, table: scores.ScoreTable) -> scores.ScoreTable:
         """The table, its shared tasks in their order of before; ValueError if that has changed."""
         options = self._found.get("options")
         if options is None:
             return table
         if odd := sorted(set(table.names) ^ set(options)):
-            raise self._wrong(f"the options of before, {', '.join(options)}", f"also {odd[0]!r}")
+            expected = f"the options of before, {', '.join(options)}"
+            raise self._place.wrong(expected, f"also {odd[0]!r}")
         if table.tasks is not None:
             before = dict.fromkeys((*self._found["tasks"], *table.task_names))
             table = table.in_task_order([*before])
@@ -294,10 +293,10 @@ class Looks:
                     where = f"run {int(place) + 1}" if table.tasks is None else f"task {place}"
                     hint = "rows that were there before stay as they are, and new ones go behind"
                     expected = f"{_said(old)} for {where} of {name}, as before"
-                    raise self._wrong(expected, _said(new), hint)
+                    raise self._place.wrong(expected, _said(new), hint=hint)
         return table
 
-    def remember(self, table: scores.Table) -> None:
+    def remember(self, table: scores.ScoreTable) -> None:
         """Write what has been looked at."""
         about = {"kind": _KIND, "question": self._question, "tasks": list(table.task_names)}
         files.write_json(self._path, {**about, "options": _runs_of(table)})
@@ -307,7 +306,7 @@ def _said(found: list[float] | None) -> str:
     return "none" if found is None else " and ".join(f"{score:g}" for score in found)
 
 
-def _runs_of(table: scores.Table) -> dict[str, dict[str, list[float]]]:
+def _runs_of(table: scores.ScoreTable) -> dict[str, dict[str, list[float]]]:
     """Of each option its scores by the number of the run, or by task, in their order there."""
     found: dict[str, dict[str, list[float]]] = {}
     for option, (name, values) in enumerate(zip(table.names, table.values, strict=True)):

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.heads import are_numbered_tasks, names_option, names_score, names_task
-from jaxrace.tables.table import Place, Table, counts, kind_of, listed, named
+from jaxrace.tables.table import Place, Table, counts, kind_of, named, quoted
 
 _SPACE = " "  # one or more of them; names may have spaces, too, so it is tried last
 _NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", _SPACE: "space"}
@@ -66,7 +66,7 @@ def parse(place: Place, text: str, delimiter: str = "auto", header: bool = True)
     place.require_different(heads, at)
     is_among = any(kind_of([head]) == "number" for head in heads[1:])
     if titles and is_among and not are_numbered_tasks(heads[1:]):
-        got = f"{listed(heads)} below {titles[-1]!r}"
+        got = f"{quoted(heads)} below {titles[-1]!r}"
         hint = "a name above each column says which is which; --delimiter what is between them"
         raise place.wrong("names of columns", got, hint=hint, at=at)
     if chosen == "," and not header:
@@ -174,7 +174,7 @@ def _heads_of_pivot(place: Place, rows: Sequence[Row]) -> Row | None:
         return None
     kinds = list(dict.fromkeys(above[count:]))
     if len(kinds) > 1:
-        hint, got = f"frame[{kinds[0]!r}].to_csv writes those of one", listed(kinds)
+        hint, got = f"frame[{kinds[0]!r}].to_csv writes those of one", quoted(kinds)
         raise place.wrong("one kind of numbers below two rows of heads", got, hint=hint)
     return (*names[:count], *heads[count:])
 
@@ -219,7 +219,7 @@ def _delimiter_of(place: Place, text: str, header: bool) -> str:
         return _SPACE
     if begins and is_one:
         expected = "two columns or more with commas, semicolons, tabs, bars or spaces between them"
-        raise place.wrong(expected, listed(begins[most], 1))
+        raise place.wrong(expected, quoted(begins[most], 1))
     return most
 
 

@@ -9,11 +9,11 @@ from typing import Any, TypeGuard
 
 from jaxrace.tables.files import File, loads, members
 from jaxrace.tables.optuna_runs import journal, study
-from jaxrace.tables.runs import Asked, Runs
+from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.sources import LINES
-from jaxrace.tables.table import listed
+from jaxrace.tables.table import quoted
 
-Reader = Callable[[File, Asked], Runs | None]
+Reader = Callable[[File, Asked], SourceRuns | None]
 
 # Of a line of samples_*.jsonl; its metrics are beside these, and named by "metrics".
 _HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
@@ -21,7 +21,7 @@ _HARNESS |= {"doc_hash", "prompt_hash", "target_hash"}
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # of Inspect: correct, partial, not, no answer
 
 
-def runs_in(file: File, asked: Asked) -> Runs | None:
+def runs_in(file: File, asked: Asked) -> SourceRuns | None:
     """The runs in a file, by the first reader that knows its kind; None if it is a table."""
     try:
         found = (reader(file, asked) for reader in READERS)
@@ -31,7 +31,7 @@ def runs_in(file: File, asked: Asked) -> Runs | None:
         raise file.wrong("what hyperfine, Inspect or others write", got) from error
 
 
-def harness(file: File, asked: Asked) -> Runs | None:
+def harness(file: File, asked: Asked) -> SourceRuns | None:
     """Samples of lm-evaluation-harness, of one model and one filter: "exact_match,strict-match"."""
     if file.ending not in LINES or not _are_objects(file.records[0], "doc_id"):
         return None
@@ -47,9 +47,9 @@ def harness(file: File, asked: Asked) -> Runs | None:
     filters = list(dict.fromkeys(str(one["filter"]) for one in records if "filter" in one))
     if wanted is None and len(filters) > 1:
         hint = f"--score-column {metric},{filters[0]} takes one"
-        raise file.wrong("the scores of one filter", listed(filters), hint=hint)
+        raise file.wrong("the scores of one filter", quoted(filters), hint=hint)
     if wanted is not None and wanted not in filters:
-        raise file.wrong(f"a filter {wanted!r}", listed(filters) or "none")
+        raise file.wrong(f"a filter {wanted!r}", quoted(filters) or "none")
     task = file.path.stem.removeprefix("samples_")
     begin, _, date = task.rpartition("_")
     task = begin if begin and date[:2] == "20" else task  # the time of the evaluation
@@ -60,7 +60,7 @@ def harness(file: File, asked: Asked) -> Runs | None:
             tasks.append(f"{task} {one['doc_id']}")
     models = [file.path.resolve().parent.name] * len(scores)
     said = (f"samples of lm-evaluation-harness: {metric}, models by their folders",)
-    return Runs(
+    return SourceRuns(
         *(file.argument, file.where, models, scores, tasks, said),
         groups=[task] * len(scores),
         grouped_by="the names of the harness's tasks",
@@ -68,7 +68,7 @@ def harness(file: File, asked: Asked) -> Runs | None:
     )
 
 
-def hyperfine(file: File, asked: Asked) -> Runs | None:
+def hyperfine(file: File, asked: Asked) -> SourceRuns | None:
     """Times of commands, as ``--export-json`` writes them."""
     results = _object(file).get("results")
     if isinstance(results, Mapping) and "configs" in file.content:
@@ -100,10 +100,10 @@ def hyperfine(file: File, asked: Asked) -> Runs | None:
     failed = sum(score != score for score in scores)
     failures = f"exit codes other than 0: {failed:,}" if failed else ""
     about = file.argument, file.where, options, scores
-    return Runs(*about, said=said, smaller=True, failures=failures)
+    return SourceRuns(*about, said=said, smaller=True, failures=failures)
 
 
-def pytest_benchmark(file: File, asked: Asked) -> Runs | None:
+def pytest_benchmark(file: File, asked: Asked) -> SourceRuns | None:
     """Times of one group of benchmarks, as ``--benchmark-json`` writes them."""
     found = _object(file).get("benchmarks")
     if not _are_objects(found, "stats"):
@@ -124,10 +124,10 @@ def pytest_benchmark(file: File, asked: Asked) -> Runs | None:
         options += [name] * len(times)
         scores += [_number(file, time, f", {name!r}") for time in times]
     said = ("seconds of pytest-benchmark: smaller is better",)
-    return Runs(file.argument, file.where, options, scores, said=said, smaller=True)
+    return SourceRuns(file.argument, file.where, options, scores, said=said, smaller=True)
 
 
-def inspect(file: File, asked: Asked) -> Runs | None:
+def inspect(file: File, asked: Asked) -> SourceRuns | None:
     """Samples of a log of Inspect: runs of one model."""
     is_archive = file.ending == ".eval"
     log = _archive(file) if is_archive else _object(file)
@@ -159,7 +159,7 @@ def inspect(file: File, asked: Asked) -> Runs | None:
     tasks = [f"{task} {one['id']}" if "task" in about else str(one["id"]) for one in samples]
     failed = sum(score != score for score in scores)
     models, groups = [str(about["model"])] * len(scores), [task] * len(scores)
-    return Runs(
+    return SourceRuns(
         *(file.argument, file.where, models, scores, tasks, tuple(said)),
         groups=groups,
         grouped_by="the names of Inspect's tasks",
@@ -176,7 +176,7 @@ def _inspected(file: File, sample: Mapping[str, Any], name: str, part: str | Non
     if isinstance(value, Mapping):
         if part not in value:
             hint = f"--score-column {name},{next(iter(value), '')} takes one of them"
-            raise file.wrong("one score", listed(list(value)), hint=hint, at=at)
+            raise file.wrong("one score", quoted(list(value)), hint=hint, at=at)
         value = value[part]
     value = _GRADES.get(value, value) if isinstance(value, str) else value
     is_failed = isinstance(value, float) and not math.isfinite(value)
@@ -229,12 +229,12 @@ def _chosen(
     """The name of a score and, after a comma, of its part."""
     if asked is None and len(names) != 1:
         hint = f"--score-column {quote(names[0])} takes one" if names else ""
-        raise file.wrong(f"one {what}", listed(names) or "none", hint=hint)
+        raise file.wrong(f"one {what}", quoted(names) or "none", hint=hint)
     if asked is None or asked in names:
         return names[0] if asked is None else asked, None
     name, _, part = asked.partition(",")
     if name not in names:
-        raise file.wrong(f"a {what} {asked!r}", listed(names) or "none")
+        raise file.wrong(f"a {what} {asked!r}", quoted(names) or "none")
     return name, part
 
 

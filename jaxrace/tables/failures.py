@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxrace.tables.heads import names_option, names_smaller, words
 from jaxrace.tables.numbers import numbers_of
-from jaxrace.tables.runs import Failed, Runs
+from jaxrace.tables.runs import Failed, SourceRuns
 from jaxrace.tables.table import Cell, Kind, Table, different, is_blank, kind_of
 
 HINT = (
@@ -153,7 +153,7 @@ def sentinels(columns: Sequence[np.ndarray], measures: Sequence[str]) -> list[np
     return [column == -1 for column in columns]
 
 
-def settled(runs: Runs, failed: Failed) -> Runs:
+def settled(runs: SourceRuns, failed: Failed) -> SourceRuns:
     """Runs with scores for those that failed (-inf for the worst), or without; it is said."""
     are_failed = [score != score for score in runs.scores]
     counts = Counter(name for name, bad in zip(runs.options, are_failed, strict=True) if bad)

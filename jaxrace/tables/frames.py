@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.table import Cell, Place, Table, listed
+from jaxrace.tables.table import Cell, Place, Table, quoted
 
 
 def table_of(argument: str, source: Any, where: str = "") -> Table:
@@ -48,7 +48,7 @@ def _of_frame(place: Place, source: Any) -> Table:
                 source = source.set_axis(["_".join(filter(None, h)) for h in source], axis=1)
             elif len(kinds) > 1:
                 hint = f"frame[{kinds[0]!r}] has those of one"
-                raise place.wrong("one kind of numbers in the columns", listed(kinds), hint=hint)
+                raise place.wrong("one kind of numbers in the columns", quoted(kinds), hint=hint)
             else:
                 source = source[kinds[0]]
         if type(getattr(source, "index", None)).__name__ not in ("RangeIndex", "NoneType"):

@@ -36,8 +36,8 @@ from jaxrace.tables.refusals import (
     require_tasks,
     without_counts,
 )
-from jaxrace.tables.runs import Asked, Runs, are_groups, grouped
-from jaxrace.tables.table import Table, counts, is_blank, kind_of, listed
+from jaxrace.tables.runs import Asked, SourceRuns, are_groups, grouped
+from jaxrace.tables.table import Table, counts, is_blank, kind_of, quoted
 
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; a name that is a number needs a letter"
@@ -55,14 +55,14 @@ class Wide:
     grouped_by: str = ""  # what says so
     said: tuple[str, ...] = ()
 
-    def runs(self, table: Table) -> Runs:
+    def runs(self, table: Table) -> SourceRuns:
         """Its runs, option by option."""
         labels = self.tasks or [str(row + 1) for row in range(len(table.lines))]
         made = {
             head: np.flatnonzero(~np.isnan(numbers) | self.failed[head])
             for head, numbers in self.found.items()
         }
-        return Runs(
+        return SourceRuns(
             table.argument,
             table.where,
             [head for head, rows in made.items() for _ in rows],
@@ -78,10 +78,10 @@ class Wide:
         )
 
 
-def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
+def runs_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns:
     """The runs that a table lists, all of them of one ``option`` if that is given."""
     found = layout_of(table, asked, option)
-    if isinstance(found, Runs):
+    if isinstance(found, SourceRuns):
         return found
     runs, said = found.runs(table), []
     if gaps := sum(runs.gaps):
@@ -90,40 +90,32 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> Runs:
         said.append(f"blank cells between others, {means}: {gaps:,}")
     columns = zip(table.heads, table.columns, strict=True)
     empty = [head for head, column in columns if all(map(is_blank, column))]
-    said += [f"left out, as they are empty: {listed(empty)}"] if empty else []
+    said += [f"left out, as they are empty: {quoted(empty)}"] if empty else []
     return settled(dataclasses.replace(runs, said=(*runs.said, *said)), asked.failed)
 
 
-def layout_of(
-    table: Table,
-    asked: Asked,
-    option: str | None = None,
-    numbers: Mapping[str, np.ndarray] | None = None,
-) -> Runs | Wide:
-    """What a table lists: runs row by row, all of one ``option`` if it is given, or columns.
-
-    ``numbers`` are those of all columns that are in memory, whose names may be numbers.
-    """
+def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns | Wide:
+    """What a table lists: runs row by row, all of one ``option`` if it is given, or columns."""
     table.require_heads(sorted(asked.columns))
     if table.heads[:3] == ("command", "mean", "stddev"):
         hint = "hyperfine --export-json has them"
         raise table.wrong("the times of all runs", "means alone", hint=hint)
     table = _without_row_numbers(table, asked)
     times = [head for head in table.heads if names_times(head) and head not in asked.columns]
-    table = table.without(times, f"left out: {listed(times)}") if times else table
+    table = table.without(times, f"left out: {quoted(times)}") if times else table
     table = without_unfinished(table, asked.columns, bool(option or asked.option))
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
     are_numbers = all(kind_of([head]) in ("number", "blank") for head in table.heads)
-    if asked.header and not numbers and are_numbers:
-        got = listed(table.heads, 3)
+    if asked.header and not table.numbers and are_numbers:
+        got = quoted(table.heads, 3)
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
     kinds: dict[str, str] = {
-        head: "number" if numbers else kind_of_scores(column)
+        head: "number" if table.numbers else kind_of_scores(column)
         for head, column in zip(table.heads, table.columns, strict=True)
     }
     if asked.options:
-        return _wide(table, asked, kinds, numbers)
+        return _wide(table, asked, kinds)
     named = [head for head in table.heads if names_option(head)]
     if not any(map(names_score, table.heads)):  # numbers below may be scores of an option
         named = [head for head in named if kinds[head] != "number"]
@@ -138,7 +130,7 @@ def layout_of(
         return _long(table, asked, kinds, column)
     if len(named) > 1:
         hint = "--option-column says which it is"
-        raise table.wrong("one column of options", listed(named), hint=hint)
+        raise table.wrong("one column of options", quoted(named), hint=hint)
     tasks = {*asked.tasks, asked.group, *filter(names_task, table.heads)}
     numeric = [head for head, kind in kinds.items() if kind in ("number", "flag")]
     values = [head for head in numeric if head not in tasks]
@@ -149,12 +141,12 @@ def layout_of(
     if asked.score is not None or (asked.header and len(values) == 1 and len(free) == 1):
         if len(free) != 1:
             hint = "--option-column says which"
-            raise table.wrong("one column of options", listed(free) or "none", hint=hint)
-        said = f"the options are named in column {free[0]!r}"
-        return _long(table, asked, kinds, free[0], said=[said])
+            raise table.wrong("one column of options", quoted(free) or "none", hint=hint)
+        table = table.without([], f"the options are named in column {free[0]!r}")
+        return _long(table, asked, kinds, free[0])
     if texts[:1] == list(table.heads[:1]) and are_numbered_tasks(table.heads[1:]):
         return _pivoted(table, asked, table.heads[0])
-    return _wide(table, asked, kinds, numbers)
+    return _wide(table, asked, kinds)
 
 
 def _without_row_numbers(table: Table, asked: Asked) -> Table:
@@ -173,13 +165,8 @@ def _without_row_numbers(table: Table, asked: Asked) -> Table:
 
 
 def _long(
-    table: Table,
-    asked: Asked,
-    kinds: Mapping[str, str],
-    option: str | None,
-    called: str = "",
-    said: Sequence[str] = (),
-) -> Runs:
+    table: Table, asked: Asked, kinds: Mapping[str, str], option: str | None, called: str = ""
+) -> SourceRuns:
     """A row for each run, its option in a column, or ``called`` so."""
     score = asked.score or _score_column(table, asked, kinds, option)
     rest = [head for head in table.heads if head not in (option, score)]
@@ -203,7 +190,7 @@ def _long(
     if not asked.tasks:
         require_no_curves(table, names, tasks)
         tasks = without_counts(table, tasks, names)
-    told = [*table.said, *said, *more]
+    told = [*table.said, *more]
     is_plain = option is None or option.lower() == "option"
     if not ((asked.option or is_plain) and (asked.score or score.lower() == "score")):
         options = "" if option is None else f"options from column {option!r}, "
@@ -213,9 +200,9 @@ def _long(
     require_one_measure(table, others, names, labels, bool(asked.tasks))
     labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
     unused = [h for h in others if kinds[h] != "blank" and h != by]
-    told += [f"not used: {listed(unused)}"] if unused else []
+    told += [f"not used: {quoted(unused)}"] if unused else []
     about = table.argument, table.where, names, found[score].tolist(), labels, tuple(told)
-    runs = Runs(*about, groups=groups, grouped_by=by, measures=(score,))
+    runs = SourceRuns(*about, groups=groups, grouped_by=by, measures=(score,))
     return settled(runs, asked.failed)
 
 
@@ -235,7 +222,7 @@ def _score_column(table: Table, asked: Asked, kinds: Mapping[str, str], option: 
         return blank[0]  # whose cells will be named
     if len(found) != 1:
         expected = "one column of scores" if found else "a column of scores"
-        got = listed(found or heads) or "no other column"
+        got = quoted(found or heads) or "no other column"
         raise table.wrong(expected, got, hint="--score-column says which it is")
     return found[0]
 
@@ -257,7 +244,7 @@ def _task_labels(
     if alone:
         said += [] if is_asked else [f"tasks from column {alone[0]!r}"]
         return columns[alone[0]]
-    said.append(f"tasks from columns {listed(tasks)} together")
+    said.append(f"tasks from columns {quoted(tasks)} together")
     return [" ".join(f"{h}={cell}" for h, cell in zip(tasks, row, strict=True)) for row in together]
 
 
@@ -273,7 +260,7 @@ def _require_no_summaries(table: Table, head: str, names: Sequence[str], what: s
     table.require(head, [name.lower() not in SUMMARIES for name in names], f"{a} {what}", hint)
 
 
-def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
+def _pivoted(table: Table, asked: Asked, option: str) -> SourceRuns:
     """A row for each option, a column for each task."""
     names = table.labels(option)
     is_new = [bool(name) and name not in names[:row] for row, name in enumerate(names)]
@@ -291,12 +278,7 @@ def _pivoted(table: Table, asked: Asked, option: str) -> Runs:
     return settled(runs, asked.failed)
 
 
-def _wide(
-    table: Table,
-    asked: Asked,
-    kinds: Mapping[str, str],
-    numbers: Mapping[str, np.ndarray] | None,
-) -> Wide:
+def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
     """A column for each option, a row for each run or task."""
     heads = [head for head in table.heads if kinds[head] != "blank"]
     tasks = list(asked.tasks)
@@ -313,7 +295,7 @@ def _wide(
     options = list(asked.options) or [head for head in rest if head not in texts]
     if asked.options:
         left = [head for head in rest if head not in options]
-        said += [f"left out, as --options does not name them: {listed(left)}"] * bool(left)
+        said += [f"left out, as --options does not name them: {quoted(left)}"] * bool(left)
         texts = [head for head in texts if head == rest[0] and head not in options]
     else:
         require_no_comparisons(table, texts)
@@ -321,16 +303,16 @@ def _wide(
     if not tasks and len(texts) == 1 and texts == rest[:1] and len(options) > 1:
         tasks = texts
     elif texts and len(options) > 1 and not asked.options:
-        said.append(f"left out, as nothing in them is a number: {listed(texts)}")
+        said.append(f"left out, as nothing in them is a number: {quoted(texts)}")
         if any(len(set(table.column(head))) < len(table.lines) for head in texts):
             said[-1] += "; --group-column says if one has groups of tasks"
     elif texts and not asked.options:
         blank = [is_blank(cell) for cell in table.column(texts[0])]
         table.require(texts[0], blank, f"a number as score of {texts[0]}")
-    if numbers is None:
+    if table.numbers is None:
         found, more, odd = numbers_made(table, options, asked.failed)
     else:
-        found, more = {head: numbers[head] for head in options}, []
+        found, more = {head: table.numbers[head] for head in options}, []
         odd = {head: np.zeros(len(found[head]), bool) for head in options}
     for head in asked.options:
         if not np.any(~np.isnan(found[head]) | odd[head]):

@@ -11,7 +11,7 @@ from jaxrace.tables.frames import table_of
 from jaxrace.tables.heads import names_steps, word_set, words
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Table, counts, kind_of, listed
+from jaxrace.tables.table import Table, counts, kind_of, numbered, quoted
 
 # The columns of a log, and what else they may be called, the likelier first.
 _ROLES = {
@@ -129,7 +129,7 @@ def read_log(
     said = [] if "trajectory" in roles else ["every row is a decision of its own"]
     said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
     said += dict.fromkeys((*own, *more))
-    said.append(f"observed: {listed(context, 30)}; {_USED}")
+    said.append(f"observed: {quoted(context, 30)}; {_USED}")
     if "context" not in (columns or {}):
         said += _said_of_columns(table, roles, context)
     behaviour = _behaviour(table, roles.get("behaviour"), labels, starts)
@@ -171,7 +171,7 @@ def _roles(
             raise BadArgument("columns", f"some of {', '.join((*_ROLES, 'context'))}", repr(role))
         table.require_heads(heads)
         if role != "context" and len(heads) != 1:
-            raise BadArgument("columns", f"one column of {role}", listed(heads))
+            raise BadArgument("columns", f"one column of {role}", quoted(heads))
     if twice := [head for head in named if named.count(head) > 1]:
         raise BadArgument("columns", "different columns", f"{twice[0]!r} twice")
     roles = {}
@@ -181,9 +181,9 @@ def _roles(
         found = given.get(role) or (found[:1] if role in lowered else found)
         hint = f"--columns {role}=NAME says which it is"
         if len(found) > 1:
-            raise table.wrong(f"one column of {role}", listed(found), hint=hint)
+            raise table.wrong(f"one column of {role}", quoted(found), hint=hint)
         if not found and role in _NEEDED:
-            raise table.wrong(f"a column {role!r}", listed(table.heads), hint=hint)
+            raise table.wrong(f"a column {role!r}", quoted(table.heads), hint=hint)
         if found:
             roles[role] = found[0]
     if "context" in given:
@@ -202,7 +202,7 @@ def _roles(
         and not _is_after(head, roles)
     ]
     if not context:
-        got = listed(table.heads)
+        got = quoted(table.heads)
         raise table.wrong("at least one column with what was observed", got, hint=_USED)
     return roles, context
 
@@ -230,7 +230,7 @@ def _said_of_columns(table: Table, roles: Mapping[str, str], context: Sequence[s
             head for head in context if {*words(head)[-1:]} & (_IDS | _CLOCKS)
         ],
     }
-    return [f"{what}: {listed(heads, 30)}" for what, heads in found.items() if heads]
+    return [f"{what}: {quoted(heads, 30)}" for what, heads in found.items() if heads]
 
 
 def _actions(table: Table, head: str) -> tuple[np.ndarray, tuple[str, ...] | None]:
@@ -244,12 +244,17 @@ def _actions(table: Table, head: str) -> tuple[np.ndarray, tuple[str, ...] | Non
         names, places = np.unique(table.labels(head), return_inverse=True)
         return places.astype(np.int64), tuple(names.tolist())
     found = numbers_of(table, [head])[0][head]
+    is_whole = ~np.isfinite(found) | (found == np.floor(found))
     hint = "actions are kinds: an amount, such as a dose or a price, has to be put into classes"
-    is_whole = np.isfinite(found) & (found == np.floor(found))
-    table.require(head, is_whole | ~np.isfinite(found), "0, 1, 2, ... or names", hint)
-    table.require(head, is_whole & (found >= 0), "0, 1, 2, ... or names")
-    table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
-    return found.astype(np.int64), None
+    table.require(head, is_whole, "0, 1, 2, ... or names", hint)
+    return _counted(table, head, found, "0, 1, 2, ... or names"), None
+
+
+def _counted(table: Table, head: str, numbers: np.ndarray, expected: str) -> np.ndarray:
+    """The numbers below a head as int64 [rows], if all are 0, 1, 2, ..."""
+    table.require(head, (numbers >= 0) & (numbers % 1 == 0), expected)
+    table.require(head, numbers <= _INTEGERS, f"at most {_INTEGERS}")
+    return numbers.astype(np.int64)
 
 
 def _observed(
@@ -276,15 +281,12 @@ def _trajectories(table: Table, head: str | None) -> tuple[tuple[str, ...], np.n
     """The label of each trajectory, and its first decision, int64 [n]."""
     if head is None:
         return tuple(map(str, table.lines)), np.arange(len(table.lines))
-    starts: dict[str, int] = {}
-    last = None
-    for row, label in enumerate(table.labels(head)):
-        if label != last and label in starts:
-            expected = "the steps of a trajectory one after the other"
-            raise table.wrong(expected, f"{label!r} again", row, head)
-        last = label
-        starts.setdefault(label, row)
-    return tuple(starts), np.array([*starts.values()], np.int64)
+    labels, places = numbered(table.labels(head))
+    starts = np.unique(places, return_index=True)[1]
+    for row in np.setdiff1d(np.flatnonzero(np.diff(places, prepend=-1)), starts).tolist():
+        expected = "the steps of a trajectory one after the other"
+        raise table.wrong(expected, f"{labels[places[row]]!r} again", row, head)
+    return labels, starts
 
 
 def _behaviour(
@@ -293,12 +295,10 @@ def _behaviour(
     """The policy that made each trajectory, int64 [n]."""
     if head is None:
         return None
-    found = numbers_of(table, [head])[0][head]
-    table.require(head, (found >= 0) & (found == np.floor(found)), "0, 1, 2, ...")
-    table.require(head, found <= _INTEGERS, f"at most {_INTEGERS}")
+    found = _counted(table, head, numbers_of(table, [head])[0][head], "0, 1, 2, ...")
     own = np.repeat(found[starts], np.diff([*starts.tolist(), len(found)]))
     for row in np.flatnonzero(own != found).tolist():
         label = labels[int(np.searchsorted(starts, row, "right")) - 1]
-        expected = f"one policy for all of trajectory {label!r}, {own[row]:g},"
-        raise table.wrong(expected, f"{found[row]:g}", row, head)
-    return found[starts].astype(np.int64)
+        expected = f"one policy for all of trajectory {label!r}, {own[row]},"
+        raise table.wrong(expected, str(found[row]), row, head)
+    return found[starts]

@@ -12,7 +12,7 @@ from jaxrace.core.inputs import as_reals, require_plain_file
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import Cell, Place, Table, is_blank, kind_of, label_of, listed
+from jaxrace.tables.table import Cell, Place, Table, is_blank, kind_of, label_of, quoted
 
 # What stands where an option would meet itself.
 _MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))
@@ -119,7 +119,7 @@ def _square(table: Table) -> Table:
         index = [*map(label_of, columns.pop(0))]
         heads = index if heads[1:] == _numbered(index) else heads[1:]
         if sorted(heads) != sorted(index):
-            got = f"{listed(index)} beside {listed(heads)}"
+            got = f"{quoted(index)} beside {quoted(heads)}"
             raise table.wrong("rows of the same names as columns", got)
         order = [index.index(name) for name in heads]
         lines = [lines[row] for row in order]
@@ -131,8 +131,7 @@ def _square(table: Table) -> Table:
             raise table.wrong("a square", f"shape [{len(lines)}, {len(columns)}]")
         return found
     names = tuple(heads or map(str, range(len(columns))))
-    again = [name for place, name in enumerate(names) if name in names[:place]]
-    if again:
+    if again := [name for name in names if names.count(name) > 1]:
         raise table.wrong("different names", f"{again[0]!r} twice")
     return dataclasses.replace(table, heads=names, columns=_points(columns), lines=lines)
 
@@ -202,7 +201,7 @@ def _from_counts(table: Table, wins: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 
 def crosstable_in(table: Table) -> Table | None:
-    """The columns of the options, in the order of their rows, or None if it is no crosstable.
+    """The columns of the options, in the order of their rows, or None for other tables.
 
     They are called as rows in the first column of words, or 1, 2, ...; others are left out.
     """
@@ -215,7 +214,7 @@ def crosstable_in(table: Table) -> Table | None:
     if not heads or len(set(names)) < len(names):
         return None
     others = [head for head in table.heads if head not in (*heads, words)]
-    said = (*table.said, *[f"columns {listed(others)} are left out"] * bool(others))
+    said = (*table.said, *[f"columns {quoted(others)} are left out"] * bool(others))
     columns = _points(map(table.column, heads))
     return dataclasses.replace(table, heads=tuple(names), columns=columns, said=said)
 

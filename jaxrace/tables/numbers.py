@@ -74,7 +74,7 @@ def _seem_thousands(points: Sequence[str], texts: Sequence[str]) -> bool:
 
 
 def _number(cell: Cell, sign: str, is_percent: bool) -> float | None:
-    """The number in a cell, NaN if it is blank, None if there is none that a float holds."""
+    """The number in a cell, NaN if it is blank, None if no float holds it."""
     if is_blank(cell):
         return math.nan
     if isinstance(cell, str):

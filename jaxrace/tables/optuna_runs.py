@@ -13,8 +13,8 @@ from shlex import quote
 from typing import Any, NamedTuple
 
 from jaxrace.tables.files import File, loads
-from jaxrace.tables.runs import Asked, Runs
-from jaxrace.tables.table import Place, Table, is_blank, listed
+from jaxrace.tables.runs import Asked, SourceRuns
+from jaxrace.tables.table import Place, Table, is_blank, quoted
 
 _MAGIC, _JOURNAL = b"SQLite format 3\0", b'{"op_code"'
 _COMPLETE, _FAILED = "COMPLETE", ("PRUNED", "FAIL")
@@ -38,7 +38,7 @@ def journal(file: File, asked: Asked) -> None:
         raise file.wrong("a study in SQLite or a table", "a journal of Optuna", hint=hint)
 
 
-def study(file: File, asked: Asked) -> Runs | None:
+def study(file: File, asked: Asked) -> SourceRuns | None:
     """The runs of the study in a SQLite file, of several of the one that ``asked.score`` names."""
     if not _begins(file, _MAGIC):
         return None
@@ -49,14 +49,14 @@ def study(file: File, asked: Asked) -> Runs | None:
             query = "SELECT name FROM sqlite_master WHERE type = 'view'"
             views = {str(view).lower() for (view,) in db.execute(query)} & _TABLES
             if views:
-                raise sqlite3.DataError(f"views as tables: {listed(sorted(views))}")
+                raise sqlite3.DataError(f"views as tables: {quoted(sorted(views))}")
             studies = db.execute("SELECT study_id, study_name FROM studies").fetchall()
             found = [one for one, name in studies if asked.score in (None, name)]
             if len(found) != 1:
                 names = [name for _, name in studies]
                 hint = f"--score-column {quote(str(names[0]))} takes one" if names else ""
                 expected = "one study" if asked.score is None else f"a study {asked.score!r}"
-                raise file.wrong(expected, listed(names) or "none", hint=hint)
+                raise file.wrong(expected, quoted(names) or "none", hint=hint)
             query = "SELECT direction FROM study_directions WHERE study_id = ?"
             directions = db.execute(query, found).fetchall()
             if len(directions) != 1:
@@ -113,7 +113,9 @@ def _param(value: Any, distribution: str) -> Any:
     return int(value) if about["name"].startswith("Int") else value
 
 
-def _runs(place: Place, trials: Sequence[_Trial], left: int, asked: Asked, **about: Any) -> Runs:
+def _runs(
+    place: Place, trials: Sequence[_Trial], left: int, asked: Asked, **about: Any
+) -> SourceRuns:
     """The runs of trials that have ended, of which others are ``left`` out."""
     if asked.failed == "drop":
         kept = [trial for trial in trials if trial.state == _COMPLETE]
@@ -143,7 +145,7 @@ def _runs(place: Place, trials: Sequence[_Trial], left: int, asked: Asked, **abo
         if math.isnan(value) and trial.state == _COMPLETE:
             raise place.wrong("a number", "nan", at=f", trial {trial.number}")
     counts = Counter(trial.state for trial in trials if trial.state in _FAILED)
-    return Runs(
+    return SourceRuns(
         place.argument,
         place.where,
         [trial.setting for trial, *_ in runs],
@@ -155,7 +157,7 @@ def _runs(place: Place, trials: Sequence[_Trial], left: int, asked: Asked, **abo
     )
 
 
-def trial_runs(table: Table, asked: Asked) -> Runs | None:
+def trial_runs(table: Table, asked: Asked) -> SourceRuns | None:
     """The runs in what ``study.trials_dataframe()`` makes, None of other tables."""
     values = [head for head in table.heads if head.startswith("value")]
     params = [head for head in table.heads if head.startswith(_PARAMS)]
@@ -164,7 +166,7 @@ def trial_runs(table: Table, asked: Asked) -> Runs | None:
         return None
     score = "value" if asked.score is None else asked.score
     if score not in table.heads:
-        raise table.wrong("one objective", listed(values), hint="--score-column says which")
+        raise table.wrong("one objective", quoted(values), hint="--score-column says which")
     trials, left = [], 0
     for row, state in enumerate(table.column("state")):
         state = str(state).rpartition(".")[2]

@@ -21,7 +21,7 @@ from jaxrace.tables.heads import (
     words,
 )
 from jaxrace.tables.sides import sides_of
-from jaxrace.tables.table import Cell, Table, counts, listed
+from jaxrace.tables.table import Cell, Table, counts, quoted
 
 # Of rows and columns that are made of others.
 SUMMARIES = word_set("all average avg mean median std sum total")
@@ -59,9 +59,9 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
     options = [*found]
     if len(options) < 2:
         hint = "if there is a row for each run, --option-column says which column names the options"
-        raise table.wrong("two columns of scores or more", listed(options) or "none", hint=hint)
+        raise table.wrong("two columns of scores or more", quoted(options) or "none", hint=hint)
     if are_numbered_runs(options) and has_header:
-        got = f"{listed(options)}, which seem to be runs of options without names"
+        got = f"{quoted(options)}, which seem to be runs of options without names"
         hint = f"name the options in a first column, or in the columns; {NAMED}"
         raise table.wrong(_COLUMNS, got, hint=hint)
     scores = [head for head in options if names_score(head)]
@@ -73,8 +73,8 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         said = f"--task-column {quote(counted[0])} says so"
         hint = f"{said}; the scores of an option are in random order; {NAMED}"
         raise table.wrong(_COLUMNS, f"{counted[0]!r}, which seems to number the rows", hint=hint)
-    _require_no_summaries(table, found)
-    _require_one_measure(table, options)
+    _require_no_aggregates(table, found)
+    _require_like_columns(table, options)
     truth = next((head for head in found if "_".join(words(head)) in _TRUTHS), None)
     if truth is not None:
         got = f"{truth!r}, which may be what the others are compared with"
@@ -86,7 +86,7 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         raise table.wrong(_COLUMNS, f"{head!r}, {why}", hint=hint)
 
 
-def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None:
+def _require_no_aggregates(table: Table, found: Mapping[str, np.ndarray]) -> None:
     """Raise if a column called so is the mean, sum or median of all others."""
     if len(found) < 3 or len({x.shape for x in found.values()}) > 1:
         return
@@ -99,7 +99,7 @@ def _require_no_summaries(table: Table, found: Mapping[str, np.ndarray]) -> None
             raise table.wrong(_COLUMNS, repr(head), hint=hint)
 
 
-def _require_one_measure(table: Table, options: list[str]) -> None:
+def _require_like_columns(table: Table, options: list[str]) -> None:
     """Raise if two columns differ in the measure alone, as acc_x and loss_x."""
     smaller = {head: words(head) for head in options if names_smaller(head)}
     larger = {head: words(head) for head in options if head not in smaller}
@@ -212,7 +212,7 @@ def selected(table: Table, where: Sequence[tuple[str, str]]) -> Table:
         labels = table.labels(head)
         rows = [row for row, label in enumerate(labels) if label == value]
         if not rows:
-            raise table.wrong(f"{value!r} in column {head!r}", listed([*dict.fromkeys(labels)]))
+            raise table.wrong(f"{value!r} in column {head!r}", quoted([*dict.fromkeys(labels)]))
         said = f"rows where {head}={value}: {len(rows):,} of {len(labels):,}"
         table = table.without([head]).rows(rows, said)
     return table
@@ -252,7 +252,7 @@ def require_one_measure(
             hint = f"--where {quote(pair)} (where={pair!r}) takes its rows"
             if not is_named:
                 hint += "; --task-column with the name of the tasks takes all for one quantity"
-            got = f"{listed(different)} in column {head!r}"
+            got = f"{quoted(different)} in column {head!r}"
             raise table.wrong("rows of one quantity", got, hint=hint)
 
 

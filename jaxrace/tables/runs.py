@@ -12,7 +12,7 @@ import numpy as np
 
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import names_group, names_place
-from jaxrace.tables.table import Place, Table, alike, is_blank, listed
+from jaxrace.tables.table import Place, Table, alike, is_blank, numbered, quoted
 
 _PREFIX = re.compile(r"(.*[^\W\d_].*?)[ /:#_-]+\d+")  # of mmlu_anatomy 17, or gsm8k/12
 _FEWEST = 5  # tasks of a group, on average, if names alone say that there are groups
@@ -61,7 +61,7 @@ def asked_for(
         got = "option_column or score_column (--option-column, --score-column), too"
         raise BadArgument("options", "columns of scores, one for each option", got)
     if len(set(kept)) < len(kept) or "" in kept:
-        raise BadArgument("options", "different names of columns", listed(kept))
+        raise BadArgument("options", "different names of columns", quoted(kept))
     pairs, means = where_called(where), failed_called(failed)
     columns = option_column, score_column, tasks, group_column, kept
     return Asked(*columns, means, pairs, **written)
@@ -122,7 +122,7 @@ class Scores:
 
 
 @dataclasses.dataclass(frozen=True)
-class Runs(Place):
+class SourceRuns(Place):
     """Runs in their order: the option, score and task of each."""
 
     options: Sequence[str]
@@ -139,7 +139,7 @@ class Runs(Place):
     failures: str = ""  # what the source says of runs that failed
 
 
-def joined(parts: Sequence[Runs]) -> Runs:
+def joined(parts: Sequence[SourceRuns]) -> SourceRuns:
     """Several files as one; what is said by all is said once."""
     about: dict[str, Any] = {
         name: [one for part in parts for one in getattr(part, name) or ()]
@@ -161,11 +161,11 @@ def joined(parts: Sequence[Runs]) -> Runs:
     )
 
 
-def scores_of(runs: Runs) -> Scores:
+def scores_of(runs: SourceRuns) -> Scores:
     """The scores by option; BadArgument if there are no runs, or of one option alone."""
     if not runs.options:
         raise runs.wrong("runs", "none")
-    names, option_of = _places(runs.options)
+    names, option_of = numbered(runs.options)
     if len(names) < 2:
         got = f"{''.join(names)!r} alone: the folder of several such files is read as one"
         raise runs.wrong("two options or more", got)
@@ -178,7 +178,7 @@ def scores_of(runs: Runs) -> Scores:
         return Scores(names, values, None, (), said, runs.smaller, measures=runs.measures)
     first = runs.task_order or order_of_tasks(runs.options, runs.tasks)
     made = {*runs.tasks}
-    task_names, task_of = _places(runs.tasks, [task for task in first if task in made])
+    task_names, task_of = numbered(runs.tasks, [task for task in first if task in made])
     tasks = tuple(np.split(task_of[order], ends))
     groups, said = groups_of(names, task_names, runs.tasks, runs.groups, runs.grouped_by)
     gaps = np.split(np.array(runs.gaps, int)[order], ends) if any(runs.gaps) else []
@@ -224,13 +224,6 @@ def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
     while task := before[found[-1] if found else ""]:
         found.append(task)
     return found[::-1]
-
-
-def _places(labels: Sequence[str], first: Sequence[str] = ()) -> tuple[tuple[str, ...], np.ndarray]:
-    """The different labels, ``first`` some and others as they come; the place of each, int64."""
-    number = {label: place for place, label in enumerate(dict.fromkeys(first))}
-    places = np.array([number.setdefault(label, len(number)) for label in labels], np.int64)
-    return tuple(number), places
 
 
 def are_groups(table: Table, head: str, is_one_of_several: bool = False) -> bool:

@@ -16,9 +16,9 @@ from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
 from jaxrace.tables.optuna_runs import trial_runs
 from jaxrace.tables.refusals import selected
-from jaxrace.tables.runs import Asked, Runs, Scores, asked_for, joined, scores_of
+from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, joined, scores_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import listed, with_visible_names
+from jaxrace.tables.table import quoted, with_visible_names
 
 
 def read_scores(
@@ -81,18 +81,19 @@ def read_scores(
     return dataclasses.replace(scores_of(_runs(source, asked)), failed=asked.failed)
 
 
-def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -> Runs | Wide:
+def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -> SourceRuns | Wide:
     """What columns of real numbers [n_i] or [n_i, R] are, as those of a file."""
     cells = {}
     for name, column in columns.items():
         first = (column if column.ndim == 1 else column[:, 0]).tolist()
         cells[name] = [None if cell != cell else cell for cell in first]
     table = with_visible_names(table_of(argument, cells, "a table in memory"))
-    numbers = (column.astype(float).ravel() for column in columns.values())
-    return layout_of(table, asked, numbers=dict(zip(table.heads, numbers, strict=True)))
+    pairs = zip(table.heads, columns.values(), strict=True)
+    numbers = {head: column.astype(float).ravel() for head, column in pairs}
+    return layout_of(dataclasses.replace(table, numbers=numbers), asked)
 
 
-def _runs(source: Any, asked: Asked) -> Runs:
+def _runs(source: Any, asked: Asked) -> SourceRuns:
     """The runs in a source of any kind."""
     if _is_path(source):
         path = Path(source)
@@ -106,7 +107,7 @@ def _runs(source: Any, asked: Asked) -> Runs:
     return _table(source, asked)
 
 
-def _folder(folder: Path, asked: Asked) -> Runs:
+def _folder(folder: Path, asked: Asked) -> SourceRuns:
     for pattern in ("samples_*.jsonl", "*.json", "*.eval"):
         if files := sorted(folder.rglob(pattern)):
             return _files(files, asked)
@@ -114,7 +115,7 @@ def _folder(folder: Path, asked: Asked) -> Runs:
     raise BadArgument(asked.argument, expected, f"'{folder}'")
 
 
-def _files(paths: Sequence[Path], asked: Asked) -> Runs:
+def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
     """Several files; those of the same model must be of different tasks."""
     parts, stems = [_file(path, asked) for path in paths], [path.stem for path in paths]
     if len(set(stems)) == len(stems) > 1:  # rows with the same numbers are not the same tasks
@@ -140,12 +141,12 @@ def _files(paths: Sequence[Path], asked: Asked) -> Runs:
         for part, own in zip(parts, groups, strict=True)
     ]
     found = joined(parts)
-    said = f"runs of {len(stems)} files together: {listed(stems)}"
+    said = f"runs of {len(stems)} files together: {quoted(stems)}"
     more = () if found.tasks is not None else (said,)
     return dataclasses.replace(found, said=(*found.said, *more))
 
 
-def _file(path: Path, asked: Asked, option: str | None = None) -> Runs:
+def _file(path: Path, asked: Asked, option: str | None = None) -> SourceRuns:
     """The runs in one file, all of them of one ``option`` if that is given."""
     file = file_at(asked.argument, path, asked.header, asked.delimiter)
     found = runs_in(file, asked)
@@ -158,7 +159,7 @@ def _file(path: Path, asked: Asked, option: str | None = None) -> Runs:
     return dataclasses.replace(found, options=options)
 
 
-def _table(source: Any, asked: Asked, option: str | None = None) -> Runs:
+def _table(source: Any, asked: Asked, option: str | None = None) -> SourceRuns:
     table = read_table(asked.argument, source, decimal=asked.decimal)
     table = selected(table, asked.where)
     found = trial_runs(table, asked)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jaxrace.tables.heads import word_set
-from jaxrace.tables.table import Table, listed, words_of
+from jaxrace.tables.table import Table, quoted, words_of
 
 # What tells two columns apart whose names are the same but for it.
 _SIDES = {
@@ -94,7 +94,7 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         others.remove(by_name["winner"])
         if others and outcome is None:
             hint = "--score-column takes it, as by how much the winner was better"
-            raise table.wrong("one way to say who has won", listed(others), hint=hint)
+            raise table.wrong("one way to say who has won", quoted(others), hint=hint)
         return Sides(by_name["winner"], by_name["loser"], outcome)
     if first is None or second is None:
         first, second = _pair(table, heads)
@@ -108,10 +108,10 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
     if found and (len(found) == 1 or _plain(found[0]) == "score"):
         return Sides(first, second, found[0])
     if found:
-        raise table.wrong("one column that says who has won", listed(found), hint=hint)
+        raise table.wrong("one column that says who has won", quoted(found), hint=hint)
     if scores := _for_each_side(table, rest, _SCORES):
         return Sides(first, second, "", scores=scores)
-    raise table.wrong("a column score, winner or result", listed(table.heads), hint=hint)
+    raise table.wrong("a column score, winner or result", quoted(table.heads), hint=hint)
 
 
 def are_sides(heads: Sequence[str]) -> bool:
@@ -152,15 +152,13 @@ def _pairs(heads: Sequence[str]) -> list[tuple[str, str, str]]:
 
 def _pair(table: Table, heads: Sequence[str]) -> tuple[str, str]:
     """The two columns of options, by the likeliest names."""
-    hint, expected = (
-        "--first-column and --second-column say which they are",
-        "two columns of options",
-    )
+    expected = "two columns of options"
+    hint = "--first-column and --second-column say which they are"
     pairs = _pairs(heads)
     for base in _NAMED:
         if found := _only(table, [pair[:2] for pair in pairs if pair[2] == base], expected, hint):
             return found
-    raise table.wrong(f"{expected}, such as first and second", listed(heads), hint=hint)
+    raise table.wrong(f"{expected}, such as first and second", quoted(heads), hint=hint)
 
 
 def _for_each_side(
@@ -176,7 +174,7 @@ def _only(
 ) -> tuple[str, str] | None:
     """The one of at most one pair of columns."""
     if len(pairs) > 1:
-        raise table.wrong(expected, listed([head for pair in pairs for head in pair]), hint=hint)
+        raise table.wrong(expected, quoted([head for pair in pairs for head in pair]), hint=hint)
     return pairs[0] if pairs else None
 
 

@@ -47,16 +47,11 @@ def read_table(
     if isinstance(source, str | os.PathLike):
         source = file_at(argument, source, header, delimiter)
     if isinstance(source, File):
-        table = table_in(source)
+        found = (reader(source) for reader in READERS)
+        table = next(table for table in found if table is not None)
     else:
         table = source if isinstance(source, Table) else table_of(argument, source)
     return dataclasses.replace(with_visible_names(table), decimal=_DECIMALS[decimal])
-
-
-def table_in(file: File) -> Table:
-    """The table in a file, by the first reader that knows its kind."""
-    found = (reader(file) for reader in READERS)
-    return next(table for table in found if table is not None)
 
 
 def sheet(file: File) -> Table | None:

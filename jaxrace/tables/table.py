@@ -57,14 +57,21 @@ def different(cells: Sequence[Cell]) -> Collection[Cell]:
     return dict.fromkeys(cells) if set(map(type, cells)) == {str} else cells
 
 
+def numbered(
+    labels: Sequence[str], first: Sequence[str] = ()
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """The different labels, ``first`` some, then as they come; the number of each, int64 [n]."""
+    different = tuple(dict.fromkeys(first) | dict.fromkeys(labels))
+    number = dict(zip(different, range(len(different)), strict=True))
+    return different, np.fromiter(map(number.__getitem__, labels), np.int64, len(labels))
+
+
 def words_of(*columns: Sequence[Cell]) -> tuple[tuple[str, ...], np.ndarray]:
     """The different names in some columns, row by row; the place of each, int32 [columns, n]."""
     cells = [name for row in zip(*columns, strict=True) for name in row]
-    names = cells if set(map(type, cells)) <= {str} else [*map(label_of, cells)]
-    words = dict.fromkeys(names)
-    places = dict(zip(words, range(len(words)), strict=True))
-    found = np.fromiter(map(places.__getitem__, names), np.int32, len(names))
-    return tuple(words), found.reshape(-1, len(columns)).T
+    are_texts = set(map(type, cells)) <= {str}
+    words, found = numbered(cells if are_texts else [*map(label_of, cells)])
+    return words, found.astype(np.int32).reshape(-1, len(columns)).T
 
 
 def kind_of(cells: Sequence[Cell]) -> Kind:
@@ -121,6 +128,8 @@ class Table(Place):
     decimal: str | None = None  # the sign, if the caller has said it
     # By row the column and the cell that say that the run failed.
     failed: Mapping[int, tuple[str, Cell]] = dataclasses.field(default_factory=dict)
+    # The scores of all columns that are in memory, whose names may be numbers.
+    numbers: Mapping[str, np.ndarray] | None = None
 
     def __post_init__(self) -> None:
         self.require_different(self.heads)
@@ -165,7 +174,7 @@ class Table(Place):
     def require_heads(self, heads: Sequence[str]) -> None:
         """Raise unless there are columns with these heads."""
         for head in [head for head in heads if head not in self.heads]:
-            raise self.wrong(f"a column {head!r}", listed(self.heads))
+            raise self.wrong(f"a column {head!r}", quoted(self.heads))
 
     def rows(self, rows: Sequence[int], *said: str) -> "Table":
         """The table of some rows."""
@@ -195,7 +204,7 @@ def named(heads: Sequence[str]) -> tuple[str, ...]:
     return tuple(head or f"column {place}" for place, head in enumerate(heads, 1))
 
 
-def listed(names: Sequence[str], most: int = 6) -> str:
+def quoted(names: Sequence[str], most: int = 6) -> str:
     """Some names for a message."""
     shown = ", ".join(repr(str(name)) for name in names[:most])
     return shown + (", ..." if len(names) > most else "")
@@ -240,6 +249,6 @@ def alike(what: str, names: Iterable[str]) -> list[str]:
     for name in names:
         folded = unicodedata.normalize("NFKC", name).casefold()
         found.setdefault(_SPACES.sub(" ", folded), []).append(name)
-    same = "; ".join(listed(names) for names in [x for x in found.values() if len(x) > 1][:3])
+    same = "; ".join(quoted(names) for names in [x for x in found.values() if len(x) > 1][:3])
     said = f"{what} that differ by case, spaces or forms of letters: {same}; are they one?"
     return [said] if same else []

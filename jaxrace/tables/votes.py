@@ -12,7 +12,7 @@ from jaxrace.tables.matrix import crosstable_in, games_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import FLAGS, Place, Table, alike, listed, words_of
+from jaxrace.tables.table import FLAGS, Place, Table, alike, quoted, words_of
 
 Kind = Literal["win", "margin"]
 
@@ -179,7 +179,7 @@ def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
     are_words = all(isinstance(head, str) for head in heads)
     if below and are_words and are_sides(heads) and not below & {head.strip() for head in heads}:
         hint = "(winner, loser) as the first of the list says that the first one has won"
-        raise place.wrong(expected, f"heads {listed(heads)}", hint=hint, at=", record 1")
+        raise place.wrong(expected, f"heads {quoted(heads)}", hint=hint, at=", record 1")
     return [("winner", "loser"), *source]
 
 
@@ -209,7 +209,7 @@ def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
             got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
             raise table.wrong("a whole number of games", got, row)
         counts = games_of(counts)
-    return _one_by_one(table, votes, counts, f"counts from columns {listed(heads)}", *more)
+    return _one_by_one(table, votes, counts, f"counts from columns {quoted(heads)}", *more)
 
 
 def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> Votes:
