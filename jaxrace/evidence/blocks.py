@@ -13,7 +13,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from jaxrace.evidence.levels import Bets, FloatArray, IntArray, cut_bets, log_factors, log_sum
+from jaxrace.evidence.levels import (
+    Bets,
+    FloatArray,
+    IntArray,
+    cut_bets,
+    dominance_bets,
+    dominance_weights,
+    log_factors,
+    log_sum,
+)
 from jaxrace.evidence.process import MOST_NUMBERS, Process, in_chunks, least_wins
 
 # Differences [b, b, P] of the runs start .. start + b of the options in two lists, all three [P].
@@ -94,6 +103,16 @@ class BlockPairs:
         sizes = (self.block, self.first_block)
         later, first = (least_wins(process, null, self.bets, level, size) for size in sizes)
         return np.where(opened, later, np.minimum(first, later + abs(sizes[0] - sizes[1])))
+
+
+def independent_bets(level: float, horizon: int) -> Bets:
+    """The bets of independent runs, for so many runs of an option.
+
+    >>> [round(bet, 2) for bet in independent_bets(5.35, 300).bets]
+    [0.25, 0.55, 0.95]
+    """
+    twice = dominance_bets(level, horizon)
+    return Bets(tuple(bet / 2 for bet in twice), tuple(dominance_weights(len(twice))))
 
 
 def block_values(

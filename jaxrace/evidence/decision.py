@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 # How a race stands, and the words for it.
-RUNNING, DOMINANCE, COUNTS, EXHAUSTED, GIVEN_UP = range(5)
-CERTIFICATES = ("running", "dominance", "counts", "exhausted", "given up")
+RUNNING, DOMINANCE, COUNTS, EXHAUSTED = range(4)
+CERTIFICATES = ("running", "dominance", "counts", "exhausted")
 
 # How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for. With 5
 # guesses from independent runs are as good as those of a race that runs all undecided options; on
@@ -108,22 +108,18 @@ def certify(
     *,
     is_tolerant: Any,
     by_counts: bool = True,
-    reach: Any = None,
     xp: Any = np,
 ) -> Verdict:
     """Does a race certify the options that lead, bool [K], ask for more, or end?
 
     It ends where a pair in doubt has ``most`` blocks or tasks, int32 []; options have made
-    ``progress``, int32 [K]. It gives up where a pair lacks more than its ``reach`` [K, K].
+    ``progress``, int32 [K].
     """
     found = in_doubt(seen, leads, level, slack, is_tolerant=is_tolerant, by_counts=by_counts, xp=xp)
     doubtful = found.doubtful
     used_up = doubtful & (xp.minimum(progress[:, None], progress[None, :]) >= most)
     ends = used_up.any() | ~doubtful.any()
     certificate = xp.where(ends, xp.int32(EXHAUSTED), xp.int32(RUNNING))
-    if reach is not None:
-        hopeless = ~ends & (doubtful & (level - seen.highest > reach)).any()
-        certificate = xp.where(hopeless, xp.int32(GIVEN_UP), certificate)
     certificate = xp.where(found.is_counted, xp.int32(COUNTS), certificate)
     certificate = xp.where(found.dominates, xp.int32(DOMINANCE), certificate)
     return Verdict(certificate, doubtful, behind(found.served, progress) & (certificate == RUNNING))

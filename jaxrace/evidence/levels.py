@@ -94,15 +94,6 @@ def levels(
     return Levels(verdict, math.log(pairs / (COUNTS_SHARE * delta)), possible)
 
 
-def confidence(level: float) -> float:
-    """The probability that an interval holds at all looks whose ends take evidence of ``level``.
-
-    >>> round(confidence(math.log(10 / (0.95 * 0.05))), 4)
-    0.9905
-    """
-    return max(1 - 2 * math.exp(-level), 0.0)
-
-
 class Bets(NamedTuple):
     """A mixture of bets: E = sum_k w_k prod (1 + lambda_k ...)."""
 
@@ -134,16 +125,6 @@ def dominance_weights(num_bets: int) -> list[float]:
     if num_bets == 1:
         return [1.0]
     return [0.4] + [0.6 / (num_bets - 1)] * (num_bets - 1)
-
-
-def independent_bets(level: float, horizon: int) -> Bets:
-    """The bets of independent runs, for so many runs of an option.
-
-    >>> [round(bet, 2) for bet in independent_bets(5.35, 300).bets]
-    [0.25, 0.55, 0.95]
-    """
-    twice = dominance_bets(level, horizon)
-    return Bets(tuple(bet / 2 for bet in twice), tuple(dominance_weights(len(twice))))
 
 
 def shared_bets(level: float, num_tasks: int | None = None) -> Bets:

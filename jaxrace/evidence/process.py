@@ -5,6 +5,7 @@ been rejected are all up to some mu, since the evidence falls with mu: that mu i
 the upper one is that of the reverse order. Axes: K options, P ordered pairs, L bets.
 """
 
+import math
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -114,6 +115,15 @@ def intervals(
     """
     lower = lower_ends(pairs, first, second, level, null)
     return lower, -lower_ends(pairs, second, first, level, -null)
+
+
+def confidence(level: float) -> float:
+    """The probability that an interval holds at all looks whose ends take evidence of ``level``.
+
+    >>> round(confidence(math.log(10 / (0.95 * 0.05))), 4)
+    0.9905
+    """
+    return max(1 - 2 * math.exp(-level), 0.0)
 
 
 def least_wins(

@@ -15,8 +15,8 @@ import numpy as np
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.blocks import BlockPairs
 from jaxrace.evidence.decision import Seen
-from jaxrace.evidence.levels import BoolArray, Levels, confidence
-from jaxrace.evidence.process import Evidence, Pairs, intervals, wanted_pairs
+from jaxrace.evidence.levels import BoolArray, Levels
+from jaxrace.evidence.process import Evidence, Pairs, confidence, intervals, wanted_pairs
 from jaxrace.evidence.table_decision import Decision
 from jaxrace.judging.alike import ORDER_BY_LOT
 from jaxrace.judging.question import Question

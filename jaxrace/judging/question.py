@@ -16,12 +16,11 @@ from jaxrace.core.validation import (
     require_number,
     require_probability,
 )
-from jaxrace.evidence.blocks import BlockPairs, block_values
+from jaxrace.evidence.blocks import BlockPairs, block_values, independent_bets
 from jaxrace.evidence.levels import (
     By,
     Gaps,
     Levels,
-    independent_bets,
     levels,
     require_scale,
     shared_bets,

@@ -7,9 +7,9 @@ from jaxrace.evidence.independence import DependentRunsWarning as DependentRunsW
 from jaxrace.evidence.independence import check_runs as check_runs
 from jaxrace.racing.base import Race as Race
 from jaxrace.racing.certified.blocks import DominanceParams as DominanceParams
+from jaxrace.racing.certified.blocks import DominanceResult as DominanceResult
 from jaxrace.racing.certified.blocks import DominanceState as DominanceState
 from jaxrace.racing.certified.dominance import DominanceRace as DominanceRace
-from jaxrace.racing.certified.result import DominanceResult as DominanceResult
 from jaxrace.racing.certified.shared import SharedRace as SharedRace
 from jaxrace.racing.certified.tasks import SharedParams as SharedParams
 from jaxrace.racing.certified.tasks import SharedResult as SharedResult

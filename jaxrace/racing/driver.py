@@ -50,38 +50,31 @@ def run(
     """Run a race to its end, as one program.
 
     Returns exactly the result of the ask/tell loop on the same samples. Sample t (from 0) of
-    option i is drawn with the key ``fold_in(fold_in(key, i), t)``, so that the samples do not
-    depend on ``chunk``, nor, but for a ``DominanceRace``, the verdicts. May be called under jit
-    and under vmap (over keys, options, params and tasks, at once or nested): all races of the batch
-    advance in one loop then.
+    option i has the key ``fold_in(fold_in(key, i), t)``, whatever ``chunk`` is. Under vmap, over
+    keys, options, params and tasks, all races of the batch advance in one loop.
 
-    In a race on shared tasks, task t of a stream has the key ``fold_in(key, t)``, the same for all
-    options: an option with chance of its own folds its number in. Of a finite list, the t-th task
-    that is run is number ``task_order(race, key)[t]``.
+    Shared task t of a stream has the key ``fold_in(key, t)`` for all options: one with chance of
+    its own folds its number in. The t-th task of a list is ``task_order(race, key)[t]``.
 
     Args:
         race: Such as a ``PreferenceRace``.
         key: Of all samples, and of the order of a finite list of tasks.
-        sample: ``sample(key, option) -> outcome``, pure JAX, for one option and one sample;
-            hashable (a function or a frozen dataclass). ``sample(key, option, task)`` in a race on
-            shared tasks.
+        sample: ``sample(key, option) -> outcome`` of one sample, pure JAX and hashable, such as a
+            function; ``sample(key, option, task)`` on shared tasks.
         options: Leaves [K, ...], one row per option.
         params: From ``race.params``.
-        chunk: Rounds that are simulated at once, ``race.chunk`` unless given. More of them fill the
-            vector units better and draw more samples that may not be needed; a ``DominanceRace``
-            counts all that it is told.
+        chunk: Rounds that are simulated at once, ``race.chunk`` unless given. A ``DominanceRace``
+            counts all of them.
         common_random_numbers: Give all options the same randomness in each round. This can
             lower the variance of their differences, but the guarantee of the race is VOID.
-        tasks: Of a race on shared tasks, leaves [N, ...], one row per task; N is the capacity.
-            Unless given, ``sample`` is given the task's number, int32.
+        tasks: Shared tasks, leaves [N, ...], one row per task; N is the capacity. Unless given,
+            ``sample`` is given the task's number, int32.
 
     Raises:
-        ValueError: An argument is not what it should be; ``options`` or ``tasks`` have numbers that
-            are out of JAX's range, or rows that only float64 tells apart; or, not under a trace, a
-            counted outcome is NaN, infinite or out of its range (``result.invalid``), or
-            ``compare`` is no antisymmetric sign on the first outcomes of ``sample``.
+        ValueError: An argument is out of its range, or only float64 tells its rows apart; or, not
+            under a trace, as ``race.tell`` does.
 
-    >>> from jaxrace.racing import PreferenceRace, SharedRace
+    >>> from jaxrace.racing import PreferenceRace
     >>> race = PreferenceRace(num_options=4, top=2, capacity=200, compare=kernels.total_order)
     >>> def sample(key, mean):
     ...     return mean + jax.random.normal(key)
@@ -89,16 +82,6 @@ def run(
     >>> result = run(race, jax.random.key(0), sample, means, race.params(delta=0.05))
     >>> result.best.tolist(), bool(result.decided)
     ([1, 2], True)
-    >>> race = SharedRace(num_options=3, top=1, capacity=2000, low=0, high=1, finite=True)
-    >>> def is_right(key, option, difficulty):
-    ...     chance = jax.nn.sigmoid(option["skill"] - difficulty)
-    ...     own = jax.random.fold_in(key, option["number"])
-    ...     return jax.random.bernoulli(own, chance).astype(jax.numpy.float32)
-    >>> models = {"skill": jax.numpy.array([0.0, 0.2, 1.0]), "number": jax.numpy.arange(3)}
-    >>> prompts, params = jax.random.normal(jax.random.key(1), 2000), race.params(delta=0.05)
-    >>> result = run(race, jax.random.key(0), is_right, models, params, tasks=prompts)
-    >>> result.best.tolist(), bool(result.decided), int(result.evaluations) < 1500
-    ([2], True, True)
     """
     require_kind("race", race, Race)
     require_keys("key", key, ndim=0)

@@ -25,9 +25,14 @@ from jaxrace.evidence.levels import Bets
 from jaxrace.evidence.table_decision import who_may_help
 from jaxrace.judging import scores
 from jaxrace.racing import base, comparing
-from jaxrace.racing.certified.blocks import DominanceParams, DominanceState, decide, see
+from jaxrace.racing.certified.blocks import (
+    DominanceParams,
+    DominanceResult,
+    DominanceState,
+    decide,
+    see,
+)
 from jaxrace.racing.certified.dominance import DominanceRace
-from jaxrace.racing.certified.result import DominanceResult
 
 # Pairs of options that are compared at once.
 _MOST_PAIRS = 64
@@ -61,8 +66,7 @@ def judge(
         dependent: Do not look whether samples are independent. Nothing is certified then.
 
     Returns:
-        The result; ``asked`` are the options of which more samples would help, ``further_samples``
-        says how many it may take.
+        The result; ``asked`` are the options of which more samples would help.
 
     Raises:
         ValueError: There are samples of other than K options, more of one than the capacity, or
@@ -154,9 +158,8 @@ def _judged(
     asked, certificate = within < min(blocks.first, limit), RUNNING if limit > 0 else EXHAUSTED
     doubtful = np.asarray(state.doubtful)
     if certificate == RUNNING and not asked.any():
-        with np.errstate(divide="ignore", invalid="ignore"):  # of a forecast
-            about = highest, margin, complete, numbers
-            found = decide(*about, top=race.top, blocks=blocks, xp=np)
+        about = highest, margin, complete, numbers
+        found = decide(*about, top=race.top, blocks=blocks, xp=np)
         certificate, doubtful, asked = int(found.certificate), found.doubtful, found.asked
         if certificate == EXHAUSTED:
             # Samples that came otherwise may have left options behind.

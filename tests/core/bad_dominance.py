@@ -27,7 +27,6 @@ BAD = {
         "max_rounds: expected at most the capacity 20, got 21",
     ),
     "slack < 0": (lambda: DOMINANCE_RACE.params(slack=-0.1), "slack: expected .*, got -0.1"),
-    "give_up < 0": (lambda: DOMINANCE_RACE.params(give_up=-1), "give_up: expected .*, got -1"),
     "bets 0": (lambda: DOMINANCE_RACE.params(bets=[0.0, 1.0]), "bets: expected a positive num"),
     "bets 2": (lambda: DOMINANCE_RACE.params(bets=[0.5, 2.0]), "bets: expected .* 1.95, got 2.0"),
     "weights of others": (

@@ -8,7 +8,6 @@ in tests/docs/shown_exempt.py, with what keeps them out. Blocks of Python and wh
 them are those of test_examples.py, what notebooks print that of test_notebooks.py.
 """
 
-import re
 import sys
 from collections.abc import Callable
 
@@ -215,32 +214,6 @@ FIGURES = [
     ),
 ]
 
-# Forecasts of samples, in docs/dominance_race.md
-
-FORECASTS = "python docs/figures/further_samples.py"
-_FORECAST = re.compile(r"gap (.+): (\d+) of \d+ in doubt after (\d+); (.*)")
-
-
-def _forecasts(*columns: int) -> Callable[[str], str]:
-    """Of every gap: itself, how many are in doubt, after how many samples, and five quantiles."""
-
-    def pick(text: str) -> str:
-        found = [[*gap[:3], *gap[3].split(", ")] for gap in _FORECAST.findall(text)]
-        return "; ".join(gap[column] for gap in found for column in columns)
-
-    return pick
-
-
-FORECAST = [
-    Shown("docs/dominance_race.md", text, FORECASTS, several(*picks))
-    for text, picks in {
-        ".3, .5 and .8 standard deviations apart, 267, 240 and 229 were in doubt after 100, 50 and "
-        "25 samples": [_forecasts(0), _forecasts(1), _forecasts(2)],
-        "The forecast was 1.6, 1.4 and 1.6 times": [_forecasts(5)],
-        "half of them .7 to 3.3, .7 to 2.8 and 1.0 to 3.5 times": [_forecasts(4, 6)],
-    }.items()
-]
-
 # docs/audit.md
 
 
@@ -298,7 +271,6 @@ SHOWN = [
     *MEDICAL,
     *PRINTED,
     *FIGURES,
-    *FORECAST,
     *AUDIT,
     *IMPROVEMENT,
     *shown_reproductions.SHOWN,

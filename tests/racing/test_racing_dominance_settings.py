@@ -61,14 +61,3 @@ def test_params_of_a_horizon_are_those_of_the_table_with_its_bets():
         jax.tree.leaves(race.params_at(table, jnp.int32(100))), jax.tree.leaves(own), strict=True
     ):
         np.testing.assert_allclose(got, expected, rtol=0, atol=2e-4)
-
-
-def test_giving_up_as_the_reference_does():
-    """With other blocks, and with the bets by default."""
-    race = cases.make_race("numbers", 4, 2, 120, 7, 3)
-    choices = [{"give_up": 2.0}, {"give_up": 1.0, "delta": 0.2}, {"give_up": 3.0}, {"give_up": 0}]
-    outcomes = cases.draw("numbers", 5, 30, 4, 120)
-    histories = cases.compare_with_reference(
-        race, "numbers", outcomes, cases.params_of(race, 30, choices)
-    )
-    assert 5 <= sum(history.gave_up for history in histories) <= 25

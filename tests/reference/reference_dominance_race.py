@@ -37,7 +37,6 @@ class History:
 
     answer: list[int]  # kappa options, the best first
     certificate: str | None  # "a", "b"
-    gave_up: bool  # before the pair in doubt was exhausted
     leaders: list[int]  # T of the last look: the answer of a certified race
     blocks: np.ndarray  # int [K], m_i
     samples: np.ndarray  # int [K]
@@ -133,7 +132,6 @@ def dominance_race(
     weights=(0.4, 0.3, 0.3),
     epsilon=0.05,
     slack=1.0,
-    give_up=math.inf,
     blocks_per_step=1,
 ):
     """Play a race on given comparisons int8 [K, K, n, n]; see `all_signs` and `History`.
@@ -206,15 +204,7 @@ def dominance_race(
         advanced = np.zeros(num_options, bool)
         exhausted = any(min(blocks[i], blocks[j]) == len(sizes) for i, j in wanted)
         deficit = {pair: level - highest[pair] for pair in wanted}
-        gave_up = False
         if wanted and not exhausted:
-            hope = {
-                (i, j): _forecast(evidence[i, j], give_up, sizes, starts[min(blocks[i], blocks[j])])
-                for i, j in wanted
-            }
-            near += [abs(deficit[pair] - hope[pair]) for pair in wanted]
-            gave_up = any(deficit[pair] > hope[pair] for pair in wanted)
-        if wanted and not exhausted and not gave_up:
             edge = max(deficit.values()) - slack
             near += [abs(d - edge) for d in deficit.values() if d != edge]
             for (i, j), d in deficit.items():
@@ -230,7 +220,6 @@ def dominance_race(
     return History(
         answer=inside if certificate else full_ranking(signs, samples)[:top],
         certificate=certificate,
-        gave_up=gave_up,
         leaders=inside,
         blocks=blocks,
         samples=samples,
@@ -243,13 +232,6 @@ def dominance_race(
         strong_losses=np.array(o),
         steps=steps,
     )
-
-
-def _forecast(evidence, give_up, sizes, played):
-    """What a pair's log e-value may grow by until the end, by the forecast of `give_up`."""
-    gap = float(evidence.margin) + give_up / math.sqrt(6 * played)
-    left = sum(sizes) - played
-    return left * 3 / (1 + 1 / (2 * sizes[-1])) * max(gap, 0.0) ** 2
 
 
 def _stand_ins(cross, options, highest, strong, z, o):

@@ -5,7 +5,6 @@ Axes: B races, K options, N = capacity, r rounds told, b samples of a block, P p
 
 import dataclasses
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.core.protocol import number, pytree
@@ -20,11 +20,8 @@ from jaxrace.core.validation import Owner, require_number
 from jaxrace.evidence.decision import Seen, Verdict, certify, seen_of
 from jaxrace.evidence.levels import log_factors, log_sum
 from jaxrace.racing.certified.race import common, first_of, pairs_of, standing
-
-
-def _require_patience(name: str, value: Any) -> None:
-    if value != math.inf:
-        require_number(name, value, least=0)
+from jaxrace.racing.certified.result import CertifiedResult
+from jaxrace.racing.result import FloatArray
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,11 +55,6 @@ class Blocks:
         counted = xp.maximum(shared, 1).astype(xp.float32)
         return margin.astype(xp.float32) / (xp.float32(self.unit) * counted)
 
-    @property
-    def growth(self) -> float:
-        """What a log e-value grows by per sample, over the square of the gap S_ij - 1/2."""
-        return 3 / (1 + 1 / (2 * self.later))
-
 
 @pytree
 class DominanceParams:
@@ -74,13 +66,10 @@ class DominanceParams:
     null: jax.Array = number()  # float32 [], mu: the mean of differences in [-1, 1] under the null
     level: jax.Array = number()  # float32 [], LA: the log e-value of a verdict
     strong_level: jax.Array = number()  # float32 [], LB: of a strong one; infinite without (b)
-    possible_level: jax.Array = (
-        number()
-    )  # float32 [], to be out of the best; infinite in a tolerance
+    possible_level: jax.Array = number()  # float32 [], to be out; infinite within a tolerance
     bets: jax.Array = number()  # float32 [L], lambda
     log_weights: jax.Array = number()  # float32 [L], ln w
     slack: jax.Array = number(functools.partial(require_number, least=0))  # float32 []
-    give_up: jax.Array = number(_require_patience)  # float32 [], standard errors; or infinity
     owner: Owner = dataclasses.field(metadata={"static": True})  # the kind and size of the race
 
 
@@ -112,6 +101,68 @@ class DominanceState:
         return jnp.where(counted, self.first_bad, 0)
 
 
+@jax.tree_util.register_dataclass
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class DominanceResult(CertifiedResult):
+    """The result of a ``DominanceRace``."""
+
+    log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
+    highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
+    margin: jax.Array  # int32 [K, K], see ``DominanceState``
+    # bool [K, K], pairs that the race was drawing for; none where it is certified. Mostly (i, j)
+    # with i in the first kappa and j outside that nothing decides yet; where all of these are
+    # decided, and not all for i, pairs of which a certain win is likeliest
+    doubtful: jax.Array
+    asked: jax.Array  # bool [K], who would be drawn next
+    blocks: Any = dataclasses.field(metadata={"static": True})
+    capacity: int = dataclasses.field(metadata={"static": True})
+    names: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
+
+    @property
+    def best_names(self) -> list[str]:
+        """The names of the first kappa, best first; ValueError if the options have none."""
+        if self.names is None:
+            raise ValueError("names: expected a race that was judged by names, got numbers only")
+        return [self.names[option] for option in self.best]
+
+    @property
+    def log_highest(self) -> FloatArray:
+        return np.asarray(self.highest, np.float64)
+
+    @property
+    def log_evidence(self) -> FloatArray:
+        """ln E_ij after the blocks that i and j share, float64 [..., K, K]; 0 without any.
+
+        The process itself; its highest value decides the race. No e-value: the race may have
+        stopped because of samples of one option alone.
+        """
+        weighted = (
+            np.asarray(self.log_bets, np.float64)
+            + np.asarray(self.params.log_weights, np.float64)[..., None, None, :]
+        )
+        return np.logaddexp.reduce(weighted, axis=-1)
+
+    @property
+    def e_values(self) -> FloatArray:
+        """The same as e-values, which may be averaged or multiplied: float64 [..., K, K].
+
+        sqrt(max E_ij) / 2, the p-value p by the calibrator p^(-1/2) / 2 (Vovk and Wang 2021): its
+        expectation is at most 1 if i is not preferred to j, why ever the race stopped. That of E_ij
+        itself may be larger: blocks that are known from other pairs may tell the race to stop.
+        Multiply e-values of independent experiments, average dependent ones.
+        """
+        return 0.5 / np.sqrt(self.p_values)
+
+    @property
+    def oracle_calls(self) -> NDArray[np.int64]:
+        """Comparisons of two outcomes behind the e-values: within the blocks of every pair."""
+        blocks, samples = self.blocks, np.asarray(self.samples, np.int64)
+        shared = np.minimum(samples[..., :, None], samples[..., None, :])
+        later = np.maximum(shared - blocks.first, 0) // blocks.later
+        calls = np.where(shared < blocks.first, 0, blocks.first**2 + later * blocks.later**2)
+        return np.triu(calls, 1).sum((-2, -1))
+
+
 def see(highest: Any, margin: Any, complete: Any, params: Any, blocks: Blocks, xp: Any) -> Seen:
     """What a decision is taken on; arguments as fields of ``DominanceState``."""
     mean = blocks.mean(margin, common(complete, xp), xp)
@@ -128,26 +179,16 @@ def decide(
     blocks: Blocks,
     xp: Any = jnp,
 ) -> Verdict:
-    """Certify, ask for more, or end; ``complete`` are the whole blocks of each option, int32 [K].
-
-    A log e-value may still grow by as much as the samples that are left give, if the gap of the
-    pair is its estimate and ``give_up`` standard errors, 1 / sqrt(6 n) for nearly equal continuous
-    laws. That is a forecast; no guarantee depends on it.
-    """
-    most, shared = blocks.complete(params.max_rounds, xp), common(complete, xp)
+    """Certify, ask for more, or end; ``complete`` are the whole blocks of each option, int32 [K]."""
     seen = see(highest, margin, complete, params, blocks, xp)
-    played = blocks.start(shared, xp).astype(xp.float32)
-    gap = (seen.mean - params.null) / 2 + params.give_up / xp.sqrt(6.0 * played)
-    left = ((most - shared) * blocks.later).astype(xp.float32)
     return certify(
         seen,
         first_of(standing(seen, xp), top, xp),
         complete,
-        most,
+        blocks.complete(params.max_rounds, xp),
         params.level,
         params.slack,
         is_tolerant=params.tolerance > 0,
-        reach=left * blocks.growth * xp.maximum(gap, 0) ** 2,
         xp=xp,
     )
 

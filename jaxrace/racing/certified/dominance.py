@@ -24,23 +24,21 @@ from jaxrace.racing import base
 from jaxrace.racing.certified.blocks import (
     Blocks,
     DominanceParams,
+    DominanceResult,
     DominanceState,
     count_blocks,
     decide,
     see,
 )
 from jaxrace.racing.certified.race import CertifiedRace, Standing, keep_samples, standing
-from jaxrace.racing.certified.result import DominanceResult
 from jaxrace.racing.comparing import Compare
 
-# Primes. The mean of products of so many factors stays far inside the range of a float32: with all
-# samples lost it is (1 - 1.95 / 2)^b.
+# Primes. With all samples lost a product of b factors is (1 - 1.95 / 2)^b, which float32 holds.
 BLOCK_SIZES = (2, 3, 5, 7, 11, 13, 17, 19, 23)
 MAX_BET = 1.95
 
-# Rounding may raise the logarithm of a block's factor, and of their sum, by a few units in the
-# last place of a float32: verdicts keep so far, per block, from the exact level; and per sample,
-# where differences of scores are rounded, too, which moves a factor by less on average.
+# Verdicts keep so far from the exact level, per block, as float32 rounds logarithms; and per
+# sample, where differences of scores are rounded, too.
 _ROUNDING = 2e-6
 _ROUNDING_OF_SCORES = 1e-6
 
@@ -51,19 +49,17 @@ _MOST_UNITS = 2**24  # of a margin by mean, as many as float32 tells apart
 class DominanceRace(CertifiedRace):
     """Top-kappa from pairwise preferences or by mean, drawing only where the answer is in doubt.
 
-    The samples of an option come in blocks. A race certifies kappa options (a) when each of them
-    is shown to be preferred to each of the others, or (b) when counts of certain wins and losses
-    settle the Copeland scores. The probability that it certifies a set that is no Copeland
-    top-kappa is at most delta, whatever the preferences are. A race that reaches its last block
-    first guesses, without a guarantee. ``rounds_to_tell`` rounds in a ``tell`` waste nothing.
+    Samples come in blocks. A race certifies kappa options (a) when each of them is shown to be
+    preferred to each of the others, or (b) when counts of certain wins and losses settle the
+    Copeland scores; that set is no Copeland top-kappa with a probability of at most delta. A race
+    that reaches its last block first guesses. ``rounds_to_tell`` rounds in a ``tell`` waste none.
 
     By mean outcomes are scores from ``low`` to ``high``, single numbers, and those are certified
-    whose means are at least those of all others, by (a) alone; as float32 has the scores.
+    whose means are at least those of all others, by (a) alone.
 
     Attributes:
         compare: By wins, as in every ``ComparingRace``; the order of numbers unless given.
-        first_block: Samples of each option before the first verdict, a prime up to 23.
-        block: Samples of every later block, a prime up to 23.
+        first_block, block: Samples of the first block, and of every later one: primes up to 23.
         by: "wins", to be preferred more often than not, or "mean", to have the higher mean score.
         low: By mean, the lowest score that is possible.
         high: By mean, the highest.
@@ -125,7 +121,6 @@ class DominanceRace(CertifiedRace):
         slack: float = SLACK,
         bets: Sequence[float] | None = None,
         weights: Sequence[float] | None = None,
-        give_up: float = math.inf,
         horizon: int | None = None,
         tolerance: float = 0.0,
     ) -> DominanceParams:
@@ -136,19 +131,14 @@ class DominanceRace(CertifiedRace):
             max_rounds: n_max, the most samples of an option, 1 .. capacity; the capacity unless
                 given. With fewer than ``first_block`` nothing is ever certified.
             slack: How far, in log e-values, pairs may be ahead of the most doubtful one and still
-                be drawn for. More of it means fewer calls, more samples, and better guesses: with
-                less than the default they are worse than those of a ``PreferenceRace``.
+                be drawn for: more means fewer calls, more samples, and better guesses.
             bets: lambda of the e-process, each in (0, 1.95]; chosen for the ``horizon`` unless
-                given. A small gap is decided late if at all, and wants a small bet.
+                given. A small gap wants a small bet.
             weights: Of the bets, positive; they are scaled to add up to 1.
-            give_up: End a race, not certified, when a pair would not be decided by max_rounds
-                even if its gap were so many standard errors larger than it looks. Saves samples,
-                and makes the guesses worse; the guarantee stays. 3 is a cautious choice.
             horizon: Samples of an option that the bets are chosen for, max_rounds unless given.
-                Looks with the same bets are one test: for more samples than were planned make a
-                race of larger capacity with the same horizon.
-            tolerance: Good enough: nobody else is better by so much or more, in units of the score
-                by mean and in win probability, below 0.5, by wins. Ties end, too.
+                Looks with the same bets are one test: a race that goes on keeps its horizon.
+            tolerance: Good enough: nobody else is better by so much, in units of the score by mean
+                and in win probability, below 0.5, by wins. Ties end, too.
         """
         max_rounds = self._horizon(max_rounds)
         horizon = max_rounds if horizon is None else horizon
@@ -170,7 +160,6 @@ class DominanceRace(CertifiedRace):
             bets=mixture.bets,
             log_weights=np.log(mixture.weights),
             slack=slack,
-            give_up=give_up,
             owner=self._owner,
         )
 
@@ -231,8 +220,7 @@ class DominanceRace(CertifiedRace):
     ) -> DominanceState:
         """Keep the samples [B, K, r, ...], play the blocks that become complete, and decide.
 
-        Each option has its own number of samples. The programs for first blocks (``opens``) and
-        later ones (``goes_on``) are compiled only where such blocks may become complete.
+        Programs for first blocks (``opens``) and later ones (``goes_on``) are compiled if wanted.
         """
         limit = params.max_rounds[:, None]
         before = self._complete(states, limit)

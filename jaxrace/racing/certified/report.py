@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.answers.answer import who_may
-from jaxrace.evidence.decision import COUNTS, DOMINANCE, EXHAUSTED, GIVEN_UP
-from jaxrace.racing.certified.result import TIE, DominanceResult
+from jaxrace.evidence.decision import COUNTS, DOMINANCE, EXHAUSTED
+from jaxrace.racing.certified.blocks import DominanceResult
+from jaxrace.racing.certified.result import TIE
 from jaxrace.racing.certified.tasks import SharedResult
 from jaxrace.racing.report import MAX_LISTED, Report, span
 from jaxrace.racing.result import REPORTS
@@ -86,11 +87,7 @@ class DominanceReport(CertifiedReport):
         limit = int(self.numbers.max_rounds)
         played = int(np.max(self.result.samples))
         room = "" if played == limit else f" ({limit} hold no more whole blocks)"
-        ended = {
-            EXHAUSTED: f"after {played} samples of an option{room}",
-            GIVEN_UP: "and given up: the evidence would hardly be there in time",
-        }
-        how = ended.get(number, "yet")
+        how = f"after {played} samples of an option{room}" if number == EXHAUSTED else "yet"
         return f"NOT certified {how}; {self.guess}"
 
     def notes(self) -> dict[str, str]:
@@ -108,9 +105,7 @@ class DominanceReport(CertifiedReport):
         ]
         more = f" and {len(pairs) - _MOST_PAIRS} more" if len(pairs) > _MOST_PAIRS else ""
         asked = np.flatnonzero(self.result.asked)
-        if int(self.number) == GIVEN_UP:
-            help_text = "a larger give_up, or none: the race was ended early"
-        elif not asked.size:
+        if not asked.size:
             full = int(self.numbers.max_rounds) >= self.result.capacity
             wider = "a race of larger capacity" if full else "a larger max_rounds"
             help_text = f"{wider}: the samples of the pairs in doubt are used up"
@@ -119,24 +114,6 @@ class DominanceReport(CertifiedReport):
             help_text = f"{number} more sample{'s' if number > 1 else ''} of "
             help_text += ", ".join(map(str, asked[:MAX_LISTED]))
         return notes | {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}
-
-    def further_samples(self) -> NDArray[np.float64]:
-        """``DominanceResult.further_samples``."""
-        result, numbers, blocks = self.result, self.numbers, self.result.blocks
-        doubtful = np.asarray(result.doubtful)
-        shared = blocks.complete(np.asarray(result.samples), np)
-        shared = np.minimum(shared[:, None], shared[None, :])
-        margin = blocks.mean(np.asarray(result.margin), shared, np).astype(np.float64)
-        growth = blocks.growth * ((np.abs(margin) - float(numbers.null)) / 2) ** 2
-        # Of the two orders of a pair the one that looks right.
-        log_e = np.where(margin >= 0, result.log_evidence, result.log_evidence.T)
-        with np.errstate(divide="ignore"):
-            lacking = (float(numbers.level) - log_e) / growth
-        further = np.where(shared > 0, np.maximum(np.ceil(lacking / blocks.later), 1), 1)
-        wanted = blocks.first + (shared + further - 1) * blocks.later
-        wanted = np.where(wanted > int(numbers.max_rounds), np.inf, wanted)
-        wanted = np.where(doubtful | doubtful.T, wanted, 0).max(1)
-        return np.maximum(wanted - np.asarray(result.simulated), 0)
 
 
 class SharedReport(CertifiedReport):

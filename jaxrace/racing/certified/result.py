@@ -6,7 +6,6 @@ from typing import Any
 
 import jax
 import numpy as np
-from numpy.typing import NDArray
 
 from jaxrace.evidence.decision import CERTIFICATES
 from jaxrace.racing.result import FloatArray, RaceResult
@@ -38,7 +37,7 @@ class CertifiedResult(RaceResult):
         "dominance" (a): each of them is over (preferred to) each of the others. "counts" (b), by
         wins: certain wins and losses settle who beats how many, the Copeland scores. "running",
         "exhausted": they are not certified, and the race goes on, or has reached its last sample or
-        task. "given up": nor would they have been. "heuristic": one of the first two rules ended
+        task. "heuristic": one of the first two rules ended
         the race, and certifies nothing (see ``heuristic``). A string, or an array of them for a
         batch.
         """
@@ -61,74 +60,3 @@ class CertifiedResult(RaceResult):
         by it.
         """
         return np.exp(-np.maximum(self.log_highest, 0))
-
-
-@jax.tree_util.register_dataclass
-@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
-class DominanceResult(CertifiedResult):
-    """The result of a ``DominanceRace``."""
-
-    log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
-    highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
-    margin: jax.Array  # int32 [K, K], see ``DominanceState``
-    # bool [K, K], pairs that the race was drawing for; none where it is certified. Mostly (i, j)
-    # with i in the first kappa and j outside that nothing decides yet; where all of these are
-    # decided, and not all for i, pairs of which a certain win is likeliest
-    doubtful: jax.Array
-    asked: jax.Array  # bool [K], who would be drawn next
-    blocks: Any = dataclasses.field(metadata={"static": True})
-    capacity: int = dataclasses.field(metadata={"static": True})
-    names: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
-
-    @property
-    def best_names(self) -> list[str]:
-        """The names of the first kappa, best first; ValueError if the options have none."""
-        if self.names is None:
-            raise ValueError("names: expected a race that was judged by names, got numbers only")
-        return [self.names[option] for option in self.best]
-
-    @property
-    def log_highest(self) -> FloatArray:
-        return np.asarray(self.highest, np.float64)
-
-    @property
-    def log_evidence(self) -> FloatArray:
-        """ln E_ij after the blocks that i and j share, float64 [..., K, K]; 0 without any.
-
-        The process itself; its highest value decides the race. No e-value: the race may have
-        stopped because of samples of one option alone.
-        """
-        weighted = (
-            np.asarray(self.log_bets, np.float64)
-            + np.asarray(self.params.log_weights, np.float64)[..., None, None, :]
-        )
-        return np.logaddexp.reduce(weighted, axis=-1)
-
-    @property
-    def e_values(self) -> FloatArray:
-        """The same as e-values, which may be averaged or multiplied: float64 [..., K, K].
-
-        sqrt(max E_ij) / 2, the p-value p by the calibrator p^(-1/2) / 2 (Vovk and Wang 2021): its
-        expectation is at most 1 if i is not preferred to j, why ever the race stopped. That of E_ij
-        itself may be larger: blocks that are known from other pairs may tell the race to stop.
-        Multiply e-values of independent experiments, average dependent ones.
-        """
-        return 0.5 / np.sqrt(self.p_values)
-
-    @property
-    def further_samples(self) -> FloatArray:
-        """How many more samples each option may need, of one race: float64 [K]. A forecast.
-
-        Gaps are taken to be what they look like, and blocks to be filled. 0 where nothing is in
-        doubt; infinity where it takes more than n_max. Without a common block what fills one.
-        """
-        return self._report.further_samples()
-
-    @property
-    def oracle_calls(self) -> NDArray[np.int64]:
-        """Comparisons of two outcomes behind the e-values: within the blocks of every pair."""
-        blocks, samples = self.blocks, np.asarray(self.samples, np.int64)
-        shared = np.minimum(samples[..., :, None], samples[..., None, :])
-        later = np.maximum(shared - blocks.first, 0) // blocks.later
-        calls = np.where(shared < blocks.first, 0, blocks.first**2 + later * blocks.later**2)
-        return np.triu(calls, 1).sum((-2, -1))
