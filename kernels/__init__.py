@@ -34,9 +34,9 @@ from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk
 from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
 from jaxrace.kernels.random_walk import visits_key as visits_key
-from jaxrace.kernels.relations import lexicographic as lexicographic
+from jaxrace.kernels.criteria import lexicographic as lexicographic
 from jaxrace.kernels.relations import only_orders as only_orders
-from jaxrace.kernels.relations import pareto as pareto
+from jaxrace.kernels.criteria import pareto as pareto
 from jaxrace.kernels.relations import total_order as total_order
 from jaxrace.kernels.rules import RULES as RULES
 from jaxrace.kernels.rules import first_best as first_best

@@ -54,10 +54,7 @@ def jit(
     most: int = _MOST_PROGRAMS,
     donated: tuple[int, ...] = (),
 ) -> Callable[[Any], Any]:
-    """``jax.jit`` with compile options by the size of the job, that keeps few programs.
-
-    If plain Python calls, ``options_for`` chooses the options and ``place_of`` the device.
-    ``jax.jit`` keeps thousands of programs, one for each run of a notebook's cell.
+    """``jax.jit`` that keeps few programs, with options and a place by the size of the job.
 
     Args:
         num_static: How many arguments, the first ones by position, are static: hashable.
@@ -137,9 +134,8 @@ def _cost(jaxpr: Any) -> float:
 def options_for(work: float) -> dict[str, Any] | None:
     """Options for ``compile`` by the size of the job; None if the user has set them.
 
-    Small jobs have cheap options at level 0. Large ones have level 1 alone, which compiles in half
-    to three quarters of the time, and runs about as fast. On a GPU all processes have the same
-    kernels.
+    Small jobs have cheap options at level 0, large ones level 1, which compiles in three quarters
+    of the time.
     """
     is_on_cpu = platform() == "cpu"
     chosen = _LEVEL if is_on_cpu else next(iter(_UNTUNED))

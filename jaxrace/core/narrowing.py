@@ -35,8 +35,7 @@ def as_arrays(name: str, tree: Any) -> Any:
 def as_host_array(name: str, leaf: Any) -> Any:
     """An array of NumPy that JAX can take over; arrays of JAX stay.
 
-    Refused are texts, dates, rows of unequal lengths and masked arrays, whose masked numbers would
-    count.
+    Refused are texts, dates, rows of unequal lengths and masked arrays.
     """
     if isinstance(leaf, jax.Array | Tracer):
         return leaf
@@ -116,18 +115,18 @@ def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
     require_range(name, values, dtype)
     if jnp.issubdtype(dtype, jnp.integer) or len(values) < 2:
         return
-    ordered = np.sort(values.reshape(len(values), -1), axis=0)
-    kept = _rounded(ordered, dtype)
-    new, new_kept = (ordered[1:] != ordered[:-1], kept[1:] != kept[:-1])
-    tied = _equal_pairs(new_kept) - _equal_pairs(new)
-    different = len(ordered) * (len(ordered) - 1) / 2 - _equal_pairs(new)
-    if (tied > _MOST_TIED * different).any():
-        row, column = np.argwhere(new & ~new_kept)[0]
-        got = f"{ordered[row, column]} and {ordered[row + 1, column]}"
-        hint = (
-            "; subtract what they have in common, or hand over their ranks if only the order counts"
-        )
-        raise BadArgument(name, f"numbers that a {dtype} tells apart", got, hint)
+    for column in values.reshape(len(values), -1).T:
+        ordered = np.sort(column)
+        kept = _rounded(ordered, dtype)
+        equal = _equal_pairs(ordered)
+        different = len(column) * (len(column) - 1) / 2 - equal
+        if _equal_pairs(kept) - equal > _MOST_TIED * different:
+            row = np.flatnonzero((ordered[1:] != ordered[:-1]) & (kept[1:] == kept[:-1]))[0]
+            hint = (
+                "; subtract what they have in common, or hand over ranks if only the order counts"
+            )
+            got = f"{ordered[row]} and {ordered[row + 1]}"
+            raise BadArgument(name, f"numbers that a {dtype} tells apart", got, hint)
 
 
 def _rounded(values: np.ndarray, dtype: Any) -> np.ndarray:
@@ -138,13 +137,9 @@ def _rounded(values: np.ndarray, dtype: Any) -> np.ndarray:
     return kept
 
 
-def _equal_pairs(is_new: np.ndarray) -> np.ndarray:
-    """Equal pairs in each column of sorted numbers, given where new numbers begin: [d]."""
-    length, count = is_new.shape[0] + 1, is_new.shape[1]
-    starts = np.concatenate([np.ones((1, count), bool), is_new]).T.reshape(-1)
-    sizes = np.diff(np.append(np.flatnonzero(starts), starts.size))
-    columns = np.flatnonzero(starts) // length
-    return np.bincount(columns, sizes * (sizes - 1) / 2, count)
+def _equal_pairs(numbers: np.ndarray) -> float:
+    counts = np.unique(numbers, return_counts=True)[1]
+    return float((counts * (counts - 1) / 2).sum())
 
 
 def require_rows_apart(name: str, given: Any, kept: Any) -> None:

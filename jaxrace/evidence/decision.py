@@ -32,9 +32,8 @@ class Seen(NamedTuple):
 def seen_of(highest: Any, mean: Any, level: Any, strong_level: Any, null: Any = 0.0) -> Seen:
     """The verdicts that evidence [K, K] has reached, and that nothing contradicts.
 
-    Evidence is a running maximum. What it has reached early does not stand while the mean of all
-    differences is below the ``null``, or, without a tolerance, while the reverse has been reached
-    as well. A verdict that waits certifies nothing wrong, so that every theorem stays true.
+    What a running maximum has reached early does not stand while the mean of all differences is
+    below the ``null``, or, without a tolerance, while the reverse has been reached as well.
     """
     agrees = mean >= null
     over, strong = (_one_way(highest >= x, null) & agrees for x in (level, strong_level))
@@ -75,10 +74,8 @@ def in_doubt(
 ) -> Doubt:
     """Are the options T that lead, bool [K], certified, or which pairs are in doubt?
 
-    Those are the pairs across the boundary without a verdict, and where there is none of those,
-    pairs whose strong verdict is likeliest to settle the counts, if there is a certificate (b),
-    ``by_counts``. Within a tolerance (``is_tolerant``) each of two may be over the other: only the
-    first over the second settles a pair.
+    Those across the boundary without a verdict; else, ``by_counts``, pairs whose strong verdict is
+    likeliest to settle the counts. Within a tolerance only the first over the second settles a pair.
     """
     cross = leads[:, None] & ~leads[None, :]
     dominates = is_counted = ~(cross & ~seen.over).any()
@@ -135,9 +132,8 @@ def perhaps_best(beats: Any, top: int) -> tuple[Any, Any]:
     """Who may be among the best kappa, and who certainly is, by verdicts ``beats``: bool [K] each.
 
     An option is out if kappa others are over it, and in if it is over all but kappa - 1 of the
-    others. If too many are out or in, or one is both, no kappa options are over all others:
-    verdicts run in circles, and nobody is out or in. Every race says it by this rule; what it
-    proves by mean and by wins is theorem 4 in docs/tables.md.
+    others. If too many are out or in, or one is both, verdicts run in circles, and nobody is out or
+    in: theorem 4 in docs/tables.md.
 
     >>> beats = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool)
     >>> [x.tolist() for x in perhaps_best(beats, 1)]

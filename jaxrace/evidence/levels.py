@@ -5,9 +5,8 @@ reaches 1 / alpha with probability at most alpha. A verdict is E_ij >= exp(level
 delta among the statements that must not be wrong. The proofs are in docs/tables.md.
 
 A factor of E is 1 + lambda (d - mu), for a difference d in [-1, 1] whose mean under the null is mu,
-and a bet lambda in [0, 1). The dominance race writes 2 lambda, in (0, 2), for d / 2. Tables compute
-with NumPy, in float64, and compiled races with JAX, in float32: functions of arrays take the module
-``xp``. Axes: K options, L bets, P pairs, b runs of a block.
+and a bet lambda in [0, 1). The dominance race writes 2 lambda, in (0, 2), for d / 2. ``xp`` is
+NumPy or JAX's. Axes: K options, L bets, P pairs, b runs of a block.
 """
 
 import functools

@@ -89,10 +89,10 @@ class Race(abc.ABC):
     def tell(self, state: State, outcomes: Outcome, params: Params) -> State:
         """Count further samples, one per option and round: leaves [K, r, ...] with r >= 1.
 
-        Samples that were not asked for are ignored (but must be there), and so are rounds after the
-        end. ValueError if arguments are not of this race; and, outside of jit only, if a counted
-        outcome is NaN, infinite or out of range (``result.invalid``), the state's dtype does not
-        hold it or tell it apart from others, or ``compare`` is no antisymmetric sign.
+        Samples that were not asked for must be there, and are ignored, as are rounds after the end.
+        ValueError if arguments are not of this race; and, outside of jit, if a counted outcome is
+        NaN, infinite or out of range (``result.invalid``), the state's dtype does not hold it or
+        tell it from others, or ``compare`` is no antisymmetric sign.
         """
 
     @abc.abstractmethod
@@ -151,10 +151,7 @@ class Race(abc.ABC):
         self._check_found(state, self._first_outcomes(state))
 
     def _check_found(self, found: Any, first: Any, source: Hashable = None) -> None:
-        """Raise ValueError if a state or result shows outcomes that cannot be raced.
-
-        ``first`` are its ``_first_outcomes``, which are looked at once for the same ``source``.
-        """
+        """Raise ValueError if outcomes cannot be raced; the ``first`` ones once for a source."""
         del first, source
         scale = getattr(self, "low", None), getattr(self, "high", None)
         raise_if_invalid(found.invalid, "", *scale, self._where)
@@ -240,7 +237,7 @@ def raise_if_invalid(
 ) -> None:
     """Raise for the first counted outcome that is NaN, infinite or out of range; not under a trace.
 
-    ``invalid``, int32 [..., K], is its round, or 0; ``where`` ends the message.
+    ``invalid``, int32 [..., K], is its round, or 0.
     """
     if is_traced(invalid):
         return

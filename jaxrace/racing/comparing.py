@@ -1,8 +1,7 @@
 """Races that compare outcomes in pairs: the samples they keep, and what they need of outcomes.
 
-The form of a preference (one signed integer, in pure JAX) is checked whenever a program is traced;
-its values on a few outcomes, once for each preference and source of outcomes, and never under a
-trace. Axes: K options, n outcomes, r rounds.
+The form of a preference is checked whenever a program is traced; its values on a few outcomes, once
+for each preference and source of outcomes. Axes: K options, n outcomes, r rounds.
 """
 
 import dataclasses
@@ -125,11 +124,7 @@ class ComparingRace(base.Race):
 def check_compare(compare: Compare, outcomes: Any) -> None:
     """Raise unless ``compare(a, b)`` is an antisymmetric sign on some outcomes, leaves [n, ...].
 
-    Outcomes with NaN or infinity in them are left out.
-
-    Raises:
-        ValueError: ``compare`` is not pure JAX, returns anything but one signed integer -1, 0 or
-            +1, or ``compare(a, b)`` is not ``-compare(b, a)``.
+    It must be pure JAX and return one signed integer. Outcomes that are not finite are left out.
 
     >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1, 2]))
     Traceback (most recent call last):

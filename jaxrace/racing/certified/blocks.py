@@ -109,10 +109,7 @@ class DominanceResult(CertifiedResult):
     log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
     highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
     margin: jax.Array  # int32 [K, K], see ``DominanceState``
-    # bool [K, K], pairs that the race was drawing for; none where it is certified. Mostly (i, j)
-    # with i in the first kappa and j outside that nothing decides yet; where all of these are
-    # decided, and not all for i, pairs of which a certain win is likeliest
-    doubtful: jax.Array
+    doubtful: jax.Array  # bool [K, K], pairs that the race was drawing for; none if certified
     asked: jax.Array  # bool [K], who would be drawn next
     blocks: Any = dataclasses.field(metadata={"static": True})
     capacity: int = dataclasses.field(metadata={"static": True})
@@ -133,23 +130,17 @@ class DominanceResult(CertifiedResult):
     def log_evidence(self) -> FloatArray:
         """ln E_ij after the blocks that i and j share, float64 [..., K, K]; 0 without any.
 
-        The process itself; its highest value decides the race. No e-value: the race may have
-        stopped because of samples of one option alone.
+        No e-value: the race may have stopped because of samples of one option alone.
         """
-        weighted = (
-            np.asarray(self.log_bets, np.float64)
-            + np.asarray(self.params.log_weights, np.float64)[..., None, None, :]
-        )
-        return np.logaddexp.reduce(weighted, axis=-1)
+        log_weights = np.asarray(self.params.log_weights, np.float64)[..., None, None, :]
+        return np.logaddexp.reduce(np.asarray(self.log_bets, np.float64) + log_weights, axis=-1)
 
     @property
     def e_values(self) -> FloatArray:
-        """The same as e-values, which may be averaged or multiplied: float64 [..., K, K].
+        """E-values, which may be averaged, or multiplied if independent: float64 [..., K, K].
 
         sqrt(max E_ij) / 2, the p-value p by the calibrator p^(-1/2) / 2 (Vovk and Wang 2021): its
-        expectation is at most 1 if i is not preferred to j, why ever the race stopped. That of E_ij
-        itself may be larger: blocks that are known from other pairs may tell the race to stop.
-        Multiply e-values of independent experiments, average dependent ones.
+        expectation is at most 1 if i is not preferred to j, why ever the race stopped.
         """
         return 0.5 / np.sqrt(self.p_values)
 
@@ -179,7 +170,7 @@ def decide(
     blocks: Blocks,
     xp: Any = jnp,
 ) -> Verdict:
-    """Certify, ask for more, or end; ``complete`` are the whole blocks of each option, int32 [K]."""
+    """Certify, ask for more, or end; ``complete``, int32 [K], are whole blocks of the options."""
     seen = see(highest, margin, complete, params, blocks, xp)
     return certify(
         seen,

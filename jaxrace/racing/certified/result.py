@@ -32,14 +32,12 @@ class CertifiedResult(RaceResult):
 
     @property
     def certificate(self) -> Any:
-        """How the first kappa are certified, or that they are not.
+        """How the first kappa are certified, or that they are not; a batch has an array of strings.
 
         "dominance" (a): each of them is over (preferred to) each of the others. "counts" (b), by
-        wins: certain wins and losses settle who beats how many, the Copeland scores. "running",
-        "exhausted": they are not certified, and the race goes on, or has reached its last sample or
-        task. "heuristic": one of the first two rules ended
-        the race, and certifies nothing (see ``heuristic``). A string, or an array of them for a
-        batch.
+        wins: certain wins and losses settle the Copeland scores. "running", "exhausted": not
+        certified, and the race goes on, or has reached its last sample or task. "heuristic": one of
+        the first two rules ended the race, and certifies nothing (see ``heuristic``).
         """
         names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
         if self.heuristic:
@@ -53,10 +51,5 @@ class CertifiedResult(RaceResult):
 
     @property
     def p_values(self) -> FloatArray:
-        """Of "i is not over j", float64 [..., K, K], at any time.
-
-        1 / max E_ij, at most 1: by Ville's inequality, which speaks of the highest value. By wins
-        i is over j if it is preferred more often than not; within a tolerance, if j is not better
-        by it.
-        """
+        """Of "i is not over j", at any time: 1 / max E_ij, by Ville's inequality. [..., K, K]."""
         return np.exp(-np.maximum(self.log_highest, 0))
