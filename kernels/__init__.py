@@ -11,6 +11,8 @@ from jaxrace.kernels.bounds import bound_named as bound_named
 from jaxrace.kernels.bounds import levels as levels
 from jaxrace.kernels.bounds import threshold_table as threshold_table
 from jaxrace.kernels.bounds import thresholds as thresholds
+from jaxrace.kernels.criteria import lexicographic as lexicographic
+from jaxrace.kernels.criteria import pareto as pareto
 from jaxrace.kernels.devices import Sizes as Sizes
 from jaxrace.kernels.devices import sizes as sizes
 from jaxrace.kernels.draws import above_half as above_half
@@ -34,9 +36,7 @@ from jaxrace.kernels.random_walk import long_run as long_run
 from jaxrace.kernels.random_walk import settle_walk as settle_walk
 from jaxrace.kernels.random_walk import transition_matrix as transition_matrix
 from jaxrace.kernels.random_walk import visits_key as visits_key
-from jaxrace.kernels.criteria import lexicographic as lexicographic
 from jaxrace.kernels.relations import only_orders as only_orders
-from jaxrace.kernels.criteria import pareto as pareto
 from jaxrace.kernels.relations import total_order as total_order
 from jaxrace.kernels.rules import RULES as RULES
 from jaxrace.kernels.rules import first_best as first_best
