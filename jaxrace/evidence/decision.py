@@ -75,7 +75,7 @@ def in_doubt(
     """Are the options T that lead, bool [K], certified, or which pairs are in doubt?
 
     Those across the boundary without a verdict; else, ``by_counts``, pairs whose strong verdict is
-    likeliest to settle the counts. Within a tolerance only the first over the second settles a pair.
+    likeliest to settle the counts. Within a tolerance only "first over second" settles a pair.
     """
     cross = leads[:, None] & ~leads[None, :]
     dominates = is_counted = ~(cross & ~seen.over).any()
