@@ -3,9 +3,9 @@
 from jaxrace.kernels.bootstrap import neighbours as neighbours
 from jaxrace.kernels.bootstrap import resampled_sums as resampled_sums
 from jaxrace.kernels.bootstrap import resampling_counts as resampling_counts
-from jaxrace.kernels.bounds import BOUNDS as BOUNDS
 from jaxrace.kernels.bounds import MAX_TABLE_CAPACITY as MAX_TABLE_CAPACITY
 from jaxrace.kernels.bounds import NEVER as NEVER
+from jaxrace.kernels.bounds import RACE_BOUNDS as RACE_BOUNDS
 from jaxrace.kernels.bounds import bernoulli_divergence as bernoulli_divergence
 from jaxrace.kernels.bounds import bound_named as bound_named
 from jaxrace.kernels.bounds import levels as levels

@@ -48,7 +48,7 @@ class Bound:
     sides: Literal[1, 2] = 2
 
 
-BOUNDS: dict[str, Bound] = {
+RACE_BOUNDS: dict[str, Bound] = {
     "published": Bound("hoeffding", "published"),
     "tight": Bound("hoeffding", "rounds"),
     "verdict": Bound("hoeffding", "rounds", sides=1),
@@ -64,10 +64,10 @@ BOUNDS: dict[str, Bound] = {
 
 
 def bound_named(name: str) -> Bound:
-    """The bound of a name in ``BOUNDS``; ValueError for another."""
-    if not isinstance(name, str) or name not in BOUNDS:
-        raise ValueError(f"bound: expected one of {', '.join(BOUNDS)}, got {name!r}")
-    return BOUNDS[name]
+    """The bound of a name in ``RACE_BOUNDS``; ValueError for another."""
+    if not isinstance(name, str) or name not in RACE_BOUNDS:
+        raise ValueError(f"bound: expected one of {', '.join(RACE_BOUNDS)}, got {name!r}")
+    return RACE_BOUNDS[name]
 
 
 def levels(
@@ -79,7 +79,7 @@ def levels(
     probability ``delta`` of the whole race. The size is n, or the start of its epoch for stitched
     bounds; 0 before the first epoch, where nothing can be decided.
 
-    >>> level, size = levels(BOUNDS["stitched-kl"], num_options=10, max_rounds=300, delta=0.05)
+    >>> level, size = levels(RACE_BOUNDS["stitched-kl"], num_options=10, max_rounds=300, delta=0.05)
     >>> print(f"{level[0]:.2f}", size[14:18])
     10.86 [ 0. 16. 16. 18.]
     """
@@ -149,7 +149,7 @@ def thresholds(
     epsilon: thresholds may be negative, and where both options beat the other the sign of C_ij
     decides.
 
-    >>> table = thresholds(BOUNDS["kl"], num_options=3, max_rounds=20, delta=0.1)
+    >>> table = thresholds(RACE_BOUNDS["kl"], num_options=3, max_rounds=20, delta=0.1)
     >>> print(bool(table[0] == NEVER), table[-2:])  # of at most 361 and 400
     True [291 315]
     """
@@ -166,8 +166,8 @@ def threshold_table(
     Read-only int32 [capacity, capacity]: row n_max - 1 holds those of n_max rounds, and ``NEVER``
     beyond. ValueError if the capacity exceeds ``MAX_TABLE_CAPACITY``, 16 MB.
 
-    >>> table = threshold_table(BOUNDS["tight"], num_options=3, capacity=50, delta=0.1)
-    >>> bool((table[39, :40] == thresholds(BOUNDS["tight"], 3, 40, 0.1)).all())
+    >>> table = threshold_table(RACE_BOUNDS["tight"], num_options=3, capacity=50, delta=0.1)
+    >>> bool((table[39, :40] == thresholds(RACE_BOUNDS["tight"], 3, 40, 0.1)).all())
     True
     """
     if capacity > MAX_TABLE_CAPACITY:

@@ -26,8 +26,8 @@ def intervals(
     Of ``estimate`` S_ij in [0, 1], any shape, from ``rounds`` samples per option, the same shape; 0
     rounds give [0, 1]. One-sided bounds report the intervals of their two-sided versions.
 
-    >>> from jaxrace.kernels import BOUNDS
-    >>> low, high = intervals(BOUNDS["tight"], 2, 100, 0.1, np.array(0.75), np.array(100))
+    >>> from jaxrace.kernels import RACE_BOUNDS
+    >>> low, high = intervals(RACE_BOUNDS["tight"], 2, 100, 0.1, np.array(0.75), np.array(100))
     >>> print(f"[{low:.3f}, {high:.3f}]")
     [0.555, 0.945]
     """

@@ -16,7 +16,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).parents[2]))  # where papers lie
 
 from jaxrace import racing
-from jaxrace.kernels import BOUNDS, total_order
+from jaxrace.kernels import RACE_BOUNDS, total_order
 from papers.preference_racing import options
 
 OPTIONS, TOP, ROUNDS, DELTA, RACES = 10, 5, 300, 0.05, 2000
@@ -75,7 +75,7 @@ def main() -> None:
 
 def measure_bounds() -> list[dict]:
     """All bounds with the sharp rule, and the dynamic correction, at k = 10."""
-    choices = [{"bound": bound, "dynamic_delta": False} for bound in BOUNDS]
+    choices = [{"bound": bound, "dynamic_delta": False} for bound in RACE_BOUNDS]
     choices.append({"bound": "published", "dynamic_delta": True})
     rows = []
     for choice in choices:

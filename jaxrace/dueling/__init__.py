@@ -3,14 +3,14 @@
 from jaxrace.dueling.base import Algorithm as Algorithm
 from jaxrace.dueling.counted import DoubleThompson as DoubleThompson
 from jaxrace.dueling.counted import Rucb as Rucb
-from jaxrace.dueling.counted import Uniform as Uniform
+from jaxrace.dueling.counted import UniformDuels as UniformDuels
 from jaxrace.dueling.decisions import BordaWinner as BordaWinner
 from jaxrace.dueling.decisions import CondorcetWinner as CondorcetWinner
 from jaxrace.dueling.decisions import CopelandWinner as CopelandWinner
 from jaxrace.dueling.decisions import Decision as Decision
 from jaxrace.dueling.driver import DuelJob as DuelJob
+from jaxrace.dueling.driver import DuelRecord as DuelRecord
 from jaxrace.dueling.driver import DuelWork as DuelWork
-from jaxrace.dueling.driver import Record as Record
 from jaxrace.dueling.driver import note_without_winner as note_without_winner
 from jaxrace.dueling.driver import require_horizon as require_horizon
 from jaxrace.dueling.driver import run as run

@@ -54,7 +54,7 @@ class CountedDuels(Algorithm):
 
 
 @dataclasses.dataclass(frozen=True)
-class Uniform(CountedDuels):
+class UniformDuels(CountedDuels):
     """Two different arms at random."""
 
     def params(self) -> None:

@@ -30,7 +30,7 @@ _BLOCK = 64
 _ORDER_NUMBER = 2**32 - 1  # choices have keys of their own, from 0 on
 
 
-class Record(NamedTuple):
+class DuelRecord(NamedTuple):
     """What a number of choices has come to; a leading axis [R] for all records of a run."""
 
     time: jax.Array  # int32 [], choices so far
@@ -46,7 +46,7 @@ def run(
     horizon: int,
     params: Any,
     records: int = 100,
-) -> Record:
+) -> DuelRecord:
     """Run to the horizon, with the choices that the loop of ``ask`` and ``tell`` would make.
 
     Choice number t (from 0) has the keys ``step_keys(key, t)``, of ``ask`` and of the outcome, and
@@ -89,8 +89,8 @@ def _work(algorithm: Algorithm, records: int, interval: int, *_: Any) -> float:
 @jit(3, work=_work)
 def _run(
     algorithm: Algorithm, records: int, interval: int, key: jax.Array, problem: Problem, params: Any
-) -> Record:
-    def go_on(own: Any, _: None) -> tuple[Any, Record]:
+) -> DuelRecord:
+    def go_on(own: Any, _: None) -> tuple[Any, DuelRecord]:
         return advance(algorithm, interval, key, own, problem, params)
 
     return lax.scan(go_on, algorithm.init(algorithm.of_run(params, key)), None, records)[1]
@@ -98,7 +98,7 @@ def _run(
 
 def advance(
     algorithm: Algorithm, interval: int, key: jax.Array, own: Any, problem: Problem, params: Any
-) -> tuple[Any, Record]:
+) -> tuple[Any, DuelRecord]:
     """Make ``interval`` more choices: intervals of any lengths are one run."""
     params = algorithm.of_run(params, key)
     rest = interval, key, own, problem, params
@@ -107,7 +107,7 @@ def advance(
     else:
         own, regret = _run_one_by_one(algorithm, *rest)
     recommended = problem.named(algorithm.recommend(own, params))
-    return own, Record(own.time, regret, recommended, algorithm.settled_at(own, params))
+    return own, DuelRecord(own.time, regret, recommended, algorithm.settled_at(own, params))
 
 
 def _run_one_by_one(
@@ -207,7 +207,7 @@ class DuelJob:
 
 @pytree
 class DuelWork:
-    """What ``sweep.run`` does with a ``DuelJob``; a row of its log is a ``Record``.
+    """What ``sweep.run`` does with a ``DuelJob``; a row of its log is a ``DuelRecord``.
 
     Every run of duels has the arms in another random order. When the sweep begins, ValueError as
     of ``run``; only ``note_without_winner`` tells of a missing Condorcet winner.
@@ -237,7 +237,7 @@ class DuelWork:
         require_fit(self.algorithm, self._problem(job))
         return self.algorithm.init(self.algorithm.of_run(self.params, job.key)), job
 
-    def step(self, state: tuple[Any, DuelJob]) -> tuple[tuple[Any, DuelJob], Record]:
+    def step(self, state: tuple[Any, DuelJob]) -> tuple[tuple[Any, DuelJob], DuelRecord]:
         own, job = state
         problem = self._problem(job)
         if problem.has_costs:
@@ -252,7 +252,7 @@ class DuelWork:
             reached |= self.algorithm.settled_at(state[0], self.params) > 0
         return reached
 
-    def failed(self, row: Record) -> jax.Array:
+    def failed(self, row: DuelRecord) -> jax.Array:
         return jnp.zeros_like(row.time, bool)
 
     def _problem(self, job: DuelJob) -> Problem:

@@ -11,8 +11,8 @@ from jaxrace.selection.comparisons import recorded as recorded
 from jaxrace.selection.comparisons import recorded_score as recorded_score
 from jaxrace.selection.comparisons import thurstone as thurstone
 from jaxrace.selection.comparisons import win as win
-from jaxrace.selection.driver import Record as Record
 from jaxrace.selection.driver import SelectionJob as SelectionJob
+from jaxrace.selection.driver import SelectionRecord as SelectionRecord
 from jaxrace.selection.driver import SelectionWork as SelectionWork
 from jaxrace.selection.driver import choice_key as choice_key
 from jaxrace.selection.driver import pair_key as pair_key
@@ -27,8 +27,8 @@ from jaxrace.selection.pocbam import intransitivity_index as intransitivity_inde
 from jaxrace.selection.rounds import ActiveRanking as ActiveRanking
 from jaxrace.selection.rounds import PairwiseRace as PairwiseRace
 from jaxrace.selection.scores import Moments as Moments
-from jaxrace.selection.scores import Scores as Scores
 from jaxrace.selection.scores import ScoreSelector as ScoreSelector
+from jaxrace.selection.scores import ScoreSums as ScoreSums
 from jaxrace.selection.scores import Uniform as Uniform
 from jaxrace.selection.scores import observed_moments as observed_moments
 from jaxrace.selection.tournaments import Top as Top

@@ -26,7 +26,7 @@ _CHOICES = 2**32 - 1  # choices have keys of their own, beside those of the pair
 _INTERVAL = 10  # comparisons from one record to the next, about
 
 
-class Record(NamedTuple):
+class SelectionRecord(NamedTuple):
     """How things stand after some comparisons."""
 
     time: jax.Array  # int32 [], comparisons so far
@@ -57,7 +57,7 @@ class SelectionState:
 
 @pytree
 class SelectionWork:
-    """What ``sweep.run`` does with a ``SelectionJob``; a row of its log is a ``Record``.
+    """What ``sweep.run`` does with a ``SelectionJob``; a row of its log is a ``SelectionRecord``.
 
     Attributes as of ``run``; and ``shared``, what all problems have in common, a pytree: unless it
     is None, ``compare`` is given ``(shared, problem)``.
@@ -109,7 +109,7 @@ class SelectionWork:
         valid, counts = jnp.isfinite(scores.variances).all(), jnp.triu(scores.counts, 1)
         return dataclasses.replace(state, selector=own, counts=counts, valid=valid)
 
-    def step(self, state: SelectionState) -> tuple[SelectionState, Record]:
+    def step(self, state: SelectionState) -> tuple[SelectionState, SelectionRecord]:
         record = self.record(state)
         was_last = record.done | (record.time >= self.budget)
         return dataclasses.replace(self.advanced(state), was_done=was_last), record
@@ -117,15 +117,17 @@ class SelectionWork:
     def done(self, state: SelectionState) -> jax.Array:
         return state.was_done
 
-    def failed(self, row: Record) -> jax.Array:
+    def failed(self, row: SelectionRecord) -> jax.Array:
         return ~row.valid
 
-    def record(self, state: SelectionState) -> Record:
+    def record(self, state: SelectionState) -> SelectionRecord:
         """How a run stands."""
         standing = self.selector.standing(state.selector, self.params)
         selected = selected_from(standing.ranking, self.selector.top)
         done = self.selector.done(state.selector, self.params)
-        return Record(state.selector.time, selected, standing.confidence, done, state.valid)
+        return SelectionRecord(
+            state.selector.time, selected, standing.confidence, done, state.valid
+        )
 
     def advanced(self, state: SelectionState) -> SelectionState:
         """After the comparisons up to the next record, unless the selector needs no more."""
@@ -190,7 +192,7 @@ def run(
     params: Any,
     interval: int | None = None,
     batch: int = 1,
-) -> Record:
+) -> SelectionRecord:
     """Compare until the budget is used up or the selector has seen enough.
 
     Comparison number n of a pair (i < j) has the key of ``pair_key``: it comes out the same for
@@ -278,11 +280,11 @@ def _size(work: SelectionWork, key: jax.Array, problem: Any, *_: Any) -> float:
 
 
 @jit(1, work=_size)
-def _run(work: SelectionWork, key: jax.Array, problem: Any, params: Any) -> Record:
+def _run(work: SelectionWork, key: jax.Array, problem: Any, params: Any) -> SelectionRecord:
     """The records of a run; the ``work`` is static, and lacks the params."""
     work = dataclasses.replace(work, params=params)
 
-    def go_on(state: SelectionState, _: None) -> tuple[SelectionState, Record]:
+    def go_on(state: SelectionState, _: None) -> tuple[SelectionState, SelectionRecord]:
         state = work.advanced(state)
         return state, work.record(state)
 

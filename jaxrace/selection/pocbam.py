@@ -12,9 +12,9 @@ from jaxrace.core.validation import require_number
 from jaxrace.selection.scores import (
     Moments,
     ScoreParams,
-    Scores,
     ScoreSelector,
     ScoreState,
+    ScoreSums,
     likely_variances,
     observed_moments,
 )
@@ -64,7 +64,7 @@ class MlPocbam(Pocbam):
     def first_model(self) -> Any:
         return jnp.zeros(self.num_options, float)
 
-    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> Any:
+    def refit(self, model: Any, old: ScoreSums, new: ScoreSums, pairs: jax.Array) -> Any:
         variances = likely_variances(new, self.pooled_samples)
         return kernels.swept_qualities(new.counts, new.means, variances)
 
@@ -101,7 +101,7 @@ class HybridPocbam(MlPocbam):
         return jax.tree.map(lambda a, b: jnp.where(is_transitive, a, b), fitted, observed)
 
 
-def fitted_moments(scores: Scores, qualities: jax.Array, pooled_samples: float = 0.0) -> Moments:
+def fitted_moments(scores: ScoreSums, qualities: jax.Array, pooled_samples: float = 0.0) -> Moments:
     """What a model of ``qualities`` [K] says of the scores (eq. 9): sum_j (gamma_i - gamma_j).
 
     >>> from jaxrace.selection.scores import no_scores

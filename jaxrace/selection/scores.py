@@ -25,7 +25,7 @@ _ROUNDING = 4
 
 
 @pytree
-class Scores:
+class ScoreSums:
     """Sufficient statistics of all pairs; floats have 64 bits under ``jax.enable_x64``."""
 
     counts: jax.Array  # int32 [K, K], n_ij, symmetric
@@ -61,23 +61,23 @@ class Moments:
         return jnp.sqrt(jnp.where(itself, 1, self.reductions))
 
 
-def no_scores(num_options: int) -> Scores:
+def no_scores(num_options: int) -> ScoreSums:
     """Nothing yet."""
     zeros = jnp.zeros((num_options, num_options), float)
-    return Scores(zeros.astype(jnp.int32), zeros, zeros)
+    return ScoreSums(zeros.astype(jnp.int32), zeros, zeros)
 
 
-def counted(scores: Scores, pair: jax.Array, score: jax.Array) -> Scores:
+def counted(scores: ScoreSums, pair: jax.Array, score: jax.Array) -> ScoreSums:
     """With one more score of the first over the second (Welford 1962)."""
     first, second = pair[0], pair[1]
     row = scores.counts[first, second], scores.means[first, second]
     _, mean, variance = welford(*row, scores.variances[first, second], score)
     means = scores.means.at[first, second].set(mean).at[second, first].set(-mean)
     variances = scores.variances.at[first, second].set(variance).at[second, first].set(variance)
-    return Scores(_with_one_more(scores.counts, pair), means, variances)
+    return ScoreSums(_with_one_more(scores.counts, pair), means, variances)
 
 
-def all_told(scores: Scores, pairs: jax.Array, told: jax.Array) -> Scores:
+def all_told(scores: ScoreSums, pairs: jax.Array, told: jax.Array) -> ScoreSums:
     """With the scores [B] of pairs, int32 [B, 2], one after the other; a pair may come twice."""
     if pairs.shape[0] == 1:
         return counted(scores, pairs[0], told[0])
@@ -85,10 +85,10 @@ def all_told(scores: Scores, pairs: jax.Array, told: jax.Array) -> Scores:
     return lax.scan(lambda so_far, one: (counted(so_far, *one), None), scores, (pairs, told))[0]
 
 
-def all_counted(scores: Scores, told: jax.Array) -> Scores:
+def all_counted(scores: ScoreSums, told: jax.Array) -> ScoreSums:
     """With one more score of every pair, float [K, K], antisymmetric."""
     counts, means, variances = welford(scores.counts, scores.means, scores.variances, told)
-    return Scores(_apart(counts), means, variances)
+    return ScoreSums(_apart(counts), means, variances)
 
 
 def welford(
@@ -113,19 +113,19 @@ def or_square(variance: jax.Array, means: jax.Array) -> jax.Array:
     return jnp.where(variance > 0, variance, jnp.where(square > 0, square, 1))
 
 
-def observed_moments(scores: Scores, pooled_samples: float = 0.0) -> Moments:
+def observed_moments(scores: ScoreSums, pooled_samples: float = 0.0) -> Moments:
     """Each pair by itself: unbiased variances (Groves and Branke 2019)."""
     degrees = jnp.maximum(scores.counts - 1, 1)
     variances = _mixed_variances(scores, degrees, pooled_samples)
     return Moments(scores.means.sum(-1), variances, scores.counts)
 
 
-def likely_variances(scores: Scores, pooled_samples: float = 0.0) -> jax.Array:
+def likely_variances(scores: ScoreSums, pooled_samples: float = 0.0) -> jax.Array:
     """v_ij for a fit by maximum likelihood, which are biased: float [K, K]."""
     return _mixed_variances(scores, jnp.maximum(scores.counts, 1), pooled_samples)
 
 
-def _mixed_variances(scores: Scores, degrees: jax.Array, pooled_samples: float) -> jax.Array:
+def _mixed_variances(scores: ScoreSums, degrees: jax.Array, pooled_samples: float) -> jax.Array:
     """Squares of a pair and of all others, so many of these: float [K, K]."""
     all_squares = (scores.counts.astype(scores.variances.dtype) * scores.variances).sum()
     all_degrees = jnp.maximum(jnp.maximum(scores.counts - 1, 0).sum(), 1)
@@ -167,7 +167,7 @@ class ScoreState:
     """Such a selector between two comparisons."""
 
     time: jax.Array  # int32 [], comparisons told
-    scores: Scores
+    scores: ScoreSums
     model: Any  # what a selector fits; None of most
 
 
@@ -223,7 +223,7 @@ class ScoreSelector(Selector):
     def first_model(self) -> Any:
         """Before anything has been told."""
 
-    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> Any:
+    def refit(self, model: Any, old: ScoreSums, new: ScoreSums, pairs: jax.Array) -> Any:
         """The model of ``new`` scores; ``old``, perhaps of the warm-up, lack some of the pairs."""
         return model
 
@@ -264,7 +264,7 @@ class ScoreSelector(Selector):
     def tell(self, state: ScoreState, pair: Any, score: Any, params: ScoreParams) -> ScoreState:
         return self.tell_many(state, pair[None], score[None], params)
 
-    def with_scores(self, state: ScoreState, new: Scores, pairs: jax.Array) -> ScoreState:
+    def with_scores(self, state: ScoreState, new: ScoreSums, pairs: jax.Array) -> ScoreState:
         """With so many more scores, and the model that fits them."""
 
         def refit(model: Any) -> Any:

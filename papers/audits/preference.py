@@ -87,8 +87,8 @@ def audit(races: int = reckoning.FULL_SIZE) -> Iterator[reckoning.Finding]:
             return (result.beats & is_wrong).any()
 
         are_tied = task.win_probabilities[0][1] == 0.5
-        for name in (*kernels.BOUNDS, UNPROTECTED):
-            one_sided = name in kernels.BOUNDS and kernels.BOUNDS[name].sides == 1
+        for name in (*kernels.RACE_BOUNDS, UNPROTECTED):
+            one_sided = name in kernels.RACE_BOUNDS and kernels.RACE_BOUNDS[name].sides == 1
             params = [_params(race, name, delta) for delta in reckoning.DELTAS]
             wrong = wrong_races(race, task.sample, errs, batches, key, params)
             for delta, errors in zip(reckoning.DELTAS, wrong, strict=True):
@@ -100,7 +100,7 @@ def audit(races: int = reckoning.FULL_SIZE) -> Iterator[reckoning.Finding]:
 def unprotected_thresholds(num_options: int, max_rounds: int, delta: float) -> NDArray[np.int32]:
     """KL thresholds of any one round in all of them, int32 [max_rounds]."""
     # Round n of a race of n_max rounds at n_max delta has the level of a race of one round.
-    kl, rounds = kernels.BOUNDS["kl"], range(1, max_rounds + 1)
+    kl, rounds = kernels.RACE_BOUNDS["kl"], range(1, max_rounds + 1)
     found = [kernels.thresholds(kl, num_options, n, n * delta)[n - 1] for n in rounds]
     return np.array(found, np.int32)
 
@@ -109,7 +109,7 @@ def _params(race: racing.PreferenceRace, bound: str, delta: float) -> racing.Pre
     """Of a race by any bound: a bound is its thresholds, and one compiled program serves all."""
     make = unprotected_thresholds
     if bound != UNPROTECTED:
-        make = functools.partial(kernels.thresholds, kernels.BOUNDS[bound])
+        make = functools.partial(kernels.thresholds, kernels.RACE_BOUNDS[bound])
     thresholds = make(race.num_options, race.capacity, delta)
     return dataclasses.replace(race.params(delta), thresholds=jnp.asarray(thresholds))
 

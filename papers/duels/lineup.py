@@ -39,7 +39,7 @@ MAKERS: dict[str, Callable[[int], Any]] = {
     ),
     "interleaved-filter": dueling.InterleavedFilter,
     "beat-the-mean": dueling.BeatTheMean,
-    "uniform": dueling.Uniform,
+    "uniform": dueling.UniformDuels,
 }
 assert MAKERS.keys() == ALGORITHMS.keys()
 

@@ -17,7 +17,7 @@ from jax import lax
 
 from jaxrace.kernels.thurstone import centered_step, definite_inverse, laplacian, residuals
 from jaxrace.selection import MlPocbam
-from jaxrace.selection.scores import Scores, ScoreState, likely_variances
+from jaxrace.selection.scores import ScoreState, ScoreSums, likely_variances
 from papers.lanes import one_lane
 
 # A fit converges to a gradient below the first times the number of samples, in units of the scores'
@@ -203,7 +203,7 @@ class StationaryMlPocbam(MlPocbam):
     def first_model(self) -> ThurstoneFit:
         return thurstone_start(jnp.zeros((self.num_options,) * 2, float))
 
-    def refit(self, model: Any, old: Scores, new: Scores, pairs: jax.Array) -> ThurstoneFit:
+    def refit(self, model: Any, old: ScoreSums, new: ScoreSums, pairs: jax.Array) -> ThurstoneFit:
         variances = likely_variances(new, self.pooled_samples)
         start = thurstone_start(new.means)
         qualities = start.qualities
@@ -218,18 +218,18 @@ class StationaryMlPocbam(MlPocbam):
 
 
 def followed_inverse(
-    model: ThurstoneFit, old: Scores, new: Scores, pairs: jax.Array, pooled_samples: float
+    model: ThurstoneFit, old: ScoreSums, new: ScoreSums, pairs: jax.Array, pooled_samples: float
 ) -> ThurstoneFit:
     """The model with an inverse for the pairs that have more samples now."""
 
-    def curvature(scores: Scores, pair: jax.Array) -> jax.Array:
+    def curvature(scores: ScoreSums, pair: jax.Array) -> jax.Array:
         first, second = pair[0], pair[1]
         variance = likely_variances(scores, pooled_samples)[first, second]
         difference = model.qualities[first] - model.qualities[second]
         count = scores.counts[first, second].astype(variance.dtype)
         return pair_curvature(count, scores.means[first, second], variance, difference)
 
-    def follow(so_far: tuple[ThurstoneFit, Scores], pair: jax.Array) -> tuple[Any, None]:
+    def follow(so_far: tuple[ThurstoneFit, ScoreSums], pair: jax.Array) -> tuple[Any, None]:
         fit, before = so_far
         first, second = pair[0], pair[1]
 

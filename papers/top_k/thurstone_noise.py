@@ -39,7 +39,7 @@ class IndexRow(NamedTuple):
     time: jax.Array  # int32 []
     selected: jax.Array  # bool [K]
     intransitivity: jax.Array  # float [], II
-    valid: jax.Array  # bool [], see ``selection.Record``
+    valid: jax.Array  # bool [], see ``selection.SelectionRecord``
 
 
 @jax.tree_util.register_dataclass

@@ -223,7 +223,7 @@ def test_help_has_an_example(verb, capsys):
 def test_list(capsys):
     assert main(["list"]) == 0
     output = capsys.readouterr().out
-    assert all(f"\n  {name} " in output for name in ("medical", "pb-edps", *kernels.BOUNDS))
+    assert all(f"\n  {name} " in output for name in ("medical", "pb-edps", *kernels.RACE_BOUNDS))
     assert max(map(len, output.splitlines())) <= 80
 
 

@@ -106,7 +106,7 @@ def test_every_driver_has_cheap_options_for_a_small_job(monkeypatch):
     selector = selection.Uniform(5, 2)
     problem = selection.thurstone(key, 5)
     selection.run(selector, key, compare, problem, 40, selector.params(), interval=5)
-    algorithm, duels = dueling.Uniform(5), dueling.duels(matrices.flat(5, 0.9))
+    algorithm, duels = dueling.UniformDuels(5), dueling.duels(matrices.flat(5, 0.9))
     dueling.run(algorithm, key, duels, 40, algorithm.params(), records=4)
     assert set(sizes) == {compilation.SMALL}
     assert len(sizes) >= 4

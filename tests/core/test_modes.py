@@ -254,6 +254,6 @@ def test_no_nan_is_computed_where_nothing_is_wrong():
         state = selector.init(selector.params())  # of which nothing is known yet
         found = selector.result(state, selector.params())
         assert not selector.done(state, selector.params())
-        duelled = dueling.run(dueling.Uniform(3), jax.random.key(3), duels, 9, None, records=3)
+        duelled = dueling.run(dueling.UniformDuels(3), jax.random.key(3), duels, 9, None, records=3)
     assert found.confidence == 0
     assert np.isinf(duelled.regret[:, dueling.MEASURES.index("strong")]).all()

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace.dueling import Record, draw_outcome, duels, run, shuffled, step_keys
+from jaxrace.dueling import DuelRecord, draw_outcome, duels, run, shuffled, step_keys
 from jaxrace.dueling.counted import CountedState
 from jaxrace.dueling.matrices import hard_condorcet
 
@@ -124,7 +124,7 @@ def loop(algorithm, key, problem, params):
             regret += costs[:, pair[0], pair[1]]
         settled_at = algorithm.settled_at(state, params)
         recommended = algorithm.recommend(state, params)
-        rows.append(Record(state.time, regret, recommended, settled_at))  # pyright: ignore
+        rows.append(DuelRecord(state.time, regret, recommended, settled_at))  # pyright: ignore
     return jax.tree.map(lambda *leaves: np.array(leaves), *rows)
 
 

@@ -9,7 +9,7 @@ from jaxrace.dueling import (
     CopelandWinner,
     Rucb,
     Savage,
-    Uniform,
+    UniformDuels,
     draw_outcome,
     driver,
     duels,
@@ -26,7 +26,7 @@ ROUNDING = 64 * 2.0**-24
 @pytest.mark.slow
 def test_the_regret_of_a_long_record_does_not_drift():
     """Uniform duels of 100 arms cost .099 each; summed up here from the same choices."""
-    horizon, algorithm, key = 100_000, Uniform(100), jax.random.key(0)
+    horizon, algorithm, key = 100_000, UniformDuels(100), jax.random.key(0)
     problem, params = duels(flat(100)), algorithm.params()
     found = run(algorithm, key, problem, horizon, params, 1).regret[0]
 

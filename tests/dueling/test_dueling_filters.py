@@ -4,12 +4,12 @@ import duel_traces
 import pytest
 from reference import duel_filters, duels
 
-from jaxrace.dueling import BeatTheMean, InterleavedFilter, Uniform
+from jaxrace.dueling import BeatTheMean, InterleavedFilter, UniformDuels
 
 
 @pytest.mark.parametrize("num_arms", [3])
 def test_uniform_against_the_reference(num_arms):
-    algorithm = Uniform(num_arms)
+    algorithm = UniformDuels(num_arms)
     trace = duel_traces.trace(algorithm, duel_traces.matrices_of(num_arms, 5), None, 400)
     duel_traces.assert_same_duels(
         trace,

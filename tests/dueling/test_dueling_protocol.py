@@ -23,7 +23,7 @@ KEY = jax.random.key(8)
 
 # With two sets of numbers.
 ALGORITHMS = {
-    "uniform": (dueling.Uniform(4), None, None),
+    "uniform": (dueling.UniformDuels(4), None, None),
     "filter": (FILTER, FILTER.params(2), FILTER.params(9)),
     "mean": (MEAN, MEAN.params(2), MEAN.params(9, gamma=1.3)),
     "rucb": (RUCB, RUCB.params(), RUCB.params(alpha=2)),

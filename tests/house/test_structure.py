@@ -222,3 +222,34 @@ def test_imports_are_quiet(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+# What everything that can be run to its end calls that.
+VERBS = {"run"}
+
+
+def public_names() -> dict[str, set[str]]:
+    """Where each name that a package passes on was defined."""
+    homes = {
+        (module, alias.name): node.module
+        for module, path in TREE.items()
+        if path.name == "__init__.py"
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module != module
+        for alias in node.names
+        if alias.asname == alias.name
+    }
+    found: dict[str, set[str]] = {}
+    for module, name in homes:
+        at = module
+        while (at, name) in homes:
+            at = homes[at, name]
+        found.setdefault(name, set()).add(at)
+    return found
+
+
+def test_a_public_name_means_one_thing():
+    names = public_names()
+    assert len(names) > 200
+    assert names["run"] > {"jaxrace.racing.driver", "jaxrace.dueling.driver"}
+    assert {name: at for name, at in names.items() if len(at) > 1 and name not in VERBS} == {}

@@ -7,10 +7,10 @@ import pytest
 from reference import reference_bounds
 
 from jaxrace import kernels
-from jaxrace.kernels import BOUNDS, NEVER, bernoulli_divergence, bound_named, intervals, levels
+from jaxrace.kernels import NEVER, RACE_BOUNDS, bernoulli_divergence, bound_named, intervals, levels
 
 SETTINGS = [(2, 1, 0.1), (2, 60, 0.2), (3, 25, 0.05), (10, 90, 0.05), (40, 110, 0.3)]
-NAMES = sorted(BOUNDS)
+NAMES = sorted(RACE_BOUNDS)
 
 
 def reference_thresholds(*arguments):
@@ -18,7 +18,7 @@ def reference_thresholds(*arguments):
 
 
 def test_the_reference_knows_every_bound():
-    assert set(BOUNDS) == set(reference_bounds.KINDS)
+    assert set(RACE_BOUNDS) == set(reference_bounds.KINDS)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_the_reference_knows_every_bound():
     ],
 )
 def test_levels_as_computed_by_hand(name, num_options, max_rounds, delta, expected):
-    level, _ = levels(BOUNDS[name], num_options, max_rounds, delta)
+    level, _ = levels(RACE_BOUNDS[name], num_options, max_rounds, delta)
     digits = len(str(expected).split(".")[1])
     np.testing.assert_array_equal(np.round(level, digits), expected)
 
@@ -43,7 +43,7 @@ def test_levels_as_computed_by_hand(name, num_options, max_rounds, delta, expect
     ("name", "first", "epochs"), [("stitched", 22, 26), ("stitched-kl", 16, 29)]
 )
 def test_epochs_as_computed_by_hand(name, first, epochs):
-    _, size = levels(BOUNDS[name], 10, 300, 0.05)
+    _, size = levels(RACE_BOUNDS[name], 10, 300, 0.05)
     starts = np.unique(size[size > 0])
     assert starts[0] == first
     assert len(starts) == epochs
@@ -55,7 +55,7 @@ def test_levels_against_the_reference(name):
         for max_rounds in (1, 3, 19, 100, 300):
             for delta in (0.001, 0.05, 0.2, 0.5, 0.9):
                 setting = (num_options, max_rounds, delta)
-                level, size = levels(BOUNDS[name], *setting)
+                level, size = levels(RACE_BOUNDS[name], *setting)
                 expected = reference_bounds.levels(name, *setting)
                 assert size.tolist() == [s for _, s in expected]
                 for got, (want, reached) in zip(level, expected, strict=True):
@@ -66,7 +66,7 @@ def test_levels_against_the_reference(name):
 def test_the_error_is_shared_out_and_no_more(name):
     """The statements of all pairs and rounds (or epochs) fail with probability <= delta."""
     num_options, max_rounds, delta = 6, 80, 0.1
-    bound = BOUNDS[name]
+    bound = RACE_BOUNDS[name]
     level, size = levels(bound, num_options, max_rounds, delta)
     _, first = np.unique(size[size > 0], return_index=True)
     per_statement = np.exp(-level[size > 0][first])  # one side, one pair
@@ -81,7 +81,7 @@ def test_the_error_is_shared_out_and_no_more(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_thresholds_against_trying_every_count(name, epsilon):
     for num_options, max_rounds, delta in SETTINGS:
-        got = kernels.thresholds(BOUNDS[name], num_options, max_rounds, delta, epsilon)
+        got = kernels.thresholds(RACE_BOUNDS[name], num_options, max_rounds, delta, epsilon)
         assert got.dtype == np.int32
         expected = reference_thresholds(name, num_options, max_rounds, delta, epsilon)
         assert got.tolist() == expected
@@ -90,11 +90,11 @@ def test_thresholds_against_trying_every_count(name, epsilon):
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
 @pytest.mark.parametrize("name", ["published", "kl-verdict", "stitched-kl", "open-stitched"])
 def test_rows_of_the_table_are_the_thresholds(name, epsilon):
-    table = kernels.threshold_table(BOUNDS[name], 3, 40, 0.1, epsilon)
+    table = kernels.threshold_table(RACE_BOUNDS[name], 3, 40, 0.1, epsilon)
     assert table.dtype == np.int32
     assert not table.flags.writeable
     for max_rounds in range(1, 41):
-        row = kernels.thresholds(BOUNDS[name], 3, max_rounds, 0.1, epsilon)
+        row = kernels.thresholds(RACE_BOUNDS[name], 3, max_rounds, 0.1, epsilon)
         np.testing.assert_array_equal(table[max_rounds - 1, :max_rounds], row)
         np.testing.assert_array_equal(table[max_rounds - 1, max_rounds:], NEVER)
 
@@ -110,7 +110,9 @@ def test_intervals_against_root_finding(name):
     for num_options, max_rounds, delta in SETTINGS:
         estimate, rounds = estimates_and_rounds(max_rounds)
         rounds = np.minimum(rounds, max_rounds)
-        lower, upper = intervals(BOUNDS[name], num_options, max_rounds, delta, estimate, rounds)
+        lower, upper = intervals(
+            RACE_BOUNDS[name], num_options, max_rounds, delta, estimate, rounds
+        )
         expected = [
             reference_bounds.interval(name, num_options, max_rounds, delta, s, int(n))
             for s, n in zip(estimate, rounds, strict=True)

@@ -33,7 +33,7 @@ def check(findings):
 def test_a_broken_race_is_caught_and_a_sound_one_is_not(monkeypatch):
     monkeypatch.setattr(audit, "TASKS", audit.TASKS[-1:])
     monkeypatch.setattr(reckoning, "DELTAS", (0.2,))
-    monkeypatch.setattr(kernels, "BOUNDS", {"kl": kernels.BOUNDS["kl"]})
+    monkeypatch.setattr(kernels, "RACE_BOUNDS", {"kl": kernels.RACE_BOUNDS["kl"]})
     sound, broken = audit.audit(FEW)
     assert (sound.claim, sound.delta, sound.allowed, sound.races) == ("kl", 0.2, 0.2, FEW)
     assert sound.upheld

@@ -9,7 +9,7 @@ import pytest
 
 from jaxrace import dueling, runs, sweep
 from jaxrace.dueling import DuelJob, DuelWork, Rucb, SupKlucb, matrices
-from jaxrace.dueling.driver import Record
+from jaxrace.dueling.driver import DuelRecord
 from papers.duels import runs as duel_runs
 from papers.duels.__main__ import main
 from papers.duels.config import ALGORITHMS
@@ -177,7 +177,7 @@ def test_records_after_the_last_row_of_a_run():
         "recommended": np.array([1, 2, 0, 0, 1, 1]),
         "settled_at": np.array([0, 20, 0, 0, 0, 0]),
     }
-    row = Record(**columns)
+    row = DuelRecord(**columns)
     log: Any = types.SimpleNamespace(
         rows=types.SimpleNamespace(row=row, job=np.array([0, 0, 1, 1, 1, 1]))
     )

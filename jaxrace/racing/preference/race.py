@@ -56,7 +56,7 @@ class PreferenceRace(ComparingRace):
     are decided; by the random walk none until it stops.
 
     Attributes:
-        bound: A key of ``kernels.BOUNDS``. To reproduce a paper name "published".
+        bound: A key of ``kernels.RACE_BOUNDS``. To reproduce a paper name "published".
         rule: "sharp", or "printed" as in the paper (``kernels.select_and_discard``).
         intersect: Report the intersection of each pair's intervals over all rounds. It
             changes no verdict: a Copeland race drops a pair once 1/2 is excluded.
