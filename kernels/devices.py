@@ -1,7 +1,6 @@
 """How much work a device takes at once: the only place where sizes depend on the device.
 
-A CPU is fastest while its work stays in its caches. A GPU waits microseconds for every launch, and
-for its host at every loop of unknown length: it takes as much at once as there is.
+A CPU is fastest while its work stays in its caches, a GPU with as much at once as there is.
 """
 
 import contextlib
@@ -75,9 +74,7 @@ def platform() -> str:
 
 @contextlib.contextmanager
 def made_with(chosen: Sizes) -> Iterator[None]:
-    """Trace programs with these sizes.
-
-    They must not call functions that are jitted on their own, which are traced once, anywhere.
+    """Trace programs with these sizes, and no functions in them that are jitted on their own.
 
     >>> with made_with(GPU):
     ...     sizes().races

@@ -12,8 +12,6 @@ from jax.custom_batching import custom_vmap
 def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
     """Let every vmap add to the lane axis of a function of leaves [lanes, ...].
 
-    A plain vmap of a while loop copies the whole carry in every pass, and counts per lane.
-
     >>> shapes = []
     >>> double = merge_vmaps(lambda x: shapes.append(x.shape) or 2 * x)
     >>> jax.vmap(double)(jnp.ones((3, 4))).shape, shapes[-1]
@@ -36,9 +34,7 @@ def merge_vmaps(of_lanes: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def map_blocks(of_lanes: Callable[..., Any], width: int) -> Callable[..., Any]:
-    """A function of leaves [lanes, ...], ``width`` at a time, so that a block fits into a cache.
-
-    The last lane fills up the last block.
+    """A function of leaves [lanes, ...], ``width`` at a time; the last lane fills the last block.
 
     >>> map_blocks(lambda x: x - x[0], 4)(jnp.arange(6)).tolist()
     [0, 1, 2, 3, 0, 1]

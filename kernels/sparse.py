@@ -43,8 +43,7 @@ def for_listed(
     """Call ``body(places, carry) -> carry`` on the marked places, ``block`` at a time.
 
     Places are int32 [block], indices into ``wanted.reshape(-1)``. Unmarked ones in a block are
-    ``wanted.size``, which is nowhere: a gather clamps it, and ``at[...].set(..., mode="drop")``
-    passes it over.
+    ``wanted.size``: a gather clamps it, and ``at[...].set(..., mode="drop")`` passes it over.
 
     >>> marked = jnp.array([True, False, True, True])
     >>> def add(places, total): return total + places.sum(dtype=jnp.int32)
@@ -69,9 +68,8 @@ def with_operands_kept(
 ) -> Result:
     """``function(*operands)`` with the operands kept in memory; anything unless ``wanted``.
 
-    XLA merges a gather or a transposition into all loops that read it, each of which makes it anew,
-    but does not look into a conditional: ``wanted`` must be unknown at compile time. Under vmap a
-    conditional is a selection, and nothing is gained; nor on some devices (``Sizes``).
+    XLA makes a gather anew in each loop that reads it, but does not look into a conditional:
+    ``wanted`` must be unknown at compile time. Some devices gain nothing by it (``Sizes``).
 
     >>> square = jnp.arange(4).reshape(2, 2)
     >>> with_operands_kept(lambda x: x.sum(0), square.any(), square.T).tolist()

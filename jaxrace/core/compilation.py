@@ -1,7 +1,6 @@
-"""How programs are compiled and kept: by the size of the job, and on disk if asked to.
+"""How programs are compiled and kept, by the size of the job.
 
-Small jobs that plain Python calls are compiled with cheap options, in a quarter of the time, to a
-program that runs five to fifteen times as long. Under a user's `jit` or `vmap` nothing is chosen.
+Cheap options take a quarter of the time to compile, and the program five to fifteen times as long.
 """
 
 import contextlib

@@ -73,10 +73,7 @@ def are_kept(values: np.ndarray, dtype: Any) -> bool:
 
 
 def require_range(name: str, values: np.ndarray, dtype: DTypeLike) -> None:
-    """Raise unless a dtype holds all numbers but for the last digits of floats.
-
-    Infinities and NaN pass where a dtype has them.
-    """
+    """Raise unless a dtype holds all numbers but for the last digits of floats."""
     dtype = jnp.dtype(dtype)
     if np.can_cast(values.dtype, dtype, "safe"):
         return
@@ -100,10 +97,9 @@ def require_range(name: str, values: np.ndarray, dtype: DTypeLike) -> None:
 
 
 def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
-    """Raise unless a dtype keeps different numbers different.
+    """Raise unless a dtype keeps different numbers different, but for a thousandth of pairs.
 
-    Compared are the n numbers of ``values`` [n, ...] at each index of the other axes. One of a
-    thousand pairs of different ones may tie.
+    Compared are the n numbers of ``values`` [n, ...] at each index of the other axes.
     """
     dtype = jnp.dtype(dtype)
     if are_kept(values, dtype):

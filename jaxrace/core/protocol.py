@@ -6,10 +6,9 @@
     state = race.tell(state, outcomes, params)   # count what came out
     result = race.result(state, params)          # what is known so far
 
-The object itself is static: a frozen, hashable dataclass. Its verbs are pure functions of arrays,
-written for one race, one selection or one run; `jax.vmap` makes batches. Inside of `jit` and `vmap`
-they are what they are written as; called from plain Python, they are compiled first, once for all
-equal objects.
+The object is static: a frozen, hashable dataclass. Its verbs are pure functions of arrays, written
+for one race, selection or run; `jax.vmap` makes batches. Called from plain Python they are compiled
+first, once for all equal objects.
 """
 
 import dataclasses
@@ -70,9 +69,8 @@ def make_params(kind: type[Params], **values: Any) -> Params:
 def verb(method: Method) -> Method:
     """A method of a static object, compiled when plain Python calls it.
 
-    If the object has a method ``_checked_NAME`` or ``checked_NAME``, it checks and converts the
-    arguments; under a trace it sees shapes only. ``_after_NAME``, if there is one, is given what
-    the compiled method returned.
+    A method ``_checked_NAME`` or ``checked_NAME`` checks and converts the arguments, under a trace
+    of shapes only; ``_after_NAME`` is given what the compiled method returned.
 
     >>> class Doubling:
     ...     @verb

@@ -17,13 +17,13 @@ from jaxrace.evidence.levels import (
     Bets,
     FloatArray,
     IntArray,
-    cut_bets,
     dominance_bets,
     dominance_weights,
     log_factors,
     log_sum,
 )
 from jaxrace.evidence.process import MOST_NUMBERS, Process, in_chunks, least_wins
+from jaxrace.evidence.task_bets import cut_bets
 
 # Differences [b, b, P] of the runs start .. start + b of the options in two lists, all three [P].
 Differences = Callable[[IntArray, IntArray, IntArray, int], np.ndarray]

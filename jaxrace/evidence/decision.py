@@ -12,12 +12,9 @@ import numpy as np
 RUNNING, DOMINANCE, COUNTS, EXHAUSTED = range(4)
 CERTIFICATES = ("running", "dominance", "counts", "exhausted")
 
-# How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for. With 5
-# guesses from independent runs are as good as those of a race that runs all undecided options; on
-# shared tasks more than 1 costs more than it brings.
+# How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for: with 5
+# guesses are as good as those of a race that runs all undecided options.
 SLACK, SHARED_SLACK = 5.0, 1.0
-
-_MOST_LISTED = 8  # names in a line
 
 
 class Seen(NamedTuple):

@@ -37,7 +37,7 @@ class DependentRunsWarning(UserWarning):
 
 
 class Runs(NamedTuple):
-    """The runs of one option, for ``require_independent``."""
+    """The runs of one option, of outcomes of any kind."""
 
     name: str
     order: np.ndarray  # int [n], larger where the outcome is better; equal ones tie
@@ -53,11 +53,10 @@ class _Finding(NamedTuple):
 def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     """Warn if runs hardly are independent, and refuse them if they certainly are not.
 
-    Looked at is whether the runs of an option are sorted; whether they resemble the ones before
-    them, or rise or fall in time, in each option and in all together; whether options go together
-    row by row; whether all runs of an option, or all rows, occur several times; whether rows repeat
-    more often than in options that are independent. Independent runs are refused with a probability
-    of at most 1e-6, and warned of with one of at most .01, at each call.
+    Are the runs of an option sorted? Do they resemble the ones before them, or rise or fall in
+    time? Do options go together row by row? Do all runs of an option, or all rows, occur several
+    times, or rows more often than in independent options? Independent runs are refused with a
+    probability of at most 1e-6, and warned of with one of at most .01, at each call.
 
     Args:
         runs: Of each option its scores [n_i], in the order in which they were made, by name or by
@@ -82,15 +81,7 @@ def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
 
 def doubt_about(runs: Mapping[str, ArrayLike]) -> str | None:
     """What ``check_runs`` warns of, if anything; ValueError as there."""
-    return _doubt([_coded(name, of_one) for name, of_one in runs.items()])
-
-
-def require_independent(options: Sequence[Runs]) -> bool:
-    """``check_runs`` of outcomes of any kind, for a function that a user has called; in doubt?"""
-    doubt = _doubt(options)
-    if doubt is not None:
-        warnings.warn(doubt, DependentRunsWarning, stacklevel=3)
-    return doubt is not None
+    return doubt_of([_coded(name, of_one) for name, of_one in runs.items()])
 
 
 def rises(values: np.ndarray) -> bool:
@@ -106,7 +97,8 @@ def is_too_few(counts: ArrayLike) -> bool:
     return int(np.maximum(np.asarray(counts) - 4, 0).sum()) < _LEAST_CHECKED
 
 
-def _doubt(options: Sequence[Runs]) -> str | None:
+def doubt_of(options: Sequence[Runs]) -> str | None:
+    """The same of outcomes of any kind."""
     kinds = [_sorted(options), _all_repeated(options), _serial(options)]
     rows = _rows(options)
     if rows is not None:

@@ -2,11 +2,9 @@
 
 The evidence of "i over j" is an e-process E_ij: it starts at 1, and if i is not over j it ever
 reaches 1 / alpha with probability at most alpha. A verdict is E_ij >= exp(level): the level shares
-delta among the statements that must not be wrong. The proofs are in docs/tables.md.
-
-A factor of E is 1 + lambda (d - mu), for a difference d in [-1, 1] whose mean under the null is mu,
-and a bet lambda in [0, 1). The dominance race writes 2 lambda, in (0, 2), for d / 2. ``xp`` is
-NumPy or JAX's. Axes: K options, L bets, P pairs, b runs of a block.
+delta among the statements that must not be wrong (proofs: docs/tables.md). A factor of E is
+1 + lambda (d - mu), for a difference d in [-1, 1] of mean mu under the null and a bet lambda in
+[0, 1); the dominance race writes 2 lambda, for d / 2. Axes: K options, L bets, P pairs, b runs.
 """
 
 import functools
@@ -33,16 +31,10 @@ _LARGEST_SCORE = 1e300  # sums of many are numbers
 
 # The largest bet: with 1 a lost bet would lose all.
 LARGEST_BET = 0.95
-_BET_RATIO = 2.2
-
-# No factor is below this, so that no single run loses all.
-LEAST_FACTOR = 0.01
+BET_RATIO = 2.2
 
 # From so many on it pays to compile more for ``log_factors``.
 _MANY_PAIRS = 256
-
-# Bets for shared tasks of unknown number: tuned to 30, 130, 650, 3,000, 15,000 and 75,000 of them.
-_NUM_BETS = 6
 
 
 def require_scale(by: By, low: float | None, high: float | None) -> None:
@@ -73,9 +65,8 @@ def levels(
     """The levels for K options of which kappa are wanted.
 
     wins: verdict ln(K / ((1 - eps) delta)), strong ln(K (K - 1) / (eps delta)), eps = 0.05.
-    mean: verdict ln((K - 1) / delta).
+    mean: verdict ln((K - 1) / delta). Who may be among the best: ln(kappa (K - kappa) / delta).
     With a tolerance: wins ln(K (K - 1) / (2 delta)), mean ln(kappa (K - kappa) / delta).
-    Who may be among the best: ln(kappa (K - kappa) / delta).
 
     >>> [round(level, 3) for level in levels("wins", 10, 3, 0.05)]
     [5.35, 10.491, 6.04]
@@ -111,8 +102,8 @@ def dominance_bets(level: float, max_rounds: int) -> list[float]:
     # From 3 gap^2 n_max = level + 1 (the 1 for the mixture) and the best 2 lambda = 6 gap.
     largest = 2 * LARGEST_BET
     smallest = min(1.0, math.sqrt(12 * (level + 1) / max_rounds))
-    count = math.ceil(math.log(largest / smallest) / math.log(_BET_RATIO) - 0.3)
-    return [smallest * _BET_RATIO**k for k in range(max(count, 1))] + [largest]
+    count = math.ceil(math.log(largest / smallest) / math.log(BET_RATIO) - 0.3)
+    return [smallest * BET_RATIO**k for k in range(max(count, 1))] + [largest]
 
 
 def dominance_weights(num_bets: int) -> list[float]:
@@ -124,49 +115,6 @@ def dominance_weights(num_bets: int) -> list[float]:
     if num_bets == 1:
         return [1.0]
     return [0.4] + [0.6 / (num_bets - 1)] * (num_bets - 1)
-
-
-def shared_bets(level: float, num_tasks: int | None = None) -> Bets:
-    """The bets of shared tasks: lambda = 2 sqrt((level + 1) / n) 2.2^k up to 0.95.
-
-    That is for n = ``num_tasks``, with two fifths for the smallest; without a number for any, and
-    then bets do not depend on it, and all weigh the same.
-
-    >>> [round(bet, 3) for bet in shared_bets(5.0, 300).bets]
-    [0.283, 0.622, 0.95]
-    >>> [round(bet, 3) for bet in shared_bets(5.0).bets]
-    [0.018, 0.041, 0.089, 0.196, 0.432, 0.95]
-    """
-    if num_tasks is None:
-        found = [LARGEST_BET / _BET_RATIO**k for k in range(_NUM_BETS)][::-1]
-    else:
-        found = [2 * math.sqrt((level + 1) / num_tasks)]
-        while found[-1] * _BET_RATIO < LARGEST_BET:
-            found.append(found[-1] * _BET_RATIO)
-        found = [bet for bet in found if bet < LARGEST_BET] + [LARGEST_BET]
-        return Bets(tuple(found), tuple(dominance_weights(len(found))))
-    return Bets(tuple(found), (1 / len(found),) * len(found))
-
-
-def cut_bets(bets: Any, mean: Any, growth: Any = 1.0, xp: Any = np) -> Any:
-    """The bets times ``growth``, for nulls of this mean; no factor is below 0.01.
-
-    Arguments are broadcast. The factor 1 + lambda (d - mean) falls with the mean, cut or not:
-    evidence against one null is evidence against all smaller ones.
-    """
-    return xp.minimum(bets * growth, (1 - LEAST_FACTOR) / xp.maximum(1 + mean, 1e-6))
-
-
-def frame_of_list(
-    null: Any, total: Any, number: Any, num_tasks: Any, xp: Any = np
-) -> tuple[Any, Any]:
-    """c_s, and by what bets grow, of task s = ``number`` in a list of N after the sum S_{s-1}.
-
-    c_s = (mu N - S_{s-1}) / (N - s + 1), lambda_s = lambda N / (N - s + 1): what is missing to the
-    null has ever fewer tasks to come from. A c_s below -1 is impossible, and any bet on it wins.
-    """
-    left = xp.maximum(num_tasks - number + 1, 1)
-    return xp.maximum((null * num_tasks - total) / left, -1.0), num_tasks / left
 
 
 def log_factors(differences: Any, bets: Any, xp: Any = np) -> Any:

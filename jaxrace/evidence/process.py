@@ -11,7 +11,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.evidence.levels import Bets, FloatArray, IntArray, cut_bets, log_sum
+from jaxrace.evidence.levels import Bets, FloatArray, IntArray, log_sum
+from jaxrace.evidence.task_bets import cut_bets
 
 # Numbers at once, in the largest array of a step: they stay in a processor's cache.
 MOST_NUMBERS = 2**17

@@ -3,7 +3,7 @@
 A pair's differences d_1, d_2, ... are those of the tasks, in their order, up to the last one that
 both have run, and S_s is the sum of the first s. Each has one factor 1 + lambda_s (d_s - c_s). In a
 stream of tasks, which are alike and independent, c_s = mu and lambda_s = lambda; in a list of N
-tasks, in an order by lot, both are those of ``levels.frame_of_list``.
+tasks, in an order by lot, both are those of ``task_bets.frame_of_list``.
 
 In a list, i over j is certain once S_s - (N - s) > mu N; after N tasks S_N > mu N alone decides. A
 task that one of the two lacks counts as d = -1 until it is run: all factors grow with all d, so the
@@ -18,17 +18,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.evidence.levels import (
-    Bets,
-    By,
-    FloatArray,
-    Gaps,
-    IntArray,
-    cut_bets,
-    frame_of_list,
-    log_sum,
-)
+from jaxrace.evidence.levels import Bets, By, FloatArray, Gaps, IntArray, log_sum
 from jaxrace.evidence.process import Process, in_chunks, least_wins
+from jaxrace.evidence.task_bets import cut_bets, frame_of_list
 
 # Sums of differences are as exact as this, per task: what is closer is a tie.
 _ROUNDING = 1e-9

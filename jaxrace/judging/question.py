@@ -17,15 +17,9 @@ from jaxrace.core.validation import (
     require_probability,
 )
 from jaxrace.evidence.blocks import BlockPairs, block_values, independent_bets
-from jaxrace.evidence.levels import (
-    By,
-    Gaps,
-    Levels,
-    levels,
-    require_scale,
-    shared_bets,
-)
+from jaxrace.evidence.levels import By, Gaps, Levels, levels, require_scale
 from jaxrace.evidence.process import FloatArray, IntArray, Pairs
+from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.in_memory import wrong

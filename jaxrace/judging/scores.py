@@ -15,8 +15,6 @@ from jaxrace.judging.in_memory import counted, in_memory, is_read, wrong
 from jaxrace.tables import Scores, read_scores
 from jaxrace.tables.failures import EXPECTED, HINT
 from jaxrace.tables.frames import paired
-from jaxrace.tables.heads import names_task, names_times
-from jaxrace.tables.refusals import identifier
 from jaxrace.tables.runs import Failed, asked_for
 
 # Of a table; larger ones take minutes.
@@ -157,17 +155,6 @@ def _with_blanks(data: Scores, failed: Failed) -> tuple[np.ndarray, ...]:
     )
     expected = "to be told what blank cells between the runs of an option are"
     raise wrong(expected, f"some of {listed(counts)}", hint)
-
-
-def require_options(argument: str, columns: Mapping[str, np.ndarray]) -> None:
-    """Raise ValueError if one of some samples by name is called like anything else."""
-    others = [(head, "which names tasks") for head in columns if names_task(head)]
-    others += [(head, "which says when") for head in columns if names_times(head)]
-    numbers = {head: column.astype(float) for head, column in columns.items()}
-    found = others[0] if others else identifier(numbers, by_name=True)
-    if found is not None:
-        got, hint = f"{found[0]!r}, {found[1]}", ": a list, without names, is taken as it is"
-        raise BadArgument(argument, "those of an option below each name", got, hint)
 
 
 def _are_there(rows: np.ndarray) -> NDArray[np.bool_]:

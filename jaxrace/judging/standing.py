@@ -17,7 +17,7 @@ from jaxrace.answers.answer import (
     listed,
     panels,
 )
-from jaxrace.evidence.levels import shared_bets
+from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging import winners
 from jaxrace.tables import Matrix, read_matrix
 

@@ -13,10 +13,13 @@ import numpy as np
 from jaxrace.answers.answer import listed
 from jaxrace.core.inputs import require_truth
 from jaxrace.core.validation import BadArgument, require_top
+from jaxrace.evidence.blocks import BlockPairs
 from jaxrace.evidence.independence import (
     IN_COMMON,
     DependentRunsWarning,
+    Runs,
     doubt_about,
+    doubt_of,
     is_too_few,
     rises,
     sorted_options,
@@ -34,6 +37,7 @@ from jaxrace.tables.heads import names_clock
 from jaxrace.tables.table import Place
 
 _KIND = "looks of jaxrace race"
+_MOST_PREFERRED = 64  # runs of an option that are compared with each other
 _FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
 
 
@@ -173,9 +177,10 @@ def _doubts(
             found.append(doubt_about_copies(pairs.values))
             if question.order_by_lot is None:
                 found.append(doubt_about_order(table, pairs))
-    elif not dependent and question.compare is None:
+    elif not dependent:
         try:
-            found.append(doubt_about(runs))
+            compared = _as_preferred(table, pairs) if question.compare else None
+            found.append(doubt_about(runs) if compared is None else doubt_of(compared))
         except ValueError as error:
             hint = "--dependent (dependent=True) looks at them, and certifies nothing"
             raise ValueError(f"{error}; {hint}") from error
@@ -190,6 +195,19 @@ def _doubts(
                 "in common need no such column"
             )
     return [doubt for doubt in found if doubt is not None]
+
+
+def _as_preferred(table: scores.ScoreTable, pairs: Pairs) -> list[Runs]:
+    """The first runs of each option, by how often it beats its others, for tests of dependence."""
+    assert isinstance(pairs, BlockPairs)
+    found = []
+    for option, count in enumerate(pairs.counts):
+        itself = np.array([option])
+        signs = pairs.differences(itself, itself, 0 * itself, min(int(count), _MOST_PREFERRED))
+        # Outcomes that are preferred alike count as equal.
+        kinds = np.unique(signs[..., 0], axis=0, return_inverse=True)[1].reshape(-1)
+        found.append(Runs(table.names[option], signs[..., 0].sum(1).astype(int), kinds))
+    return found
 
 
 def _overlap_of(table: scores.ScoreTable) -> str | None:

@@ -11,12 +11,12 @@ from jaxrace.racing.certified.blocks import DominanceResult as DominanceResult
 from jaxrace.racing.certified.blocks import DominanceState as DominanceState
 from jaxrace.racing.certified.dominance import DominanceRace as DominanceRace
 from jaxrace.racing.certified.shared import SharedRace as SharedRace
+from jaxrace.racing.certified.shared import task_order as task_order
 from jaxrace.racing.certified.tasks import SharedParams as SharedParams
 from jaxrace.racing.certified.tasks import SharedResult as SharedResult
 from jaxrace.racing.certified.tasks import SharedState as SharedState
 from jaxrace.racing.comparing import check_compare as check_compare
 from jaxrace.racing.driver import run as run
-from jaxrace.racing.driver import task_order as task_order
 from jaxrace.racing.judge import judge as judge
 from jaxrace.racing.preference.race import PreferenceRace as PreferenceRace
 from jaxrace.racing.preference.result import PreferenceResult as PreferenceResult

@@ -112,12 +112,16 @@ class Race(abc.ABC):
 
     @property
     def _opening(self) -> int:
-        """Samples of all options that a driver draws first; after any, only of those that ask."""
+        """Samples of all options that a driver draws first."""
         return 0
 
     def _open_batch(self, states: State, outcomes: Outcome, params: Params) -> State:
         """``tell`` of the opening samples [B, K, opening, ...] of B races."""
         return states
+
+    def _draw_tasks(self, sample: Any, keys: jax.Array, tasks: Any) -> tuple[Any, jax.Array]:
+        """How a race on shared tasks draws, and from what sources [B, K]."""
+        raise NotImplementedError
 
     def _finish_batch(self, states: State, params: Params) -> State:
         """The last step of B races that have ended."""
@@ -219,13 +223,13 @@ def fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
     return fixed_point(net.astype(jnp.float32) / squares, net.shape[-1])
 
 
-def fixed_point(margin: Any, num_options: int, xp: Any = jnp) -> Any:
+def fixed_point(margin: jax.Array, num_options: int) -> jax.Array:
     """Numbers in [-1, 1], float32, as int32 in units that allow sums of K of them.
 
     Sums of integers do not depend on the order of the options.
     """
     bits = min(24, 30 - math.ceil(math.log2(num_options)))
-    return xp.round(margin * 2**bits).astype(xp.int32)
+    return jnp.round(margin * 2**bits).astype(jnp.int32)
 
 
 def raise_if_invalid(

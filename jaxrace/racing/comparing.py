@@ -54,7 +54,6 @@ class ComparingRace(base.Race):
 
     @property
     def chunk(self) -> int:
-        # Whole vector registers: with 25 rounds the last of each option would go by itself.
         return 16 if 10 * (-self.capacity % 32) > self.capacity else 32
 
     @property
@@ -130,7 +129,11 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     Traceback (most recent call last):
     jaxrace.core.validation.BadArgument: compare: expected 0 for an outcome and itself, got 1 for 1
     """
-    outcomes = narrowing.as_arrays("outcomes", outcomes)
+    checked_signs(compare, narrowing.as_arrays("outcomes", outcomes))
+
+
+def checked_signs(compare: Compare, outcomes: Any) -> np.ndarray:
+    """The signs of all pairs of outcomes, int8 [n, n], checked as ``check_compare`` does."""
     lengths = {x.shape[:1] for x in jax.tree.leaves(outcomes)}
     if len(lengths) != 1 or not all(lengths) or (0,) in lengths:
         shapes = [list(x.shape) for x in jax.tree.leaves(outcomes)]
@@ -138,7 +141,6 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), outcomes)
     require_sign(compare, single)
     signs, finite = map(np.asarray, _compare_all(compare, outcomes))
-    signs = signs.astype(np.int64)
     both = finite[:, None] & finite[None, :]
 
     def shown(index: int) -> str:
@@ -146,9 +148,12 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
 
     itself = np.eye(len(signs), dtype=bool) & (signs != 0)
     for wrong, expected in (
-        (np.abs(signs) > 1, "-1, 0 or +1"),
+        ((signs > 1) | (signs < -1), "-1, 0 or +1"),
         (itself, "0 for an outcome and itself"),
-        (signs != -signs.T, "opposite signs for two outcomes and the two exchanged"),
+        (
+            signs + signs.T.astype(np.int64) != 0,
+            "opposite signs for two outcomes and the two exchanged",
+        ),
     ):
         for i, j in np.argwhere(both & wrong)[:1]:
             got = f"{signs[i, j]} for {shown(i)}"
@@ -156,6 +161,7 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
                 exchanged = f" and {signs[j, i]}" if "opposite" in expected else ""
                 got = f"{signs[i, j]}{exchanged} for {shown(i)} and {shown(j)}"
             raise BadArgument("compare", expected, got)
+    return signs
 
 
 def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array | int) -> None:
@@ -164,7 +170,6 @@ def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array 
     passed = _passed(compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
     if passed:
         return
-    # Sliced by NumPy: each slice of a device array would be a program of its own.
     few = jax.tree.map(lambda x: np.asarray(x)[:, : max(int(num_rounds), 1)], kept)
     check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), few))
     passed.append(True)
@@ -173,7 +178,6 @@ def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array 
 @functools.lru_cache(maxsize=32)
 def _passed(*check: Hashable) -> list[bool]:
     """Not empty once a preference has passed, with what drew its outcomes."""
-    del check
     return []
 
 

@@ -30,10 +30,8 @@ Sample = Callable[..., Any]
 Rows = tuple[jax.Array, Any, jax.Array | np.ndarray]
 
 _SAMPLES = 300  # of an option, in a race that may draw any number of them
-# Options of a batch from which on it pays to draw only for those that ask, once they are few.
-_LISTED_ROWS = 256
-# Up to so many options go one by one: an expensive simulator had better not run in vain.
-_SINGLE_ROWS = 128
+_LISTED_ROWS = 256  # options of a batch, from which on it pays to draw only for those that ask
+_SINGLE_ROWS = 128  # up to so many options go one by one: simulators may be expensive
 
 
 def run(
@@ -50,11 +48,9 @@ def run(
     """Run a race to its end, as one program.
 
     Returns exactly the result of the ask/tell loop on the same samples. Sample t (from 0) of
-    option i has the key ``fold_in(fold_in(key, i), t)``, whatever ``chunk`` is. Under vmap, over
-    keys, options, params and tasks, all races of the batch advance in one loop.
-
-    Shared task t of a stream has the key ``fold_in(key, t)`` for all options: one with chance of
-    its own folds its number in. The t-th task of a list is ``task_order(race, key)[t]``.
+    option i has the key ``fold_in(fold_in(key, i), t)``, and a shared task ``fold_in(key, t)`` for
+    all options: one with chance of its own folds its number in. The t-th task of a list is
+    ``task_order(race, key)[t]``. Under vmap all races of the batch advance in one loop.
 
     Args:
         race: Such as a ``PreferenceRace``.
@@ -103,14 +99,6 @@ def run(
     if not is_traced(result):
         race._check_found(result, first, source=sample)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
-
-
-def task_order(race: Any, key: jax.Array) -> jax.Array:
-    """The order of the tasks of a ``SharedRace``, int32 [N]: by lot, from the key, for a list."""
-    numbers = jnp.arange(race.capacity, dtype=jnp.int32)
-    if not race.finite:
-        return numbers
-    return jax.random.permutation(jax.random.fold_in(key, race.capacity), numbers)
 
 
 def _as_rows(name: str, tree: Any, count: int) -> Any:
@@ -162,13 +150,11 @@ def _play_in_step(
     """B races, ``chunk`` rounds at once: results and ``_first_outcomes``, leaves [B, ...]."""
     draw, sources = by_key(sample), option_keys(keys, race.num_options, common_random_numbers)
     if tasks:
-        draw = _on_tasks(sample, keys, jax.vmap(functools.partial(task_order, race))(keys), *tasks)
-        numbers = jnp.arange(keys.size, dtype=jnp.int32)[:, None]
-        sources = jnp.broadcast_to(numbers, (keys.size, race.num_options))
+        draw, sources = race._draw_tasks(sample, keys, *tasks)
     one = jax.tree.map(lambda x: x[0, 0], (sources, options))
     example = jax.eval_shape(draw, *one, jnp.int32(0))
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
-    # All begin alike: XLA would take seconds to work out what follows from that.
+    # All begin alike: XLA would take seconds to see what follows from that.
     begun = lax.optimization_barrier(jax.vmap(lambda p: race.init(example, p))(params))
 
     def ask(states: Any) -> jax.Array:
@@ -210,23 +196,11 @@ def by_key(sample: Sample) -> Callable[..., Any]:
     return lambda key, option, number: sample(jax.random.fold_in(key, number), option)
 
 
-def _on_tasks(sample: Sample, keys: jax.Array, orders: jax.Array, tasks: Any) -> Callable[..., Any]:
-    """A function of the number of a race, an option, and the number of a task."""
-
-    def draw(race: jax.Array, option: Any, number: jax.Array) -> Any:
-        at = orders[race, jnp.minimum(number, orders.shape[1] - 1)]
-        task = jax.tree.map(lambda x: x[race, at], tasks)
-        return sample(jax.random.fold_in(keys[race], number), option, task)
-
-    return draw
-
-
 def of_rows(draw: Callable[..., Any], num_rounds: int) -> Callable[..., Any]:
     """The next samples [R, n, ...] of R sources, options and numbers of samples drawn so far."""
 
     def draw_row(source: jax.Array, option: Any, drawn: jax.Array) -> Any:
         numbers = drawn + jnp.arange(num_rounds, dtype=jnp.int32)
-        # The rounds are the innermost axis: they fill the vector registers.
         return jax.vmap(draw, (None, None, 0))(source, option, numbers)
 
     return jax.vmap(draw_row)

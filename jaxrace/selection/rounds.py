@@ -237,7 +237,7 @@ class PairwiseRace(RoundSelector):
     A comparison counts for both of its options. Intervals of y_ij = E Y_ij are Hoeffding's, valid
     for all pairs and rounds together. By "copeland" and "borda" all pairs matter that have an
     undecided option; by "random_walk" those of the largest c_ij / r_i, the radius of y_ij over how
-    often the option is beaten: it takes some 6,000 comparisons of each pair of 3 options.
+    often the option is beaten.
 
     The race ends undecided when every pair that matters has had ``max_rounds`` comparisons; by
     Copeland also once all of these pairs are clear and their options beat equally many others.

@@ -62,9 +62,8 @@ def run(
         on_rows: Called with the number of jobs that have ended, and the rows of each burst in any
             order.
         checkpoints: Where to save it, and whether to go on from there. Not saved unless given.
-        stop: Called after each burst and now and then in between; once it says so, the sweep is
-            saved and ends. A burst that takes eight seconds more is dropped, and the checkpoint
-            before it counts.
+        stop: Called after each burst and in between; once it says so, the sweep is saved and ends,
+            without a burst that takes eight seconds more.
         cluster: A ``Ray``, where to do it; its tasks choose ``devices`` and ``burst``.
 
     Raises:

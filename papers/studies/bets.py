@@ -16,15 +16,8 @@ import math
 import numpy as np
 
 from jaxrace.evidence import decision, table_decision
-from jaxrace.evidence.levels import (
-    LARGEST_BET,
-    LEAST_FACTOR,
-    cut_bets,
-    frame_of_list,
-    levels,
-    log_sum,
-    shared_bets,
-)
+from jaxrace.evidence.levels import LARGEST_BET, levels, log_sum
+from jaxrace.evidence.task_bets import LEAST_FACTOR, cut_bets, frame_of_list, shared_bets
 from jaxrace.runs import tables
 
 DELTA, FIRST, LEAST, GROWTH = 0.05, 10, 5, 0.05  # as in SharedRace.params

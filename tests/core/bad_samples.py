@@ -19,7 +19,6 @@ from bad_races import (
     tell,
 )
 
-from jaxrace import racing
 from jaxrace.kernels import total_order
 
 WIDER = PreferenceRace(4, 1, 20, total_order)
@@ -46,7 +45,6 @@ OTHERS_PARAMS = {
     "ask": lambda: RACE.ask(RACE.init(0.0, PARAMS), WIDER.params(0.1)),
     "tell": lambda: RACE.tell(RACE.init(0.0, PARAMS), START[:, None], WIDER.params(0.1)),
     "result": lambda: RACE.result(RACE.init(0.0, PARAMS), WIDER.params(0.1)),
-    "judge": lambda: racing.judge(DOMINANCE_RACE, SAMPLES, LONGER.params(0.1)),
 }
 
 BAD = {
@@ -99,10 +97,6 @@ BAD = {
     "states of a batch": (
         lambda: RACE.ask(jax.vmap(lambda x: RACE.init(x, PARAMS))(START), PARAMS),
         r"state: .* got samples of shape \[3, 3\]; use jax.vmap for a batch",
-    ),
-    "judged text": (
-        lambda: racing.judge(DOMINANCE_RACE, [np.array(["a"])] * 3, DOMINANCE_RACE.params(0.1)),
-        "^samples: expected arrays or numbers, got an array of <U1$",
     ),
     # Kernels
 }

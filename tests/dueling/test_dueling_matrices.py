@@ -13,7 +13,7 @@ from scipy import optimize, stats
 from jaxrace import dueling
 from jaxrace import tables as data
 from jaxrace.dueling import matrices, problems
-from jaxrace.evidence.levels import shared_bets
+from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.standing import clear_wins
 from papers.duels import families
 

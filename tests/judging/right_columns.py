@@ -11,8 +11,6 @@ import pandas
 import jaxrace
 from jaxrace.judging import DependentRunsWarning
 from jaxrace.judging.scores import as_table
-from jaxrace.kernels import total_order
-from jaxrace.racing import DominanceRace, judge
 from jaxrace.tables import read_scores, read_votes
 
 rng = np.random.default_rng(7)
@@ -191,11 +189,6 @@ def of_disjoint(**settings):
     return raced(data, **settings)[:2]
 
 
-def judged(samples):
-    race = DominanceRace(num_options=len(samples), top=1, capacity=100, compare=total_order)
-    return judge(race, samples, race.params(0.05)).best_names
-
-
 def grouped(content, **asked):
     """The tasks, their groups, and what is said of these."""
     found = read(content, **asked)
@@ -338,17 +331,6 @@ CASES = [
         "ids in an array",
         lambda: raced(np.c_[WHOLE["qq"], A, B]),
         ValueError("'option 0', 5001 to 5040 in equal steps, each once"),
-    ),
-    ("samples by name", lambda: judged({"a": A, "b": B}), ["a"]),
-    (
-        "seeds among samples",
-        lambda: judged(SEEDED),
-        ValueError("samples: .* got 'seed', which names tasks: a list, without names"),
-    ),
-    (
-        "sizes among samples",
-        lambda: judged(SIZED),
-        ValueError("samples: .* got 'size', whole numbers beside fractions: a list"),
     ),
     (
         "an option that may name tasks",

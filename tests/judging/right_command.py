@@ -18,8 +18,8 @@ from jaxrace.agents.outcomes import Return
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.commands.cli import main
 from jaxrace.envs import medical
-from jaxrace.kernels import total_order
-from jaxrace.racing import DominanceRace, HoeffdingRace, PreferenceRace, judge
+from jaxrace.judging import race
+from jaxrace.racing import HoeffdingRace, PreferenceRace
 from jaxrace.search import PolicySearch
 
 rng = np.random.default_rng(0)
@@ -129,11 +129,8 @@ def lost(command, files):
 def evidence_beyond_the_horizon():
     """Is it that of the bets for the horizon, and is it that of bets for all the room there is?"""
     (pair,) = raced("--horizon 70", table(EVEN, "a,b\n"))["pairs"]
-    race = DominanceRace(2, 1, 140, total_order, first_block=5)
-    shares = []
-    for horizon in (70, 140):
-        result = judge(race, [*EVEN.T], race.params(0.05, horizon=horizon))
-        shares.append(float(np.max(result.highest) / result.params.level))
+    of_horizons = (race(list(EVEN.T), horizon=horizon) for horizon in (70, 140))
+    shares = [found.pairs[0].evidence for found in of_horizons]
     return [abs(share - pair["evidence"]) < 1e-4 for share in shares]
 
 

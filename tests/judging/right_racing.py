@@ -42,13 +42,14 @@ def drifting(correlation=0.9):
 
 def judged(samples, race=RACE, **more):
     """What is certified, or None."""
-    result = racing.judge(race, samples, race.params(0.05), **more)
-    return result.best.tolist() if result.decided else None
+    result = racing.judge(race.compare, samples, race.top, **more)
+    best = [int(name.removeprefix("option ")) for name in result.best]
+    return best if result.certified else None
 
 
 def named(samples):
-    result = racing.judge(RACE, samples, RACE.params(0.05))
-    return result.best_names if result.decided else None
+    result = racing.judge(RACE.compare, samples)
+    return result.best if result.certified else None
 
 
 def params_of(race):
@@ -96,7 +97,7 @@ def means_of(*numbers):
 
 INT32 = ValueError("expected numbers that an int32 holds, got 4294967296")
 APART = ValueError("expected numbers that a float32 tells apart, got .*; subtract what they have")
-ORIENTATION = ValueError("samples: expected samples by name, or a list of arrays")
+ORIENTATION = ValueError("samples: expected samples by name, or a list")
 
 CASES = [
     # Judged: of numbers nothing but their order counts, whatever their size.
@@ -154,13 +155,13 @@ CASES = [
     # Which axis is that of the options?
     ("judge by name", lambda: named(dict(zip("abc", BEST_LAST, strict=True))), ["c"]),
     ("judge lists", lambda: named(dict(zip("abc", BEST_LAST.tolist(), strict=True))), ["c"]),
-    ("judge [K, n]", lambda: judged(BEST_LAST), [2]),
+    ("judge [K, n]", lambda: judged(BEST_LAST), ORIENTATION),
     ("judge [n, K]", lambda: judged(BEST_LAST.T), ORIENTATION),
     ("judge [K, K]", lambda: judged(BEST_LAST[:, :3]), ORIENTATION),
     (
         "judge names twice",
         lambda: judged({1: LOW, "1": LOW, 2: LOW}),
-        ValueError("samples: expected different names, got 1, 1, 2"),
+        ValueError("data: expected different names, got 1, 1, 2"),
     ),
     # Independent?
     (

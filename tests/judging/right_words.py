@@ -28,16 +28,6 @@ def in_circle(tolerance):
     return np.flatnonzero(drawn.possible).tolist(), said, judged.possible
 
 
-def judged_in_circle():
-    """The same of independent samples: who may be best, and who is in or out."""
-    race = racing.DominanceRace(3, 1, 400, total_order)
-    result = racing.judge(race, list(CIRCLE), race.params(), dependent=True)
-    named = (
-        np.flatnonzero(x).tolist() for x in (result.possible, result.selected | result.discarded)
-    )
-    return result.decided.item(), *named
-
-
 KINDS = {
     "wins": {},
     "wins of tasks": {"shared": True},
@@ -107,7 +97,6 @@ ALL = [0, 1, 2]
 CASES = [
     ("a circle", lambda: in_circle(0.0), (ALL, ["-", "-"], ["a", "b", "c"])),
     ("a circle within a tolerance", lambda: in_circle(0.05), (ALL, ["-", "-"], ["a", "b", "c"])),
-    ("a circle that is judged", judged_in_circle, (False, ALL, [])),
     *(
         (f"intervals: {kind}", functools.partial(contradictions, kind), ([], True, True))
         for kind in KINDS

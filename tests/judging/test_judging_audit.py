@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from jaxrace.evidence.blocks import BlockPairs, block_values, independent_bets
-from jaxrace.evidence.levels import shared_bets
+from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
 
 ALPHA, NUMBER = 0.05, 4_000

@@ -9,8 +9,9 @@ import pytest
 from reference import tables as reference
 
 from jaxrace.evidence.blocks import BlockPairs, block_values
-from jaxrace.evidence.levels import Bets, shared_bets
+from jaxrace.evidence.levels import Bets
 from jaxrace.evidence.process import intervals
+from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import race
 from jaxrace.judging.scores import padded

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import jaxrace
-from jaxrace.evidence.levels import shared_bets
+from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.scores import as_table
 from jaxrace.judging.table_race import Looks

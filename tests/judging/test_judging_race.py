@@ -16,7 +16,7 @@ from jaxrace.evidence.decision import Seen, perhaps_best
 from jaxrace.evidence.table_decision import decide
 from jaxrace.judging import DependentRunsWarning
 from jaxrace.kernels import total_order
-from jaxrace.racing import DominanceRace, judge
+from jaxrace.racing import DominanceRace
 
 
 def normal_tables(number, num_options=5, spread=1.0):
@@ -55,23 +55,6 @@ def test_it_is_the_dominance_race_decision_by_decision(unchecked):
             assert said.certificate == drawn.certificate
             assert said.best == [f"option {i}" for i in drawn.best]
     assert ends["dominance"] >= 2
-
-
-def test_it_is_judge_on_tables_of_any_lengths(unchecked):
-    race = DominanceRace(5, 2, 300, total_order, first_block=5)
-    params = race.params(0.05)
-    seen = set()
-    for table in normal_tables(40):
-        judged, said = (
-            judge(race, table, params),
-            jaxrace.race(table, 2),
-        )
-        seen.add(judged.certificate)
-        assert said.certificate == (judged.certificate if judged.decided else None)
-        assert said.best == [f"option {i}" for i in judged.best]
-        asked = [f"option {i}" for i in np.flatnonzero(judged.asked)]
-        assert list(said.next_runs) == asked
-    assert seen == {"running", "dominance"}
 
 
 def sixty_tasks():

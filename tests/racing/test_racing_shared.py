@@ -11,6 +11,7 @@ from shared_cases import log_e_process, plain_race
 import jaxrace
 from jaxrace import kernels, racing
 from jaxrace.evidence import levels
+from jaxrace.evidence.task_bets import shared_bets
 
 SEEDS = 10
 
@@ -97,7 +98,7 @@ def test_a_table_is_judged_alike(kind):
     race = racing.SharedRace(num_options=5, top=2, capacity=200, **settings)
     params = race.params(delta=0.1)
     if not race.finite:  # judged without a horizon
-        bets, weights = levels.shared_bets(0.0)
+        bets, weights = shared_bets(0.0)
         params = race.params(delta=0.1, bets=bets, weights=weights)
     for seed in range(8):
         table = np.asarray(item_responses(jax.random.key(seed), race.capacity))

@@ -50,10 +50,10 @@ class Blocks:
         lacking = self.start(self.complete(samples, np) + 1, np) - samples
         return int(lacking.max(initial=0, where=np.asarray(state.asked)))
 
-    def mean(self, margin: Any, shared: Any, xp: Any = jnp) -> Any:
+    def mean(self, margin: jax.Array, shared: jax.Array) -> jax.Array:
         """2 S_ij - 1 over so many common blocks, float32."""
-        counted = xp.maximum(shared, 1).astype(xp.float32)
-        return margin.astype(xp.float32) / (xp.float32(self.unit) * counted)
+        counted = jnp.maximum(shared, 1).astype(jnp.float32)
+        return margin.astype(jnp.float32) / (jnp.float32(self.unit) * counted)
 
 
 @pytree
@@ -113,14 +113,6 @@ class DominanceResult(CertifiedResult):
     asked: jax.Array  # bool [K], who would be drawn next
     blocks: Any = dataclasses.field(metadata={"static": True})
     capacity: int = dataclasses.field(metadata={"static": True})
-    names: tuple[str, ...] | None = dataclasses.field(default=None, metadata={"static": True})
-
-    @property
-    def best_names(self) -> list[str]:
-        """The names of the first kappa, best first; ValueError if the options have none."""
-        if self.names is None:
-            raise ValueError("names: expected a race that was judged by names, got numbers only")
-        return [self.names[option] for option in self.best]
 
     @property
     def log_highest(self) -> FloatArray:
@@ -154,9 +146,9 @@ class DominanceResult(CertifiedResult):
         return np.triu(calls, 1).sum((-2, -1))
 
 
-def see(highest: Any, margin: Any, complete: Any, params: Any, blocks: Blocks, xp: Any) -> Seen:
+def see(highest: Any, margin: Any, complete: Any, params: Any, blocks: Blocks) -> Seen:
     """What a decision is taken on; arguments as fields of ``DominanceState``."""
-    mean = blocks.mean(margin, common(complete, xp), xp)
+    mean = blocks.mean(margin, common(complete))
     return seen_of(highest, mean, params.level, params.strong_level, params.null)
 
 
@@ -168,19 +160,18 @@ def decide(
     *,
     top: int,
     blocks: Blocks,
-    xp: Any = jnp,
 ) -> Verdict:
     """Certify, ask for more, or end; ``complete``, int32 [K], are whole blocks of the options."""
-    seen = see(highest, margin, complete, params, blocks, xp)
+    seen = see(highest, margin, complete, params, blocks)
     return certify(
         seen,
-        first_of(standing(seen, xp), top, xp),
+        first_of(standing(seen), top),
         complete,
-        blocks.complete(params.max_rounds, xp),
+        blocks.complete(params.max_rounds),
         params.level,
         params.slack,
         is_tolerant=params.tolerance > 0,
-        xp=xp,
+        xp=jnp,
     )
 
 
@@ -195,11 +186,10 @@ def count_blocks(
     opens: bool,
     goes_on: bool,
 ) -> DominanceState:
-    """Play the blocks that pairs of options have come to share.
+    """Play the blocks that pairs have come to share: first ones if ``opens``, later if ``goes_on``.
 
     ``difference`` of two outcomes is a sign, an integer, or a float32 in [-1, 1]. Options had
-    ``before`` blocks, int32 [B, K], which have been played, and have ``after``. May there be first
-    blocks among those to be played (``opens``), and later ones (``goes_on``)?
+    ``before`` blocks, int32 [B, K], which have been played, and have ``after``.
     """
     num_races, num_options = before.shape
     first, second = pairs_of(num_options)
@@ -233,7 +223,7 @@ def count_blocks(
             log_bets, highest, margin = evidence
             total, log_e, gain = kernels.with_operands_kept(
                 functools.partial(_add_block, blocks.unit),
-                places[0] < wanted.size,  # always true, but unknown at compile time
+                places[0] < wanted.size,
                 jnp.moveaxis(log_bets[at], -1, 1),
                 found,
                 bets[:, race],
@@ -249,7 +239,7 @@ def count_blocks(
         block = kernels.listing_block(wanted.size, light=True)
         return kernels.for_listed(wanted, block, play, evidence)
 
-    # Blocks that the capacity has no room for are not compiled: their slices would not fit.
+    # Slices of blocks that the capacity has no room for would not fit.
     capacity = jax.tree.leaves(samples)[0].shape[1]
     if opens and blocks.first <= capacity:
         never = jnp.iinfo(jnp.int32).max
@@ -262,7 +252,7 @@ def count_blocks(
             evidence,
         )
     if goes_on and blocks.first + blocks.later <= capacity:
-        # No pair advances by more blocks than its options; first blocks have been played.
+        # First blocks have been played.
         evidence = lax.fori_loop(
             0,
             (after - jnp.maximum(before, 1)).max(),
@@ -295,7 +285,6 @@ def _block_differences(
         is_sign = jnp.issubdtype(found.dtype, jnp.integer)
         return found.astype(jnp.int8 if is_sign else jnp.float32)
 
-    # Always true, but unknown at compile time.
     return kernels.with_operands_kept(take_all, start[0] >= 0, *slices)
 
 

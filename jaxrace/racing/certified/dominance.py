@@ -1,8 +1,7 @@
 """The dominance race: a certified top kappa from e-values, by a union over K statements.
 
-By wins it needs nothing but a preference between two outcomes, transitive or not; by mean, scores
-with a known range. The theorems and their proofs are in docs/dominance_race.md and docs/tables.md.
-Axes: B races, K options, N = capacity, r rounds told at once.
+By wins it needs a preference between two outcomes, transitive or not; by mean, scores with a known
+range. Proofs: docs/dominance_race.md. Axes: B races, K options, N = capacity, r rounds told.
 """
 
 import dataclasses
@@ -64,8 +63,7 @@ class DominanceRace(CertifiedRace):
         low: By mean, the lowest score that is possible.
         high: By mean, the highest.
 
-    >>> from jaxrace.kernels import total_order
-    >>> race = DominanceRace(num_options=3, top=1, capacity=100, compare=total_order)
+    >>> race = DominanceRace(num_options=3, top=1, capacity=100)
     >>> params = race.params(delta=0.1)
     >>> state = race.init(jnp.float32(0), params)
     >>> while race.ask(state, params).any():
@@ -131,7 +129,7 @@ class DominanceRace(CertifiedRace):
             max_rounds: n_max, the most samples of an option, 1 .. capacity; the capacity unless
                 given. With fewer than ``first_block`` nothing is ever certified.
             slack: How far, in log e-values, pairs may be ahead of the most doubtful one and still
-                be drawn for: more means fewer calls, more samples, and better guesses.
+                be drawn for: more of it means more samples, and better guesses.
             bets: lambda of the e-process, each in (0, 1.95]; chosen for the ``horizon`` unless
                 given. A small gap wants a small bet.
             weights: Of the bets, positive; they are scaled to add up to 1.
@@ -155,7 +153,6 @@ class DominanceRace(CertifiedRace):
             null=-tolerance / self.width,
             level=needed.verdict + rounding,
             strong_level=needed.strong + rounding,
-            # A race within a tolerance keeps no evidence without one.
             possible_level=math.inf if tolerance else needed.possible + rounding,
             bets=mixture.bets,
             log_weights=np.log(mixture.weights),
@@ -231,7 +228,7 @@ class DominanceRace(CertifiedRace):
         difference = self.compare if self.by == "wins" else self._difference
         count = functools.partial(count_blocks, blocks=self.blocks, difference=difference)
         states = count(states, params, before, after, opens=opens, goes_on=goes_on)
-        # Samples in whole blocks; where n_max has no room for one, all there are.
+        # Samples in whole blocks, or all there are if n_max has no room for one.
         few = jnp.minimum(states.simulated, limit)
         samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
         # An option without a whole block yet is asked again, if n_max leaves room for one.
@@ -263,7 +260,7 @@ class DominanceRace(CertifiedRace):
     @verb
     def result(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
         complete = self._complete(state, params.max_rounds)
-        seen = see(state.highest, state.margin, complete, params, self.blocks, jnp)
+        seen = see(state.highest, state.margin, complete, params, self.blocks)
         keys = standing(seen)
         if self.by == "mean":
             above = state.net.astype(jnp.float32) / _MOST_UNITS

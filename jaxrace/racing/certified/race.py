@@ -144,10 +144,9 @@ def require_float32_scale(by: By, low: float | None, high: float | None) -> None
 
 
 def keep_samples(states: Any, outcomes: Any, lacking: jax.Array, bad: jax.Array) -> Any:
-    """Append samples [B, K, r, ...], of each option at most as many as it lacks, int32 [B, K].
+    """Append samples [B, K, r, ...], of each option as many as it lacks, int32 [B, K].
 
-    What is told beyond that is written, too, but never read: later samples take its place.
-    ``bad``, bool [B, K, r], says which samples are invalid.
+    What exceeds that is overwritten by later ones. ``bad``, bool [B, K, r]: which are invalid.
     """
     num_told = bad.shape[2]
     told = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), outcomes)
@@ -182,23 +181,23 @@ def pairs_of(num_options: int) -> tuple[jax.Array, jax.Array]:
     return jnp.asarray(first, jnp.int32), jnp.asarray(second, jnp.int32)
 
 
-def standing(seen: Seen, xp: Any = jnp) -> Standing:
+def standing(seen: Seen) -> Standing:
     """The sort keys: verdicts, and a mean above 0 where a pair has none; the sum of the means."""
     ahead = seen.over | (~seen.over.T & (seen.mean > 0))
-    total = base.fixed_point(seen.mean, len(ahead), xp).sum(1, dtype=xp.int32)
-    return Standing(ahead.sum(1, dtype=xp.int32), total)
+    total = base.fixed_point(seen.mean, len(ahead)).sum(1, dtype=jnp.int32)
+    return Standing(ahead.sum(1, dtype=jnp.int32), total)
 
 
-def common(progress: Any, xp: Any = jnp) -> Any:
+def common(progress: jax.Array) -> jax.Array:
     """Blocks or tasks that each two options have in common: int32 [K, K]."""
-    return xp.minimum(progress[:, None], progress[None, :])
+    return jnp.minimum(progress[:, None], progress[None, :])
 
 
-def first_of(keys: Standing, top: int, xp: Any = jnp) -> Any:
+def first_of(keys: Standing, top: int) -> jax.Array:
     """bool [K]: is an option among the first kappa? Ties go to the smaller index."""
-    index = xp.arange(keys.wins.shape[0], dtype=xp.int32)
+    index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)
     before = index[:, None] < index[None, :]
     # Counting who is ahead takes no sort, which is slow for many small arrays.
     for key in (keys.total, keys.wins):
         before = (key[:, None] > key[None, :]) | ((key[:, None] == key[None, :]) & before)
-    return before.sum(0, dtype=xp.int32) < top
+    return before.sum(0, dtype=jnp.int32) < top

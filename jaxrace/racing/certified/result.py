@@ -10,8 +10,7 @@ import numpy as np
 from jaxrace.evidence.decision import CERTIFICATES
 from jaxrace.racing.result import FloatArray, RaceResult
 
-# Means that are as close as this, in units of the range, are equal: float32 rounds scores by half.
-TIE = 2.0**-23
+TIE = 2.0**-23  # of the range: means so close are equal, as float32 rounds scores by half
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
@@ -19,8 +18,7 @@ class CertifiedResult(RaceResult):
     """The result of a race by e-values; decided means that the first kappa are certified.
 
     Until then ``selected`` and ``discarded`` are right with probability 1 - delta, at all looks
-    together. By mean: the others hold the best kappa. By wins they are about kappa options that are
-    over all others, if there are such (docs/tables.md, theorem 4).
+    together: theorem 4 in docs/tables.md says about what.
     """
 
     possible: jax.Array  # bool [K], who may be among the best; if certified, and exactly, who is

@@ -7,7 +7,7 @@ R values of an option on a task, T tasks told at once.
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import jax
@@ -17,7 +17,8 @@ import numpy as np
 from jaxrace.core.protocol import make_params, verb
 from jaxrace.core.validation import BadArgument, require_integer
 from jaxrace.evidence.decision import EXHAUSTED, RUNNING, SHARED_SLACK, Seen, certify, seen_of
-from jaxrace.evidence.levels import LARGEST_BET, By, shared_bets
+from jaxrace.evidence.levels import LARGEST_BET, By
+from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.kernels.kahan import Total
 from jaxrace.racing import base
 from jaxrace.racing.certified.race import (
@@ -40,8 +41,7 @@ from jaxrace.racing.certified.tasks import (
 )
 from jaxrace.racing.comparing import Compare, first_few, require_real, require_sign
 
-# A factor is rounded by less than this, as a share of it and on average: verdicts keep so far, per
-# task, from the exact level, so that rounding certifies nothing.
+# A factor is rounded by less than this share: verdicts keep so far, per task, from the exact level.
 _ROUNDING = 1e-6
 
 _MOST_TASKS = 2**20  # of which float32 still counts each, in sums of differences
@@ -51,20 +51,17 @@ _MOST_TASKS = 2**20  # of which float32 still counts each, in sums of difference
 class SharedRace(CertifiedRace):
     """Top-kappa of options that run the same tasks: prompts, instances, seeds, folds.
 
-    Tasks come in one order, the same for all. They are a stream of independent tasks that are
-    alike; or a finite list, in an order drawn by lot before any result is known, and then the
-    question is who is best on the whole list. Options may lag: ``ask`` says how many further tasks
-    each is to run. The probability that a wrong set is ever certified is at most delta.
-
-    Means that differ by less than 1.2e-7 of the range count as equal, which float32 cannot tell.
+    Tasks are a stream, alike and independent; or a finite list, in an order drawn by lot before any
+    result is known, and then the question is who is best on all of it. Options may lag: ``ask``
+    says how many further tasks each is to run. Means that differ by less than 1.2e-7 of the range
+    count as equal.
 
     Attributes:
         capacity: N, the most tasks that are kept; of a finite list all of them.
         by: "mean", to have the higher mean score, or "wins", to be better on more tasks.
         low: By mean, the lowest score that is possible.
         high: By mean, the highest.
-        compare: By wins, of two single outcomes: int8 +1 where the first is preferred, -1 where the
-            second is, 0 else; antisymmetric, pure JAX.
+        compare: By wins, as in every ``ComparingRace``.
         finite: Are tasks a list, about which the question is?
         values: R, the values of an option on a task. By wins all pairs of them are compared.
 
@@ -129,10 +126,7 @@ class SharedRace(CertifiedRace):
             delta: Probability of a wrong certificate, in (0, 1).
             max_rounds: The most tasks of an option, 1 .. capacity; the capacity unless given, which
                 it is for a finite list.
-            tolerance: Good enough: nobody else is better by so much or more, in units of the score
-                by mean and in win probability, below 0.5, by wins. Ties end, too.
-            slack: How far, in log e-values, pairs may be ahead of the most doubtful one and still
-                be run for.
+            tolerance, slack: As for a ``DominanceRace``.
             first: Tasks of all before the first look.
             least: Tasks of an option between two looks, at least.
             growth: The same as a share of the tasks that it has.
@@ -140,8 +134,7 @@ class SharedRace(CertifiedRace):
                 given.
             weights: Of the bets, positive; they are scaled to add up to 1.
             horizon: Tasks that the bets are chosen for, max_rounds unless given. Looks with the
-                same bets are one test: for more tasks than were planned make a race of larger
-                capacity with the same horizon.
+                same bets are one test: a race that goes on keeps its horizon.
         """
         most = self.capacity if max_rounds is None else max_rounds
         require_integer("max_rounds", most, self.capacity if self.finite else 1, self.capacity)
@@ -304,6 +297,23 @@ class SharedRace(CertifiedRace):
             require_sign(self.compare, one)
         return self._zeros(example)
 
+    def _draw_tasks(
+        self, sample: Callable[..., Any], keys: jax.Array, tasks: Any
+    ) -> tuple[Callable[..., Any], jax.Array]:
+        """A function of the number of a race, an option and the number of a task; and the first.
+
+        Of B races with ``keys`` [B] and tasks, leaves [B, N, ...]: numbers int32 [B, K].
+        """
+        orders = jax.vmap(functools.partial(task_order, self))(keys)
+
+        def draw(race: jax.Array, option: Any, number: jax.Array) -> Any:
+            at = orders[race, jnp.minimum(number, orders.shape[1] - 1)]
+            task = jax.tree.map(lambda x: x[race, at], tasks)
+            return sample(jax.random.fold_in(keys[race], number), option, task)
+
+        numbers = jnp.arange(keys.size, dtype=jnp.int32)[:, None]
+        return draw, jnp.broadcast_to(numbers, (keys.size, self.num_options))
+
     def _counted(self, asked: np.ndarray, rounds: int) -> np.ndarray:
         return np.arange(rounds) < asked[:, None]
 
@@ -312,6 +322,14 @@ class SharedRace(CertifiedRace):
         if self.values > 1:  # of each task the first value
             few = jax.tree.map(lambda x: x[:, :, 0], few)
         return few, state.round
+
+
+def task_order(race: SharedRace, key: jax.Array) -> jax.Array:
+    """The order of the tasks of a ``SharedRace``, int32 [N]: by lot, from the key, for a list."""
+    numbers = jnp.arange(race.capacity, dtype=jnp.int32)
+    if not race.finite:
+        return numbers
+    return jax.random.permutation(jax.random.fold_in(key, race.capacity), numbers)
 
 
 def net_wins(compare: Compare, values: int, first: Any, second: Any) -> jax.Array:

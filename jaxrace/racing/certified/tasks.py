@@ -2,8 +2,8 @@
 
 Task s of a pair, in the common order, has the difference d_s in [-1, 1], and the factor
 1 + lambda_s (d_s - c_s). In a stream c_s is the mean mu under the null; in a list of N tasks c_s
-and lambda_s are those of ``levels.frame_of_list``, and i over j is certain once the tasks that are
-left cannot change it. Axes: B races, K options, P = K (K - 1) / 2 pairs, R of them at once, L bets,
+and lambda_s are those of ``task_bets.frame_of_list``, and i over j is certain once the tasks left
+cannot change it. Axes: B races, K options, P = K (K - 1) / 2 pairs, R of them at once, L bets,
 Q nulls.
 """
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from jaxrace import kernels
 from jaxrace.core.protocol import number, pytree
 from jaxrace.core.validation import Owner, require_integer, require_number
-from jaxrace.evidence.levels import cut_bets, frame_of_list
+from jaxrace.evidence.task_bets import cut_bets, frame_of_list
 from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing.certified.race import pairs_of
 from jaxrace.racing.certified.result import TIE, CertifiedResult
