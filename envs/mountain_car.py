@@ -44,8 +44,8 @@ class MountainCarState(NamedTuple):
 class MountainCar:
     """The car in the valley, without chance; it starts at x = -0.5 at rest.
 
-    An action is an int32 [] in 0..2: full throttle back, none, full throttle ahead (a = -1, 0, 1);
-    it is neither checked nor clipped. One step of the physics is
+    An action is an int32 [] in 0..2: throttle back, none or ahead (a = -1, 0, 1), unchecked. One
+    step of the physics is
 
         v' = v + force * a - gravity * cos(3 x), clipped to [-0.07, 0.07]
         x' = x + v', clipped to [-1.2, 0.6]; at x' = -1.2 a negative v' becomes 0

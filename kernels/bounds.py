@@ -12,13 +12,11 @@ where kl is the divergence of two Bernoulli laws. A bound is made of three choic
     union       how the error delta is shared among rounds:
         "published"  the paper's L = ln(2 K^2 n_max / delta) (Busa-Fekete et al. 2014, eq. 7);
         "rounds"     an equal share per round and unordered pair, L = ln(K (K-1) n_max / delta);
-        "stitched"   m epochs n_1 < n_2 < ... that grow by a tenth, L = ln(m K (K-1) / delta). (U_n)
-                     is a reverse martingale, so by Doob one statement at size n_k covers every
-                     n >= n_k; inside epoch k the radius is that of n_k;
+        "stitched"   m epochs n_1 < n_2 < ... that grow by a tenth, L = ln(m K (K-1) / delta): by
+                     Doob one statement at n_k covers every n >= n_k, and its radius is epoch k's;
         "open"       the same without a horizon, epoch k at delta 2 / ((k + 1) (k + 2)).
-    sides       2, or 1 for bounds that promise verdicts only. Unless some s_ij is exactly 1/2, a
-                pair can give just one wrong verdict, which saves half of delta; with exact ties the
-                guarantee is 2 delta. Intervals are two-sided.
+    sides       2, or 1 for bounds that promise verdicts only: a pair that is not exactly tied can
+                give one wrong verdict, which saves half of delta. Intervals are two-sided.
 """
 
 import dataclasses

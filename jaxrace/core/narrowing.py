@@ -14,9 +14,7 @@ from jax.typing import DTypeLike
 
 from jaxrace.core.validation import BadArgument
 
-# The share of pairs of different numbers that rounding may make equal: so it does with a few of
-# many thousands of random numbers, which averaged comparisons do not notice.
-_MOST_TIED = 1e-3
+_MOST_TIED = 1e-3  # the share of pairs of different numbers that rounding may make equal
 
 
 def as_arrays(name: str, tree: Any) -> Any:

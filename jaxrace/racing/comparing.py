@@ -204,7 +204,6 @@ def require_outcomes(kept: Any, told: Any) -> None:
             raise BadArgument(
                 "outcomes", f"leaves [{wanted}] with one number of rounds", f"{list(new.shape)}"
             )
-        # A float holds other real numbers, but for their last digits.
         holds = bool(jnp.can_cast(narrowing.dtype_of(new), old.dtype))
         if jnp.issubdtype(old.dtype, jnp.floating):
             holds = not jnp.issubdtype(narrowing.dtype_of(new), jnp.complexfloating)

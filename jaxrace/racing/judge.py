@@ -21,9 +21,7 @@ _MOST = 8_000  # outcomes, whose signs take 64 MB
 def judge(
     compare: Compare, samples: Mapping[str, Any] | Sequence[Any], top: int = 1, **settings: Any
 ) -> RaceOfTable:
-    """What the outcomes that there are say, of however many each option has.
-
-    Any two are compared, all at once; then it is ``jaxrace.race`` with that preference.
+    """``jaxrace.race`` of outcomes of any kind, any two of which are compared at once.
 
     Args:
         compare: ``compare(a, b)`` of two outcomes, as for a ``PreferenceRace``.

@@ -46,12 +46,10 @@ def run(
         search: What to run.
         keys: B keys, all on one device.
         params: One for all searches, or a batch with leaves [B, ...] (``stack_params``).
-        on_generation: Called with the episodes used so far, int32 [B], when the program is
-            compiled (all zero) and after every generation.
+        on_generation: Called with the episodes used so far, int32 [B], after every generation.
 
     Raises:
-        ValueError: A batch of params has another length than the keys, or a counted outcome of a
-            search was NaN or infinite.
+        ValueError: Params and keys are of other lengths, or an outcome was NaN or infinite.
 
     >>> from jaxrace import racing
     >>> from jaxrace.envs import medical

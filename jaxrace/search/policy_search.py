@@ -113,8 +113,7 @@ class PolicySearch:
         strategy: The evolution strategy.
         chunk: Rounds simulated at once, see ``racing.run``; the race's own unless given.
         common_random_numbers: All policies of a generation meet the same chance, such as the same
-            patients. How often one does better than another is then estimated without bias and
-            with less noise, but the races' bounds do not hold (see ``racing.run``).
+            patients: estimates have less noise, but bounds do not hold (see ``racing.run``).
 
     >>> from jaxrace.envs import medical
     >>> from jaxrace.agents.policies import Sigmoid

@@ -43,8 +43,8 @@ def step_lanes(
 ) -> tuple[Any, SearchRow]:
     """One step of B searches: their next states, and a row of each, leaves [B, ...].
 
-    Searches that end early wait for the others, so that all final races run together; the rows of
-    those that wait have not ``ran``. ``alive``, bool [B], are those that neither failed nor ended.
+    Searches that end early wait until all final races run together, and have not ``ran``.
+    ``alive``, bool [B], are those that neither failed nor ended.
     """
     search = _search_of(learner)
     is_final = (

@@ -1,7 +1,7 @@
 """A sweep on a cluster: shards of whole lane widths, each a task of Ray.
 
-A ``SharedFolder`` holds ``shards.json``, what the sweep is and how it was cut; the last checkpoint
-of a shard in flight; and ``shard-N.npz``, the rows of one that is done. Axes: J jobs, n rows.
+A ``SharedFolder`` holds ``shards.json``, the last checkpoint of a shard in flight, and
+``shard-N.npz``, the rows of one that is done. Axes: J jobs, n rows.
 """
 
 import contextlib

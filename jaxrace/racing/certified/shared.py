@@ -126,7 +126,8 @@ class SharedRace(CertifiedRace):
             delta: Probability of a wrong certificate, in (0, 1).
             max_rounds: The most tasks of an option, 1 .. capacity; the capacity unless given, which
                 it is for a finite list.
-            tolerance, slack: As for a ``DominanceRace``.
+            tolerance: As for a ``DominanceRace``.
+            slack: The same.
             first: Tasks of all before the first look.
             least: Tasks of an option between two looks, at least.
             growth: The same as a share of the tasks that it has.
