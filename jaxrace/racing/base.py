@@ -219,8 +219,8 @@ def finite_rounds(outcomes: Outcome) -> jax.Array:
 
 def fixed_point_margins(net: jax.Array, rounds: jax.Array) -> jax.Array:
     """2 S_ij - 1 = C_ij / n_ij^2 as ``fixed_point`` int32, antisymmetric."""
-    squares = jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
-    return fixed_point(net.astype(jnp.float32) / squares, net.shape[-1])
+    margins = net.astype(jnp.float32) / jnp.maximum(rounds, 1).astype(jnp.float32) ** 2
+    return fixed_point(margins, net.shape[-1])
 
 
 def fixed_point(margin: jax.Array, num_options: int) -> jax.Array:

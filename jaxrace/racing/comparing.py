@@ -21,7 +21,7 @@ from jaxrace.racing import base
 
 Compare = Callable[[Any, Any], jax.Array]
 
-_MOST_OUTCOMES = 64  # of a race that are compared with one another: 4096 pairs cost nothing
+_MOST_OUTCOMES = 64  # of a race that are compared with one another
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _passed(*check: Hashable) -> list[bool]:
 
 
 def first_few(kept: Any) -> Any:
-    """As many of a race's samples, leaves [K, N, ...], as are looked at: [few, few, ...]."""
+    """Those of a race's samples, leaves [K, N, ...], that are looked at: [few, few, ...]."""
     num_options, capacity = jax.tree.leaves(kept)[0].shape[:2]
     options = min(num_options, _MOST_OUTCOMES // 2)
     rounds = min(capacity, _MOST_OUTCOMES // options)

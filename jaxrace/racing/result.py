@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 
-# Results hold arrays: the comparison of a dataclass would raise.
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class RaceResult(abc.ABC):
     """The result of a race; under vmap every array has leading batch axes. Print it."""
