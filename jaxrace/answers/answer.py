@@ -144,7 +144,7 @@ def panels(
     lines = textwrap.wrap(shown(title), int(_TITLE * width), max_lines=3, placeholder=" ...")
     height = _ROW * max(rows, 4) + 1.6 + 0.2 * (len(lines) - 1)
     figure = Figure(figsize=(width, height), layout="constrained")
-    found = figure.subplots(1, len(widths), width_ratios=widths)
+    found = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
     for panel in found:
         panel.invert_yaxis()
         panel.grid(axis="x", alpha=0.25)

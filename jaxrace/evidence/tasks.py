@@ -50,7 +50,7 @@ class SharedPairs:
     def differences(self, first: IntArray, second: IntArray) -> FloatArray:
         """d [P, T], NaN where one of the two has no value."""
         if self.by == "mean":
-            return self._means[first] - self._means[second]
+            return self.task_means[first] - self.task_means[second]
         x, y = self.values[first], self.values[second]
         compare = _signs if self.compare is None else self.compare
         total = np.zeros(x.shape[:2])
@@ -63,7 +63,7 @@ class SharedPairs:
         return np.divide(total, pairs, out=np.full_like(total, np.nan), where=pairs > 0)
 
     @functools.cached_property
-    def _means(self) -> FloatArray:
+    def task_means(self) -> FloatArray:
         """Over the values of a task: [K, T], NaN without any."""
         count = (~np.isnan(self.values)).sum(-1)
         total = np.nansum(self.values, -1)

@@ -5,29 +5,24 @@ order by lot, what is certain early hardly ever turns. Where it has turned, the 
 """
 
 import dataclasses
-import math
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from jaxrace.evidence import decision, table_decision
-from jaxrace.evidence.blocks import BlockPairs
 from jaxrace.evidence.decision import Seen
 from jaxrace.evidence.levels import BoolArray, Levels
 from jaxrace.evidence.process import Evidence, Pairs, confidence, intervals, wanted_pairs
 from jaxrace.evidence.table_decision import Decision
 from jaxrace.judging.alike import ORDER_BY_LOT
+from jaxrace.judging.next_runs import next_runs, progress, to_run
 from jaxrace.judging.question import Question
-from jaxrace.judging.result import NextRuns, Option, Pair, RaceOfTable
+from jaxrace.judging.result import Option, Pair, RaceOfTable
 from jaxrace.judging.scores import ScoreTable
 
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
-
-# Tasks that are run at once: a tenth of what an option has, and at least so many.
-_LEAST_TASKS, _SHARE = 10, 0.1
 
 
 class Judgement(NamedTuple):
@@ -69,8 +64,7 @@ def judgement_on(
         wanted = (decided.leads[:, None] != decided.leads[None, :]) & ~looked_at
         if not wanted.any():
             break
-    has_some = pairs.complete() if isinstance(pairs, BlockPairs) else table.progress
-    is_lost = question.shared and question.gaps == "lost"
+    has_some = progress(table, pairs)
     beats = decision.seen_of(evidence.plain, evidence.mean, level.possible, level.strong)
     perhaps = decision.perhaps_best(beats.over, top)
     served = decided.served
@@ -79,42 +73,9 @@ def judgement_on(
     elif not served.any() and num_options <= _MOST_HELPED:
         none = np.zeros_like(served)
         served = table_decision.who_may_help(seen, none, none, top, is_tolerant=is_tolerant)
-    asked = decision.behind(served, table.in_order() if is_lost else has_some)
-    if decided.certificate is None:
-        asked |= has_some == 0
+    asked = to_run(question, table, pairs, served)
     about = question, table, pairs
     return Judgement(*about, level, evidence, seen, decided, served, asked, *perhaps)
-
-
-def _next_runs(found: Judgement) -> NextRuns:
-    """By name the runs that complete a block, or the next tasks of the common order."""
-    question, table, pairs = found[:3]
-    if isinstance(pairs, BlockPairs):
-        lacking = pairs.start(pairs.complete() + 1) - pairs.counts
-        return {table.names[option]: int(lacking[option]) for option in np.flatnonzero(found.asked)}
-    assert table.tasks is not None
-    ahead: dict[str, list[str]] = {}
-    for option in np.flatnonzero(found.asked):
-        done = set(table.tasks[option].tolist())
-        number = max(_LEAST_TASKS, math.ceil(_SHARE * len(done)))
-        last = max(done, default=-1) + 1
-        end = last + number if question.of is None else min(last + number, question.of)
-        begin = 0 if question.gaps == "lost" else last
-        tasks = [task for task in range(begin, end) if task not in done][:number]
-        ahead[table.names[option]] = [_task(table.task_names, task) for task in tasks]
-    return {name: tasks for name, tasks in ahead.items() if tasks}
-
-
-def _task(names: Sequence[str], task: int) -> str:
-    """What a task is called, or will be."""
-    if task < len(names):
-        return names[task]
-    if not all(name.isdigit() for name in names):  # questions, not seeds
-        return f"new task {task - len(names) + 1}"
-    # Seeds that count from 0, or from 100, go on where they end.
-    begin = int(names[0]) if names and re.fullmatch(r"[0-9]{1,9}", names[0]) else 1
-    are_counted = [*names] == [str(begin + place) for place in range(len(names))]
-    return str((begin if are_counted else 1) + task)
 
 
 def _least_further(found: Judgement) -> int:
@@ -159,8 +120,7 @@ def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         return answered
     if why := _contradiction(answered, found, cross):
         nothing = {"certificate": None, "possible": answered.names}
-        refuted = f"{why}: it is hardly true that {_assumed(question)}"
-        return _ended(answered, dict.fromkeys(names, "?"), **nothing, refuted=refuted)
+        return _ended(answered, dict.fromkeys(names, "?"), **nothing, refuted=why)
     if question.order_by_lot is not None:
         return _ended(answered, {}, one_look=True)
     return answered
@@ -176,14 +136,6 @@ def _ended(answered: RaceOfTable, verdicts: dict[str, str], **fields: Any) -> Ra
     return dataclasses.replace(answered, **fields)
 
 
-def without_guarantee(answered: RaceOfTable) -> RaceOfTable:
-    """The same of runs that may depend on each other: a guess, and nothing that is certain."""
-    options = tuple(dataclasses.replace(one, verdict="?", beats=0) for one in answered.options)
-    nothing: Any = {"certificate": None, "pairs": (), "more_pairs": 0, "at_least": 0}
-    nothing |= {"options": options, "possible": answered.names}
-    return dataclasses.replace(answered, **nothing, is_dependent=True)
-
-
 def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
     question, table, names, decided = found.question, found.table, found.table.names, found.decided
     is_certified = decided.certificate is not None
@@ -197,7 +149,7 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         verdicts[decided.leads] = "good enough" if question.tolerance else "in"
     if question.tolerance or not is_certified:
         verdicts[found.is_sure] = "in"
-    ahead = _next_runs(found)
+    ahead = next_runs(question, table, found.pairs, found.asked)
     beats = (found.evidence.plain >= found.levels.verdict).sum(1)
     counts = {name: n if isinstance(n, int) else len(n) for name, n in ahead.items()}
     options = tuple(
@@ -266,28 +218,48 @@ def _score(found: Judgement, option: int) -> float | None:
     return float((1 + found.evidence.mean[option].sum() / others) / 2)
 
 
-def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) -> str | None:
+def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) -> str:
     """What contradicts itself across the boundary, if anything.
 
-    A verdict against the mean of all differences; verdicts both ways, which no tolerance explains;
-    or an estimate outside of its own interval, as whenever an interval is empty.
+    Or an estimate that is outside of its own interval, as whenever an interval is empty.
     """
-    question, names = found.question, found.table.names
-    reached = (found.seen.highest >= found.levels.verdict) & (cross | cross.T)
-    early = "was certain at an earlier look at the table, though over all of it"
-    for i, j in np.argwhere(reached & (found.seen.mean < question.null)):
-        return f"that {names[i]} is better than {names[j]} {early} {names[j]} is better"
-    if not question.tolerance:
-        for i, j in np.argwhere(reached & reached.T):
-            return f"both {names[i]} over {names[j]} and {names[j]} over {names[i]} were certain"
+    about = found.question, found.table, found.seen, found.levels.verdict
+    if why := contradiction(*about, cross | cross.T):
+        return why
     for pair in answered.pairs:
         if not pair.low <= pair.estimate <= pair.high:
-            return (
+            return _refuted(
                 f"by how much {pair.better} is better than {pair.worse}, {pair.estimate:.3g} over "
                 f"all of the table, is outside of its own interval, {pair.low:.3g} to "
-                f"{pair.high:.3g}"
+                f"{pair.high:.3g}",
+                found.question,
             )
-    return None
+    return ""
+
+
+def contradiction(
+    question: Question, table: ScoreTable, seen: Seen, level: float, among: BoolArray
+) -> str:
+    """What contradicts itself among pairs, bool [K, K], if anything; and what that refutes.
+
+    A verdict against the mean of all differences; or verdicts both ways, which no tolerance
+    explains.
+    """
+    names, reached = table.names, (seen.highest >= level) & among
+    null = 0.0 if question.kind == "rank" else question.null
+    early = "was certain at an earlier look at the table, though over all of it"
+    for i, j in np.argwhere(reached & (seen.mean < null)):
+        why = f"that {names[i]} is better than {names[j]} {early} {names[j]} is better"
+        return _refuted(why, question)
+    if not null:
+        for i, j in np.argwhere(reached & reached.T):
+            why = f"both {names[i]} over {names[j]} and {names[j]} over {names[i]} were certain"
+            return _refuted(why, question)
+    return ""
+
+
+def _refuted(why: str, question: Question) -> str:
+    return f"{why}: it is hardly true that {_assumed(question)}"
 
 
 def _assumed(question: Question) -> str:

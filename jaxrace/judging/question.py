@@ -3,7 +3,7 @@
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from jaxrace.core.validation import (
     require_probability,
 )
 from jaxrace.evidence.blocks import BlockPairs, block_values, independent_bets
+from jaxrace.evidence.boundaries import board_levels
 from jaxrace.evidence.levels import By, Gaps, Levels, levels, require_scale
 from jaxrace.evidence.process import FloatArray, IntArray, Pairs
 from jaxrace.evidence.task_bets import shared_bets
@@ -30,26 +31,32 @@ FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every o
 HORIZON = 300  # independent runs of an option that the bets are tuned for
 
 Compare = Callable[[Any, Any], int]
+Kind = Literal["top", "rank", "gate"]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Question:
-    """Which options are the best kappa? The arguments of ``race``, checked."""
+    """What is asked of a table, checked: the arguments that all front doors have.
 
-    top: int
-    delta: float
-    by: By
-    low: float | None
-    high: float | None
-    shared: bool
-    of: int | None
-    tolerance: float
-    smaller: bool
-    larger: bool
-    compare: Compare | None
-    horizon: int
-    gaps: Gaps
-    order_by_lot: int | None
+    The best kappa, the whole list (``rank``), or each against a baseline (``gate``).
+    """
+
+    kind: Kind = "top"
+
+    top: int = 1
+    delta: float = 0.05
+    by: By = "wins"
+    low: float | None = None
+    high: float | None = None
+    shared: bool = False
+    of: int | None = None
+    tolerance: float = 0.0
+    smaller: bool = False
+    larger: bool = False
+    compare: Compare | None = None
+    horizon: int = HORIZON
+    gaps: Gaps = "lost"
+    order_by_lot: int | None = None
 
     def __post_init__(self) -> None:
         require_integer("top", self.top, 1)
@@ -109,8 +116,27 @@ class Question:
 
     def levels(self, num_options: int) -> Levels:
         """The log e-values that statements need."""
+        if self.kind == "rank":
+            return board_levels(self.by, num_options, self.delta)
         is_tolerant = self.tolerance > 0
         return levels(self.by, num_options, self.top, self.delta, has_tolerance=is_tolerant)
+
+    def kind_of(self, table: scores.ScoreTable) -> str:
+        """Of its runs, in words."""
+        if self.of is not None:
+            return f"all {self.of:,} shared"
+        return "independent" if table.tasks is None else "shared"
+
+    def scores_of(
+        self, table: scores.ScoreTable, mean: FloatArray, low: FloatArray, high: FloatArray
+    ) -> FloatArray:
+        """Means of compared scores, and the ends of their intervals, as people say them: [3, K]."""
+        if self.by == "wins":
+            return (1 + np.stack([mean, low, high])) / 2
+        assert self.low is not None
+        if self.better(table) == "smaller":  # they are compared with their signs changed
+            mean, low, high = -mean, -high, -low
+        return self.low + self.width * np.stack([mean, low, high])
 
     def effect(self, mean: FloatArray) -> FloatArray:
         """A mean of differences in words' units: a win probability, or a difference of scores."""

@@ -100,6 +100,19 @@ class RaceOfTable(Ranking):
     def is_answered(self) -> bool:
         return self.certified
 
+    def without_guarantee(self) -> "RaceOfTable":
+        """The same of runs that may depend on each other: a guess, and nothing that is certain."""
+        return dataclasses.replace(
+            self,
+            options=tuple(dataclasses.replace(one, verdict="?", beats=0) for one in self.options),
+            possible=self.names,
+            certificate=None,
+            pairs=(),
+            more_pairs=0,
+            at_least=0,
+            is_dependent=True,
+        )
+
     @property
     def _unit(self) -> str:
         return "runs" if self.kind == "independent" else "tasks"

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +29,8 @@ from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
-from jaxrace.judging.judgement import answer, judgement_on, without_guarantee
-from jaxrace.judging.question import HORIZON, Compare, Question, compared
+from jaxrace.judging.judgement import answer, judgement_on
+from jaxrace.judging.question import HORIZON, Compare, Kind, Question, compared
 from jaxrace.judging.result import NextRuns, RaceOfTable
 from jaxrace.runs import files
 from jaxrace.tables.heads import names_clock
@@ -122,39 +122,68 @@ def race(
     >>> [(pair.better, pair.worse, round(pair.low, 2)) for pair in result.pairs]
     [('c', 'b', 0.8), ('c', 'a', 0.82)]
     """
-    about = top, delta, by, low, high, shared, of, tolerance, smaller, larger, compare
-    question = Question(*about, horizon, gaps, order_by_lot)
+    settings = {name: value for name, value in locals().items() if name not in ("data", "columns")}
+    asked = prepared("top", data, settings | columns)
+    return asked.answered(answer(judgement_on(*asked[:4]), asked.notes))
+
+
+class Prepared(NamedTuple):
+    """A question, the table that is to answer it, and what was seen of its runs."""
+
+    question: Question
+    table: scores.ScoreTable
+    columns: list[np.ndarray]  # scores as they are compared, larger is better
+    pairs: Pairs
+    notes: list[str]
+    is_doubtful: bool  # runs may depend on each other, or tasks not be alike
+    past: "Looks | None"
+
+    def answered(self, found: Any) -> Any:
+        """The answer, once it is remembered; without a guarantee if runs are doubtful."""
+        if self.past is not None:
+            self.past.remember(self.table)
+        return found.without_guarantee() if self.is_doubtful else found
+
+
+def prepared(kind: Kind, data: Any, settings: Mapping[str, Any]) -> Prepared:
+    """Read a table, and look whether what is assumed of it is so: for every front door.
+
+    ``settings`` are arguments of ``race``. Warns of doubts, from where the front door was called.
+    """
+    columns = dict(settings)
+    looks, dependent = columns.pop("looks", None), columns.pop("dependent", False)
+    fields = {field.name for field in dataclasses.fields(Question)} & columns.keys()
+    question = Question(kind=kind, **{name: columns.pop(name) for name in fields})
+    order_by_lot, is_shared = question.order_by_lot, question.shared
     if order_by_lot is not None and looks is not None:
         expected, hint = "no file of looks", ": it is for a table of one look"
         raise BadArgument("order_by_lot", expected, "one", hint)
     require_truth("dependent", dependent)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question))
     told = {name: value for name, value in columns.items() if value not in (None, (), "")}
-    of_numbers = compare is None
-    table = scores.as_table(data, shared=shared, of_numbers=of_numbers, **told)
+    of_numbers = question.compare is None
+    table = scores.as_table(data, shared=is_shared, of_numbers=of_numbers, **told)
     if of_numbers:
         is_smaller = question.better(table) == "smaller"
-        table = table.with_worst(high if is_smaller else low, is_smaller)
+        table = table.with_worst(question.high if is_smaller else question.low, is_smaller)
     if past is not None:
         table = past.continued(table)
     if order_by_lot is not None:
         table = in_order_by_lot(table, order_by_lot)
-    require_top(top, len(table.names))
+    require_top(question.top, len(table.names))
     values, pairs = compared(question, table)
     named = dict(zip(table.names, values, strict=True))
     doubts = _doubts(question, table, named, pairs, dependent)
     for doubt in doubts:
-        warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
+        warnings.warn(doubt, DependentRunsWarning, stacklevel=3)
     notes = _notes(question, table)
-    if dependent and not shared:
+    if dependent and not is_shared:
         clocks = sorted_options(named)
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
-    if not (shared or doubts or dependent) and is_too_few([*map(len, values)]):
+    if not (is_shared or doubts or dependent) and is_too_few([*map(len, values)]):
         notes.append("whether runs depend on each other can hardly be seen with so few of them")
-    found = answer(judgement_on(question, table, values, pairs), notes)
-    if past is not None:
-        past.remember(table)
-    return without_guarantee(found) if doubts or (dependent and not shared) else found
+    is_doubtful = bool(doubts) or (dependent and not is_shared)
+    return Prepared(question, table, values, pairs, notes, is_doubtful, past)
 
 
 def _doubts(

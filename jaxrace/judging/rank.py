@@ -1,0 +1,156 @@
+"""The whole list of a table's options, in tiers: the front door. Axes: K options."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from jaxrace.core.validation import BadArgument, require_integer
+from jaxrace.evidence import decision
+from jaxrace.evidence.boundaries import Board, board_of, tied_groups
+from jaxrace.evidence.levels import BoolArray
+from jaxrace.evidence.own_score import own_scores
+from jaxrace.evidence.process import MOST_OF_ALL_PAIRS, Evidence
+from jaxrace.judging import scores
+from jaxrace.judging.board_result import RankedOption, RankOfTable
+from jaxrace.judging.judgement import contradiction, next_runs, to_run
+from jaxrace.judging.question import Question
+from jaxrace.judging.result import NextRuns
+from jaxrace.judging.table_race import Prepared, prepared
+
+
+def rank(
+    data: Any, *, tiers: int | None = None, tolerance: float = 0.0, **settings: Any
+) -> RankOfTable:
+    """Put options in tiers: who is certainly better than everybody below, and who is tied?
+
+    Each option has its score with an interval, its tier, and the ranks that it may have. All of it
+    is valid at every look, as in ``race``; tiers need no more evidence than the best alone.
+
+    Args:
+        data: Scores by name, as ``race`` takes them.
+        tiers: Is it enough to have so many of them? Without it all are wanted that there are.
+        tolerance: Two options are tied if neither is better by so much. It is enough to know of
+            any two which one is better, or that they are tied.
+        **settings: The other arguments of ``race``, but top. delta is the probability that a tier
+            is wrong, and the same that a rank, a tie or an interval is.
+
+    Returns:
+        The result; print it.
+
+    Raises:
+        ValueError: As ``race`` does; or there are more than 300 options.
+
+    Warns:
+        DependentRunsWarning: As ``race`` does.
+
+    >>> runs = np.random.default_rng(0).normal([0.0, 1.0, 1.1, 3.0], size=(40, 4)).T
+    >>> result = rank(dict(zip("abcd", runs)))
+    >>> result.tiers, [(one.best_rank, one.worst_rank) for one in result.options]
+    ([['d'], ['b', 'c'], ['a']], [(1, 1), (2, 3), (2, 3), (4, 4)])
+    """
+    asked = prepared("rank", data, {"tolerance": tolerance, **settings})
+    num_options = len(asked.table.names)
+    if num_options > MOST_OF_ALL_PAIRS:
+        hint = ": race names the best of more"
+        raise BadArgument("runs", f"at most {MOST_OF_ALL_PAIRS} options", f"{num_options:,}", hint)
+    if tiers is not None:
+        require_integer("tiers", tiers, 2, most=num_options)
+    return asked.answered(_answer(asked, tiers))
+
+
+def _answer(asked: Prepared, wanted: int | None) -> RankOfTable:
+    question, table, _, pairs = asked[:4]
+    names, others = table.names, ~np.eye(len(table.names), dtype=bool)
+    level = question.levels(len(names))
+    evidence = Evidence(np.zeros(others.shape), question.null)
+    evidence.look_at(pairs, others)
+    seen = decision.seen_of(evidence.plain, evidence.mean, level.verdict, level.strong)
+    board = board_of(seen.over, seen.strong, evidence.mean)
+    # Neither is better by the tolerance, if there is one.
+    near = (evidence.highest >= level.strong) & (evidence.mean >= question.null)
+    is_tied = near & near.T & others & (question.tolerance > 0)
+    is_open = ~(seen.strong | seen.strong.T | is_tied | evidence.whole) & others
+    refuted = contradiction(question, table, seen, level.verdict, others)
+    ahead: NextRuns = {}
+    if not refuted and not asked.is_doubtful:
+        served = _served(question, evidence, seen, board, is_open, wanted)
+        ahead = next_runs(question, table, pairs, to_run(question, table, pairs, served))
+    answered = RankOfTable(
+        delta=question.delta,
+        by=question.by,
+        kind=question.kind_of(table),
+        tolerance=question.tolerance,
+        wanted=wanted,
+        options=_options(asked, board, ahead),
+        pairs=(),
+        tied=[[names[option] for option in group] for group in tied_groups(is_tied, board.ranking)],
+        confidence=1 - question.delta,
+        next_runs=ahead,
+        undecided=int(np.triu(is_open).sum()),
+        notes=tuple(asked.notes),
+        better=question.better(table),
+        one_look=question.order_by_lot is not None,
+        whole=bool(evidence.whole[others].all()),
+        refuted=refuted,
+    )
+    return answered.without_tiers() if refuted else answered
+
+
+def _served(
+    question: Question,
+    evidence: Evidence,
+    seen: decision.Seen,
+    board: Board,
+    is_open: BoolArray,
+    wanted: int | None,
+) -> BoolArray:
+    """Pairs to run for, [K, K]: all that are open within a tolerance, else those of a boundary."""
+    nothing = np.zeros_like(is_open)
+    slack = decision.SHARED_SLACK if question.shared else decision.SLACK
+    if wanted is None and question.tolerance:
+        tie = np.minimum(evidence.highest, evidence.highest.T)
+        nearest = np.maximum(np.maximum(evidence.plain, evidence.plain.T), tie)
+        return is_open & (nearest <= nearest.min(where=is_open, initial=np.inf) + slack)
+    if wanted is not None and len(board.ends) + 1 >= wanted:
+        return nothing
+    # The boundary whose weakest pair has the most evidence.
+    best, leads = -np.inf, np.zeros(len(nothing), bool)
+    for end in np.setdiff1d(np.arange(1, len(leads)), board.ends):
+        ahead = np.isin(np.arange(len(leads)), board.ranking[:end])
+        lacking = ahead[:, None] & ~ahead & ~seen.over
+        is_lost = (lacking & (evidence.whole | seen.over.T)).any()
+        weakest = -np.inf if is_lost else seen.highest.min(where=lacking, initial=np.inf)
+        if weakest > best:
+            best, leads = weakest, ahead
+    if not leads.any():
+        return nothing
+    level = question.levels(len(leads)).verdict
+    return decision.in_doubt(seen, leads, level, slack, by_counts=False).served
+
+
+def _options(asked: Prepared, board: Board, ahead: NextRuns) -> tuple[RankedOption, ...]:
+    question, table = asked.question, asked.table
+    names = table.names
+    is_mean = question.by == "mean"
+    padded = scores.padded(asked.columns) if is_mean and table.tasks is None else None
+    level = math.log(2 * len(names) / question.delta)  # of both ends of all intervals
+    own = question.scores_of(table, *own_scores(asked.pairs, padded, level))
+    found = []
+    for option in board.ranking.tolist():
+        mean, low, high = (None if math.isnan(x) else x for x in own[:, option].tolist())
+        number = ahead.get(names[option], 0)
+        found.append(
+            RankedOption(
+                name=names[option],
+                runs=len(table.values[option]),
+                score=mean,
+                low=low,
+                high=high,
+                tier=int(board.tier[option]) + 1,
+                best_rank=int(board.lowest[option]),
+                worst_rank=int(board.highest[option]),
+                next=number if isinstance(number, int) else len(number),
+            )
+        )
+    return tuple(found)
