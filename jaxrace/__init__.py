@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jaxrace.core.validation import BadArgument as BadArgument
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
+    from jaxrace.judging import rank as rank
     from jaxrace.judging.policies import improve as improve
     from jaxrace.judging.policies import load_policy as load_policy
     from jaxrace.judging.rating import select as select
@@ -27,6 +28,7 @@ __version__: str
 # Functions of its own, and where they are; ``judging`` and ``rating`` import no JAX.
 _FUNCTIONS = {
     "race": "jaxrace.judging",
+    "rank": "jaxrace.judging",
     "compare_next": "jaxrace.judging",
     "select": "jaxrace.judging.rating",
     "duel": "jaxrace.judging.standing",

@@ -59,6 +59,7 @@ _RUNS = {"train": "train policies, and compare them with baselines"}
 # those that answer a file: ``jaxrace.commands.VERB`` is imported when it is asked for,
 _FILES = {
     "race": "certify the best of a table of scores",
+    "rank": "put the options of a table of scores in tiers",
     "duel": "say who beats whom in a matrix of wins or preferences",
     "select": "find the best k from votes, games or other comparisons of two",
     "improve": "find a policy that is certainly no worse, in a log of decisions",

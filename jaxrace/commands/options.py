@@ -28,7 +28,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str: ("NAME", "a text"),
     str | None: ("NAME", "a text, or null"),
 }
-_FILES = ("next", "report", "looks")  # where they are texts
+_FILES = ("next", "report", "looks", "cost")  # where they are texts
 POSITIONAL = ("env", "task", "log", "scores", "votes", "problem", "matrix", "name")
 OF_RUNS = ("out", "resume", "lanes", "ray", "device", "no_compilation_cache")
 OF_ANSWERS = ("json", "report")

@@ -27,21 +27,21 @@ from jaxrace.runs import tables
 from jaxrace.tables import read_scores
 
 FIGURE = "race.png"
-_FILE = """A file of scores (CSV, JSON, JSON lines, Excel, Parquet), or a folder of them.
+FILE = """A file of scores (CSV, JSON, JSON lines, Excel, Parquet), or a folder of them.
     Either a column for each option, with its name above and a score in each row, or
     nothing where it has fewer runs; or a row for each run, with columns of options, scores
     and perhaps tasks; or what hyperfine, pytest-benchmark, Inspect, lm-evaluation-harness
     or Optuna have left. Runs in the order in which they were made."""
-_NO_HEADER = "The first row is a run, and options are called option 1, option 2, ..."
-_NEXT = "A CSV file to write, of what to run next: option and runs, or option and task."
+NO_HEADER = "The first row is a run, and options are called option 1, option 2, ..."
+NEXT = "A CSV file to write, of what to run next: option and runs, or option and task."
 
 Config = config_of(
     __doc__,
-    ("scores", _FILE),
+    ("scores", FILE),
     *(race, read_scores),
     without=("compare", "header"),
-    no_header=(bool, False, _NO_HEADER),
-    next=(str | None, None, _NEXT),
+    no_header=(bool, False, NO_HEADER),
+    next=(str | None, None, NEXT),
 )
 
 
@@ -62,7 +62,7 @@ def write(folder: Path, found: RaceOfTable) -> None:
     write_rows(folder / "options.csv", found.options)
 
 
-def _write_next(path: Path, found: RaceOfTable) -> None:
+def write_next(path: Path, found: RaceOfTable) -> None:
     """A row for each option and number of runs, or for each option and task."""
     rows: list[tuple[str, str]] = []
     for name, wanted in found.next_runs.items():
@@ -72,4 +72,4 @@ def _write_next(path: Path, found: RaceOfTable) -> None:
     tables.write_table(path, {"option": np.array(options), second: np.array(others)})
 
 
-FILES = {"next": _write_next}
+FILES = {"next": write_next}

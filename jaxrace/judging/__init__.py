@@ -2,6 +2,10 @@
 
 from jaxrace.evidence.independence import DependentRunsWarning as DependentRunsWarning
 from jaxrace.evidence.independence import check_runs as check_runs
+from jaxrace.judging.board_result import RankedOption as RankedOption
+from jaxrace.judging.board_result import RankedPair as RankedPair
+from jaxrace.judging.board_result import RankOfTable as RankOfTable
+from jaxrace.judging.rank import rank as rank
 from jaxrace.judging.result import Option as Option
 from jaxrace.judging.result import Pair as Pair
 from jaxrace.judging.result import RaceOfTable as RaceOfTable

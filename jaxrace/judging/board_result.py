@@ -2,17 +2,25 @@
 
 import dataclasses
 import itertools
-import math
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from jaxrace.answers.answer import Answer, Shown, labels, list_down, listed, panels
+import numpy as np
+
+from jaxrace.answers.answer import Answer, Shown, first_of, labels, list_down, listed, panels
 from jaxrace.evidence.levels import By
 from jaxrace.judging.result import NextRuns, outward
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ShownPairs = Literal["none", "all"]
+
 _MOST_DRAWN = 60  # options of a figure
+_WIDTH = 7  # of a figure, in inches
+_SIGNS = {"better": 1, "tied": 0, "worse": -1}
+_OF_VERDICTS = ("C1", "C2", "C0")  # worse, tied, better
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,18 +36,19 @@ class RankedOption:
     best_rank: int  # the best rank that it may have, from 1
     worst_rank: int
     next: int  # runs that would help next
+    cost: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
 class RankedPair:
-    """How two options compare; its interval, and verdict, hold together with all others'."""
+    """How two options compare; all verdicts hold together, and so do all intervals."""
 
-    better: str  # or looks so
-    worse: str
+    option: str
+    other: str  # behind it in the ranking
     estimate: float  # win probability (a tie is half a win), or difference of the mean scores
     low: float
     high: float
-    verdict: str  # "better", "tied" within the tolerance, or "?"
+    verdict: str  # "better", "worse", "tied" within the tolerance, or "?"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,8 +65,8 @@ class RankOfTable(Answer):
     wanted: int | None  # tiers that are enough
     options: tuple[RankedOption, ...]  # best first
     pairs: tuple[RankedPair, ...]  # those asked for
+    pairs_error: float  # the probability that an interval of a pair is wrong
     tied: list[list[str]]  # names of which any two are tied within the tolerance
-    confidence: float  # that of the intervals of all options together
     next_runs: NextRuns  # how many more runs of whom, or of whom which tasks
     undecided: int  # pairs that are neither certain nor tied
     notes: tuple[str, ...] = ()
@@ -66,6 +75,7 @@ class RankOfTable(Answer):
     one_look: bool = False  # does the error hold for this look alone?
     whole: bool = False  # have all tasks of the list been run?
     refuted: str = ""  # what contradicts itself in the table, if anything
+    cheapest: str | None = None  # of those not certainly worse than another, where costs are known
 
     @property
     def names(self) -> list[str]:
@@ -121,51 +131,73 @@ class RankOfTable(Answer):
         if self.is_dependent:
             return ["runs may depend on each other, and nothing is guaranteed"]
         looks = "in this one look" if self.one_look else "at all looks together"
-        error = f"wrong anywhere with a probability of at most {self.delta:g}, {looks}"
-        better = {
-            "mean": "has a mean of at least that of",
-            "wins": "is more often better than worse than",
-        }[self.by]
-        told = [f"each option {better} all options of the tiers below; {error}"]
-        told.append(f"ranks{' and ties' if self.tolerance else ''}: {error}")
-        if self.tied:
-            groups = "; ".join(listed(names) for names in self.tied)
-            told.insert(0, f"TIED within {self.tolerance:g}: {groups}")
-        return told
+        better = "has a mean of at least that of each option"
+        if self.by == "wins":
+            better = "is more often better than worse than each option"
+        told = [f"TIED within {self.tolerance:g}: {listed(names)}" for names in self.tied]
+        if self.cheapest is not None:
+            than = f" by more than {self.tolerance:g}" if self.tolerance else ""
+            told.append(f"CHEAPEST of those that are not certainly worse{than}: {self.cheapest}")
+        what = "any rank or tie is" if self.tolerance else "any rank is"
+        return [
+            *told,
+            f"each option {better} of the tiers below; the probability that any tier is wrong is "
+            f"at most {self.delta:g}, {looks}, and that {what}, {self.delta:g}",
+        ]
 
     def tables(self) -> list[Shown]:
         score = "mean" if self.by == "mean" else "wins"
         ahead = ["run next"] if self.next_runs else []
+        costs = ["cost"] if self._has_costs else []
         rows = [
             [
                 *(str(one.tier), _ranks(one), one.name, f"{one.runs:,}"),
                 "" if one.score is None else f"{one.score:.4g}",
                 _interval(one.low, one.high),
+                *([f"{one.cost:.4g}"] if costs else []),
                 *([f"{one.next:,}" if one.next else ""] if ahead else []),
             ]
             for one in self.options
         ]
-        said = f"{math.floor(1000 * self.confidence) / 10:g} %"
-        heads = ["tier", "rank", "option", "runs", score, "interval", *ahead]
-        below = [
-            f"intervals: all of them hold together with {said}, at all looks",
-            f"{self.better} scores are better",
-        ]
+        heads = ["tier", "rank", "option", "runs", score, "interval", *costs, *ahead]
+        below = (f"intervals: {self._held(self.delta)}", f"{self.better} scores are better")
         shown = [Shown.first(heads, rows, *below)]
         if self.pairs:
             effect = "wins" if self.by == "wins" else "mean better by"
             rows = [
-                [x.better, x.worse, f"{x.estimate:.3g}", _interval(x.low, x.high), x.verdict]
+                [x.option, x.other, f"{x.estimate:.3g}", _interval(x.low, x.high), x.verdict]
                 for x in self.pairs
             ]
-            shown.append(Shown.first(["better", "worse", effect, "interval", "verdict"], rows))
+            heads = ["option", "other", effect, "interval", "verdict"]
+            sure = f"intervals: {self._held(self.pairs_error)}"
+            shown.append(Shown.first(heads, rows, sure))
         return shown
 
+    def _held(self, error: float) -> str:
+        looks = "" if self.one_look else ", at all looks"
+        return f"all of them hold together with {100 * (1 - error):.10g} %{looks}"
+
+    @property
+    def _has_costs(self) -> bool:
+        return self.options[0].cost is not None
+
+    def pairs_frame(self) -> Any:
+        """Any two options and how much better one is, as a frame; of ``rank(..., pairs="all")``."""
+        return self.to_frame("pairs")
+
     def plot(self) -> "Figure":
-        """A matplotlib figure: the list, an interval for each option, lines between tiers."""
+        """A matplotlib figure: the list, with an interval for each option, and lines of tiers.
+
+        Beside it, if costs are known, scores against costs.
+        """
         options = self.options[:_MOST_DRAWN]
         names = [one.name for one in options]
-        figure, (panel,) = panels(self.headline(), len(options), (6,), names)
+        number = len(self.tiers)
+        title = self.headline() if number == 1 or self.refuted else f"{number} tiers"
+        widths = (6, 5) if self._has_costs else (6,)
+        figure, found = panels(title, len(options), widths, names)
+        figure.set_figwidth(max(figure.get_figwidth(), _WIDTH * len(widths)))
+        panel, called = found[0], labels(names)
         for place, one in enumerate(options):
             colour = f"C{(one.tier - 1) % 2}"
             if one.low is not None and one.high is not None:
@@ -177,10 +209,66 @@ class RankOfTable(Answer):
         for place, (above, below) in enumerate(itertools.pairwise(options)):
             if above.tier != below.tier:
                 panel.axhline(place + 0.5, color="0.3", lw=0.8)
-        list_down(panel, labels(names))
-        by_wins = "win probability, mean over the others"
-        panel.set(xlabel="mean score" if self.by == "mean" else by_wins)
+        list_down(panel, called)
+        shown = "mean score" if self.by == "mean" else "win probability, mean over the others"
+        panel.set(
+            title="ranks at the right" + first_of(options, len(self.options)),
+            xlabel=f"{shown}\n(intervals: {self._held(self.delta)})",
+        )
+        if self._has_costs:
+            _draw_costs(found[1], options, called, self.cheapest, self.better == "smaller")
         return figure
+
+    def plot_pairs(self) -> "Figure":
+        """A matplotlib figure: of any two options which one is better, or that they are tied."""
+        if not self.pairs:
+            raise ValueError('pairs: expected those of rank(..., pairs="all"), got none')
+        from matplotlib.colors import ListedColormap  # late: it is slow to import
+
+        places = {name: place for place, name in enumerate(self.names)}
+        cells = np.full((len(places), len(places)), np.nan)
+        for pair in self.pairs:
+            sign = _SIGNS.get(pair.verdict, np.nan)
+            cells[places[pair.option], places[pair.other]] = sign
+            cells[places[pair.other], places[pair.option]] = -sign
+        figure, (panel,) = panels("which of two is better", len(places), (6,), self.names)
+        figure.set_figwidth(figure.get_figheight() + 2)
+        panel.imshow(cells, cmap=ListedColormap(_OF_VERDICTS), vmin=-1, vmax=1, aspect="auto")
+        list_down(panel, labels(self.names))
+        panel.set_xticks(range(len(places)), labels(self.names), rotation=90)
+        for colour, word in zip(_OF_VERDICTS, ("worse", "tied", "better"), strict=True):
+            panel.plot([], [], "s", color=colour, label=word)
+        panel.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
+        panel.set(ylabel="is it better ...", xlabel="... than this one? (white: not known)")
+        panel.grid(visible=False)
+        return figure
+
+
+def _draw_costs(
+    panel: "Axes",
+    options: Sequence[RankedOption],
+    called: Sequence[str],
+    cheapest: str | None,
+    is_smaller: bool,
+) -> None:
+    """Scores against costs, and the frontier: no other is both cheaper and looks better."""
+    panel.yaxis.set_inverted(is_smaller)
+    points = []
+    for one, label in zip(options, called, strict=True):
+        if one.cost is None or one.score is None:
+            continue
+        colour = "C2" if one.name == cheapest else f"C{(one.tier - 1) % 2}"
+        panel.plot(one.cost, one.score, "o", ms=6, color=colour)
+        panel.annotate(label, (one.cost, one.score), (4, 4), textcoords="offset points", fontsize=7)
+        points.append((one.cost, -one.score if is_smaller else one.score))
+    points.sort(key=lambda point: (point[0], -point[1]))
+    costs, scores = np.array(points).T
+    is_ahead = scores == np.maximum.accumulate(scores)
+    frontier = (-scores if is_smaller else scores)[is_ahead]
+    panel.plot(costs[is_ahead], frontier, color="0.5", lw=0.8, zorder=0)
+    panel.set(title="score against cost", xlabel="cost", ylabel="score")
+    if cheapest is not None:
+        panel.set_xlabel("cost\n(green: the cheapest that is not certainly worse)")
 
 
 def _ranks(one: RankedOption) -> str:

@@ -11,9 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxrace.evidence import decision, table_decision
+from jaxrace.evidence.boundaries import board_levels, board_of
 from jaxrace.evidence.decision import Seen
 from jaxrace.evidence.levels import BoolArray, Levels
-from jaxrace.evidence.process import Evidence, Pairs, confidence, intervals, wanted_pairs
+from jaxrace.evidence.process import (
+    MOST_OF_ALL_PAIRS,
+    Evidence,
+    Pairs,
+    confidence,
+    intervals,
+    wanted_pairs,
+)
 from jaxrace.evidence.table_decision import Decision
 from jaxrace.judging.alike import ORDER_BY_LOT
 from jaxrace.judging.next_runs import next_runs, progress, to_run
@@ -119,7 +127,7 @@ def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
     if answered.whole:
         return answered
     if why := _contradiction(answered, found, cross):
-        nothing = {"certificate": None, "possible": answered.names}
+        nothing = {"certificate": None, "possible": answered.names, "tiers": [answered.names]}
         return _ended(answered, dict.fromkeys(names, "?"), **nothing, refuted=why)
     if question.order_by_lot is not None:
         return _ended(answered, {}, one_look=True)
@@ -182,7 +190,19 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         in_doubt=0 if is_certified else int(found.served.sum()),
         notes=tuple(notes),
         better=question.better(table),
+        tiers=_tiers(found),
     )
+
+
+def _tiers(found: Judgement) -> list[list[str]]:
+    """The names in each tier that is certain, best first; of many options none are looked for."""
+    names = found.table.names
+    if len(names) > MOST_OF_ALL_PAIRS:
+        return [list(names)]
+    level = board_levels(found.question.by, len(names), found.question.delta)
+    plain = decision.seen_of(found.evidence.plain, found.evidence.mean, *level[:2])
+    board = board_of(plain.over, plain.strong, found.evidence.mean)
+    return [[names[one] for one in part] for part in np.split(board.ranking, board.ends)]
 
 
 def _pairs(found: Judgement) -> tuple[Pair, ...]:

@@ -1,26 +1,37 @@
 """The whole list of a table's options, in tiers: the front door. Axes: K options."""
 
+import dataclasses
 import math
-from typing import Any
+import os
+from collections.abc import Mapping
+from typing import Any, get_args
 
 import numpy as np
 
-from jaxrace.core.validation import BadArgument, require_integer
+from jaxrace.core.validation import BadArgument, require_choice, require_integer
 from jaxrace.evidence import decision
 from jaxrace.evidence.boundaries import Board, board_of, tied_groups
 from jaxrace.evidence.levels import BoolArray
 from jaxrace.evidence.own_score import own_scores
-from jaxrace.evidence.process import MOST_OF_ALL_PAIRS, Evidence
+from jaxrace.evidence.process import MOST_OF_ALL_PAIRS, Evidence, intervals
 from jaxrace.judging import scores
-from jaxrace.judging.board_result import RankedOption, RankOfTable
-from jaxrace.judging.judgement import contradiction, next_runs, to_run
+from jaxrace.judging.board_result import RankedOption, RankedPair, RankOfTable, ShownPairs
+from jaxrace.judging.judgement import contradiction
+from jaxrace.judging.next_runs import next_runs, progress, to_run
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.table_race import Prepared, prepared
+from jaxrace.tables.by_name import numbers_by_name
 
 
 def rank(
-    data: Any, *, tiers: int | None = None, tolerance: float = 0.0, **settings: Any
+    data: Any,
+    *,
+    tiers: int | None = None,
+    tolerance: float = 0.0,
+    pairs: ShownPairs = "none",
+    cost: Mapping[str, float] | str | os.PathLike[str] | None = None,
+    **settings: Any,
 ) -> RankOfTable:
     """Put options in tiers: who is certainly better than everybody below, and who is tied?
 
@@ -32,6 +43,10 @@ def rank(
         tiers: Is it enough to have so many of them? Without it all are wanted that there are.
         tolerance: Two options are tied if neither is better by so much. It is enough to know of
             any two which one is better, or that they are tied.
+        pairs: Find how much better one of any two options is, for all of them; or for none.
+        cost: What each option costs, by name, or a file with columns of options and costs: of those
+            that are not certainly worse than another, by more than the tolerance, the cheapest is
+            named.
         **settings: The other arguments of ``race``, but top. delta is the probability that a tier
             is wrong, and the same that a rank, a tie or an interval is.
 
@@ -49,6 +64,7 @@ def rank(
     >>> result.tiers, [(one.best_rank, one.worst_rank) for one in result.options]
     ([['d'], ['b', 'c'], ['a']], [(1, 1), (2, 3), (2, 3), (4, 4)])
     """
+    require_choice("pairs", pairs, get_args(ShownPairs))
     asked = prepared("rank", data, {"tolerance": tolerance, **settings})
     num_options = len(asked.table.names)
     if num_options > MOST_OF_ALL_PAIRS:
@@ -56,10 +72,13 @@ def rank(
         raise BadArgument("runs", f"at most {MOST_OF_ALL_PAIRS} options", f"{num_options:,}", hint)
     if tiers is not None:
         require_integer("tiers", tiers, 2, most=num_options)
-    return asked.answered(_answer(asked, tiers))
+    costs = None if cost is None else numbers_by_name("cost", cost, asked.table.names)
+    return asked.answered(_answer(asked, tiers, pairs, costs))
 
 
-def _answer(asked: Prepared, wanted: int | None) -> RankOfTable:
+def _answer(
+    asked: Prepared, wanted: int | None, shown: ShownPairs, costs: list[float] | None
+) -> RankOfTable:
     question, table, _, pairs = asked[:4]
     names, others = table.names, ~np.eye(len(table.names), dtype=bool)
     level = question.levels(len(names))
@@ -82,19 +101,38 @@ def _answer(asked: Prepared, wanted: int | None) -> RankOfTable:
         kind=question.kind_of(table),
         tolerance=question.tolerance,
         wanted=wanted,
-        options=_options(asked, board, ahead),
-        pairs=(),
+        options=_options(asked, board, ahead, costs),
+        pairs=_pairs(asked, board, seen, is_tied) if shown == "all" else (),
+        pairs_error=float(others.sum() * math.exp(-level.strong)),
         tied=[[names[option] for option in group] for group in tied_groups(is_tied, board.ranking)],
-        confidence=1 - question.delta,
         next_runs=ahead,
         undecided=int(np.triu(is_open).sum()),
-        notes=tuple(asked.notes),
+        notes=(*asked.notes, *_notes(asked)),
         better=question.better(table),
         one_look=question.order_by_lot is not None,
         whole=bool(evidence.whole[others].all()),
         refuted=refuted,
     )
-    return answered.without_tiers() if refuted else answered
+    if refuted:
+        return answered.without_tiers()
+    if costs is None:
+        return answered
+    worse = seen.strong.any(0)
+    if question.tolerance:
+        first, second = np.nonzero(others)
+        by_more = pairs.process(first, second, -question.null).highest >= level.strong
+        worse = np.isin(np.arange(len(names)), second[by_more])
+    left = [option for option in board.ranking.tolist() if not worse[option]]
+    return dataclasses.replace(answered, cheapest=names[min(left, key=costs.__getitem__)])
+
+
+def _notes(asked: Prepared) -> list[str]:
+    """By wins an option has as many runs against all others as the one with the fewest."""
+    done = progress(asked.table, asked.pairs)
+    if asked.question.by == "mean" or done.min() == done.max():
+        return []
+    fewest = asked.table.names[int(done.argmin())]
+    return [f"wins over all others, and their intervals: the first runs, as many as {fewest} has"]
 
 
 def _served(
@@ -129,7 +167,28 @@ def _served(
     return decision.in_doubt(seen, leads, level, slack, by_counts=False).served
 
 
-def _options(asked: Prepared, board: Board, ahead: NextRuns) -> tuple[RankedOption, ...]:
+def _pairs(
+    asked: Prepared, board: Board, seen: decision.Seen, is_tied: BoolArray
+) -> tuple[RankedPair, ...]:
+    """Any two options, in the order of the ranking."""
+    question, names, ranking = asked.question, asked.table.names, board.ranking
+    first, second = np.triu_indices(len(names), 1)
+    first, second = at = ranking[first], ranking[second]
+    process = asked.pairs.process(first, second)
+    ends = intervals(asked.pairs, first, second, question.levels(len(names)).strong)
+    effects = np.stack([question.effect(x) for x in (process.mean, *ends)], -1).tolist()
+    verdicts = np.select(
+        [seen.strong[at], seen.strong.T[at], is_tied[at]], ["better", "worse", "tied"], "?"
+    )
+    return tuple(
+        RankedPair(names[i], names[j], mean, low, high, verdict)
+        for i, j, (mean, low, high), verdict in zip(*at, effects, verdicts.tolist(), strict=True)
+    )
+
+
+def _options(
+    asked: Prepared, board: Board, ahead: NextRuns, costs: list[float] | None
+) -> tuple[RankedOption, ...]:
     question, table = asked.question, asked.table
     names = table.names
     is_mean = question.by == "mean"
@@ -151,6 +210,7 @@ def _options(asked: Prepared, board: Board, ahead: NextRuns) -> tuple[RankedOpti
                 best_rank=int(board.lowest[option]),
                 worst_rank=int(board.highest[option]),
                 next=number if isinstance(number, int) else len(number),
+                cost=None if costs is None else costs[option],
             )
         )
     return tuple(found)

@@ -89,6 +89,7 @@ class RaceOfTable(Ranking):
     one_look: bool = False  # does the error hold for this look alone?
     whole: bool = False  # is the question about a list of tasks, all of which have been run?
     tied: list[str] = dataclasses.field(default_factory=list)  # for the last places, if it is
+    tiers: list[list[str]] = dataclasses.field(default_factory=list)  # found on the way
     refuted: str = ""  # what contradicts itself in the table, if anything
 
     @property
@@ -106,6 +107,7 @@ class RaceOfTable(Ranking):
             self,
             options=tuple(dataclasses.replace(one, verdict="?", beats=0) for one in self.options),
             possible=self.names,
+            tiers=[self.names],
             certificate=None,
             pairs=(),
             more_pairs=0,
@@ -273,7 +275,11 @@ class RaceOfTable(Ranking):
         ]
         ahead = ["run next"] if self.next_runs else []
         heads = ["", "option", "runs", score, "beats", "verdict", *ahead]
-        return [Shown.first(heads, rows), *([self._pairs()] if self.pairs else [])]
+        said = []
+        if len(self.tiers) > 2 or len(self.tiers[0]) not in (self.top, len(self.options)):
+            found = "; ".join(f"{n} {listed(names)}" for n, names in enumerate(self.tiers, 1))
+            said = [f"tiers, wrong anywhere with probability {self.delta:g}: {found}"]
+        return [Shown.first(heads, rows, *said), *([self._pairs()] if self.pairs else [])]
 
     def _pairs(self) -> Shown:
         effect = "wins" if self.by == "wins" else "mean better by"

@@ -1,0 +1,53 @@
+"""Put the options of a table in tiers.
+
+Says which options are certainly better than all below them, which are tied within a tolerance, and
+between which ranks each one lies: at every look, however often runs are added. An option is better
+than another if it scores higher more often than lower, or, --by mean, if its mean is higher. Runs
+are independent, or, --shared, all options ran on the same tasks, in one order: see
+`jaxrace race --help`. Imports no JAX. Exit status: 0 answered, as --tiers or --tolerance ask;
+3 not yet.
+
+For example:
+  jaxrace rank scores.csv
+  jaxrace rank results.csv --shared --by mean --low 0 --high 1 --tolerance 0.01 --next next.csv
+  jaxrace rank results.csv --shared --tiers 3 --cost prices.csv --report board.md
+"""
+
+from pathlib import Path
+from typing import Any
+
+from jaxrace.commands.front import arguments, config_of, write_rows
+from jaxrace.commands.race import FILE, NEXT, NO_HEADER, write_next
+from jaxrace.judging import RankOfTable, race, rank
+from jaxrace.runs import plots
+from jaxrace.tables import read_scores
+
+FIGURE = "rank.png"
+Config = config_of(
+    __doc__,
+    ("scores", FILE),
+    *(rank, race, read_scores),
+    without=("top", "compare", "header"),
+    no_header=(bool, False, NO_HEADER),
+    next=(str | None, None, NEXT),
+)
+
+
+def ask(config: Any) -> tuple[RankOfTable, str]:
+    """Judge a table of scores; with a hint, if there is one."""
+    header = not config.no_header
+    table = read_scores(config.scores, header=header, **arguments(read_scores, config))
+    found = rank(table, **arguments(race, config) | arguments(rank, config))
+    hint = "if every row is a task on which all options ran: --shared compares them by it"
+    return found, "" if config.shared or not table.fits_shared else hint
+
+
+def write(folder: Path, found: RankOfTable) -> None:
+    """Write the options as a table, and the pairs that were asked for, with their figure."""
+    write_rows(folder / "options.csv", found.options)
+    if found.pairs:
+        write_rows(folder / "pairs.csv", found.pairs)
+        plots.save_twice(found.plot_pairs(), folder / "pairs.png")
+
+
+FILES = {"next": write_next}
