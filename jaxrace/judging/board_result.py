@@ -92,14 +92,16 @@ class RankOfTable(Answer):
 
     def without_guarantee(self) -> "RankOfTable":
         """The same of runs that may depend on each other: nothing is certain."""
-        options = (dataclasses.replace(one, low=None, high=None) for one in self.options)
-        return dataclasses.replace(self.without_tiers(), options=tuple(options), is_dependent=True)
+        found = self.without_tiers()
+        options = tuple(dataclasses.replace(one, low=None, high=None) for one in found.options)
+        return dataclasses.replace(found, options=options, is_dependent=True)
 
     def without_tiers(self) -> "RankOfTable":
         """The same in one tier, with nothing that is certain."""
         unknown = {"tier": 1, "best_rank": 1, "worst_rank": len(self.options)}
         options = tuple(dataclasses.replace(one, **unknown) for one in self.options)
-        return dataclasses.replace(self, options=options, pairs=(), tied=[])
+        nothing = {"pairs": (), "tied": [], "cheapest": None}
+        return dataclasses.replace(self, options=options, **nothing)
 
     @property
     def is_answered(self) -> bool:

@@ -152,7 +152,8 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any]) -> Prepared:
     """
     columns = dict(settings)
     looks, dependent = columns.pop("looks", None), columns.pop("dependent", False)
-    fields = {field.name for field in dataclasses.fields(Question)} & columns.keys()
+    of_all = {field.name for field in dataclasses.fields(Question)} - {"kind"}
+    fields = (of_all if kind == "top" else of_all - {"top"}) & columns.keys()
     question = Question(kind=kind, **{name: columns.pop(name) for name in fields})
     order_by_lot, is_shared = question.order_by_lot, question.shared
     if order_by_lot is not None and looks is not None:
