@@ -97,10 +97,10 @@ def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str
     return tables.markdown_table(["Task", claim, level, *heads], rows)
 
 
-def races_asked_for(description: str) -> int:
-    """The number of races per line that the command line names, ``FULL_SIZE`` unless it does."""
+def races_asked_for(description: str, full_size: int = FULL_SIZE) -> int:
+    """The number of races per line that the command line names, ``full_size`` unless it does."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("races", nargs="?", type=int, default=FULL_SIZE, help="per line")
+    parser.add_argument("races", nargs="?", type=int, default=full_size, help="per line")
     races = parser.parse_args().races
     if races < 1:
         parser.error(f"races: expected an integer of at least 1, got {races}")
