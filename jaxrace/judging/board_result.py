@@ -140,6 +140,8 @@ class RankOfTable(Answer):
         if self.cheapest is not None:
             than = f" by more than {self.tolerance:g}" if self.tolerance else ""
             told.append(f"CHEAPEST of those that are not certainly worse{than}: {self.cheapest}")
+        if self.whole:
+            return [*told, "all tasks of the list were run: of these it is certain, of no others"]
         what = "any rank or tie is" if self.tolerance else "any rank is"
         return [
             *told,

@@ -217,6 +217,17 @@ def test_bad_arguments():
         jaxrace.rank(data, top=2)
 
 
+def test_a_list_that_was_run_whole_is_known():
+    data = coins([0.8, 0.5, 0.5], 100)
+    data["c"] = data["b"][::-1]
+    found = jaxrace.rank(data, **MEAN, shared=True, of=100)
+    assert [sorted(tier) for tier in found.tiers] == [["a"], ["b", "c"]]
+    assert found.whole
+    assert found.next_runs == {}
+    assert all(one.low == one.score == one.high for one in found.options)
+    assert "of these it is certain" in found.meaning()
+
+
 def test_command(tmp_path, capsys):
     table = tmp_path / "scores.csv"
     data = coins([0.9, 0.6, 0.2, 0.22], 200)
