@@ -18,8 +18,9 @@ import numpy as np
 from jaxrace.evidence import decision
 from jaxrace.evidence.blocks import BlockPairs, block_values, independent_bets
 from jaxrace.evidence.boundaries import board_levels, board_of
-from jaxrace.evidence.levels import By, IntArray, Levels, shared_bets
+from jaxrace.evidence.levels import By, IntArray, Levels
 from jaxrace.evidence.process import Pairs
+from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
 from papers.audits import reckoning
 
