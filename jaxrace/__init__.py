@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import race as race
     from jaxrace.judging import rank as rank
+    from jaxrace.judging.order import order as order
     from jaxrace.judging.policies import improve as improve
     from jaxrace.judging.policies import load_policy as load_policy
     from jaxrace.judging.rating import select as select
@@ -29,6 +30,7 @@ __version__: str
 _FUNCTIONS = {
     "race": "jaxrace.judging",
     "rank": "jaxrace.judging",
+    "order": "jaxrace.judging.order",
     "compare_next": "jaxrace.judging",
     "select": "jaxrace.judging.rating",
     "duel": "jaxrace.judging.standing",

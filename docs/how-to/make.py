@@ -110,6 +110,26 @@ def hyperfine() -> dict[str, Any]:
     return {"results": results}
 
 
+_BENCHMARKS = {"arc": 80, "gsm8k": 160, "hellaswag": 400, "law": 60}
+
+
+def benchmarks() -> Iterable[list[Any]]:
+    """Four benchmarks of 60 to 400 questions, one after the other: three models, right or not."""
+    rng = np.random.default_rng(7)
+    ability = {"gpt-a": 1.3, "gpt-b": 0.7, "llama": 0.2}
+    yield ["question", "benchmark", *ability]
+    for name, size in _BENCHMARKS.items():
+        own = rng.normal([*ability.values()], 0.15)
+        for question in range(size):
+            chance = 1 / (1 + np.exp(rng.normal(0, 1.5) - own))
+            yield [f"{name}-{question}", name, *(rng.random(len(own)) < chance).astype(int)]
+
+
+def questions() -> Iterable[list[Any]]:
+    """The same questions, before any was asked."""
+    return (row[:2] for row in benchmarks())
+
+
 FILES: dict[str, Callable[[], Any]] = {
     "returns.csv": returns,
     "votes.csv": votes,
@@ -117,6 +137,8 @@ FILES: dict[str, Callable[[], Any]] = {
     "clicks.csv": clicks,
     "chess.csv": chess,
     "crosstable.csv": crosstable,
+    "benchmarks.csv": benchmarks,
+    "questions.csv": questions,
     "hyperfine.json": hyperfine,
 }
 

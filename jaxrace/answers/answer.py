@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 20  # rows of a printed table; the answer has everything
 # Heads of columns of names and other words.
-NAMES = ("option", "other", "better", "worse", "algorithm", "where", "does", "estimate")
+NAMES = ("option", "other", "better", "worse", "algorithm", "where", "does", "estimate", "group")
 _MOST_LISTED = 8  # names in a line
 _ROW = 0.28  # of a figure, in inches
 _TITLE = 9  # letters of a title in an inch

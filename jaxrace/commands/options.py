@@ -28,8 +28,8 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str: ("NAME", "a text"),
     str | None: ("NAME", "a text, or null"),
 }
-_FILES = ("next", "report", "looks", "cost")  # where they are texts
-POSITIONAL = ("env", "task", "log", "scores", "votes", "problem", "matrix", "name")
+_FILES = ("next", "report", "looks", "cost", "to")  # where they are texts
+POSITIONAL = ("env", "tasks", "task", "log", "scores", "votes", "problem", "matrix", "name")
 OF_RUNS = ("out", "resume", "lanes", "ray", "device", "no_compilation_cache")
 OF_ANSWERS = ("json", "report")
 

@@ -55,3 +55,15 @@ def frame_of_list(
     """
     left = xp.maximum(num_tasks - number + 1, 1)
     return xp.maximum((null * num_tasks - total) / left, -1.0), num_tasks / left
+
+
+def frame_of_groups(null: Any, differences: Any, shares: Any) -> tuple[Any, Any]:
+    """c_s, and by what bets grow, of tasks in groups: [P, T] and [T].
+
+    ``differences`` [P, T] are those of each step, ``shares`` [T] the w_g / N_g of its group. Like
+    ``frame_of_list``, which it is where all shares are 1 / N.
+    """
+    left = np.maximum(1 - (shares.cumsum() - shares), shares)  # Q_s; the last one but for rounding
+    weighted = differences * shares
+    done = weighted.cumsum(-1) - weighted
+    return np.maximum((null - done) / left, -1.0), 1 / left

@@ -135,15 +135,26 @@ class SharedPairs:
             expected, growth = frame_of_list(of_pair, total - differences, number, self.num_tasks)
             least = total - (self.num_tasks - number)  # of the sum over all tasks
             surplus = least - (of_pair + _ROUNDING) * self.num_tasks
+        log_bets, highest = self._paths(differences, counts, expected, growth)
+        highest[(surplus > 0).any(1)] = np.inf
+        return log_bets, highest
+
+    def _paths(
+        self,
+        differences: FloatArray,
+        counts: NDArray[np.bool_],
+        expected: FloatArray,
+        growth: FloatArray | float,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same of factors 1 + lambda_s (d_s - c_s), from c_s = ``expected`` and growth."""
         bets = cut_bets(np.array(self.bets.bets)[:, None, None], expected, growth)
         logs = bets * (differences - np.maximum(expected, -1.0))  # [L, P, T]
         np.log(np.add(logs, 1, out=logs), out=logs)
         logs = np.multiply(logs, counts, out=logs).cumsum(2)
         if not logs.shape[2]:
-            return np.zeros((len(null), len(logs))), np.full(len(null), -np.inf)
+            return np.zeros((logs.shape[1], len(logs))), np.full(logs.shape[1], -np.inf)
         log_e = log_sum(logs + np.log(self.bets.weights)[:, None, None], 0)
         highest = np.where(counts, log_e, -np.inf).max(1)
-        highest[(surplus > 0).any(1)] = np.inf
         return logs[..., -1].T.copy(), highest  # not all of it is kept
 
 

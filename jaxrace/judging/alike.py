@@ -103,9 +103,11 @@ def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
 
     Tasks in an order by lot are refused with a probability of at most 1e-6, and doubted with one of
     at most .01, at each call. Refused, by a ValueError, are also groups one after the other that
-    the table names.
+    the table names. Where groups are asked about it is the order within each one that counts.
     """
     is_list, number = pairs.num_tasks is not None, pairs.values.shape[1]
+    if table.lottery is not None:
+        return _doubt(_worst_within(table, pairs), is_list)
     groups = table.groups or tuple(map(_prefix, table.task_names))
     said = f"{len(set(groups)):,} groups of tasks one after the other: {pooled(groups)}"
     # Where stretches of tasks of one group begin.
@@ -118,9 +120,16 @@ def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
         raise _wrong(said, is_list)
     named = np.append(starts, number) if in_blocks else None
     worst = _worst(table, pairs, named)
+    if worst.log_e < -math.log(WARNED) and in_blocks and few:
+        return str(_wrong(said, is_list))
+    return _doubt(worst, is_list)
+
+
+def _doubt(worst: _OrderDoubt, is_list: bool) -> str | None:
+    """What is doubted, if it is; or refused."""
     level = REFUSED if worst.log_e >= -math.log(REFUSED) else WARNED
     if worst.log_e < -math.log(level):
-        return str(_wrong(said, is_list)) if in_blocks and few else None
+        return None
     odds = f"in an order by lot that is so less than once in {1 / level:,.0f} tries"
     doubt = _wrong(f"{worst.what}; {odds}", is_list)
     if level == REFUSED:
@@ -198,6 +207,25 @@ def _worst(table: ScoreTable, pairs: SharedPairs, named: IntArray | None) -> _Or
                 what = _block_words(signs[place], cut, *of_pair, table.groups)
                 best = _OrderDoubt(float(log_es[place]), what)
     return best._replace(log_e=float(total))
+
+
+def _worst_within(table: ScoreTable, pairs: SharedPairs) -> _OrderDoubt:
+    """The mean of two: of the mean e over groups, and of their product, as orders are independent.
+
+    The order within a group is that of the table.
+    """
+    was_run, groups = ~np.isnan(pairs.values).all((0, 2)), np.array(table.groups, str)
+    plain, found = dataclasses.replace(table, groups=(), lottery=None), [_OrderDoubt(0.0, "")]
+    for group in dict.fromkeys(table.groups):
+        places = np.flatnonzero(was_run & (groups == group))
+        if len(places) >= 2 * _LEAST_BLOCK:
+            own = pairs.values[:, places], pairs.by, pairs.bets, None, pairs.compare
+            worst = _worst(plain, SharedPairs(*own), None)
+            found.append(worst._replace(what=f"in {group}, {worst.what}"))
+    log_es = np.array([one.log_e for one in found])
+    both = np.logaddexp.reduce(log_es) - math.log(len(log_es)), log_es.sum()
+    loudest = max(found, key=lambda one: one.log_e)
+    return loudest._replace(log_e=float(np.logaddexp(*both) - math.log(2)))
 
 
 def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntArray, IntArray]:

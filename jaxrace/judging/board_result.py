@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxrace.answers.answer import Answer, Shown, first_of, labels, list_down, listed, panels
 from jaxrace.evidence.levels import By
-from jaxrace.judging.result import NextRuns, outward
+from jaxrace.judging.result import GroupMean, NextRuns, groups_shown, outward
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +55,7 @@ class RankedPair:
 class RankOfTable(Answer):
     """The answer of ``jaxrace.rank``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
-    ROWS: ClassVar = {"options": RankedOption, "pairs": RankedPair}
+    ROWS: ClassVar = {"options": RankedOption, "pairs": RankedPair, "groups": GroupMean}
     ALSO: ClassVar = ("tiers",)
 
     delta: float
@@ -76,6 +76,7 @@ class RankOfTable(Answer):
     whole: bool = False  # have all tasks of the list been run?
     refuted: str = ""  # what contradicts itself in the table, if anything
     cheapest: str | None = None  # of those not certainly worse than another, where costs are known
+    groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
 
     @property
     def names(self) -> list[str]:
@@ -175,7 +176,7 @@ class RankOfTable(Answer):
             heads = ["option", "other", effect, "interval", "verdict"]
             sure = f"intervals: {self._held(self.pairs_error)}"
             shown.append(Shown.first(heads, rows, sure))
-        return shown
+        return shown + groups_shown(self.groups, self.names)
 
     def _held(self, error: float) -> str:
         looks = "" if self.one_look else ", at all looks"

@@ -17,7 +17,7 @@ from jaxrace.evidence.independence import REFUSED
 from jaxrace.tables import Scores
 from jaxrace.tables.failures import EXPECTED, HINT, sentinels
 from jaxrace.tables.layout import Wide
-from jaxrace.tables.runs import Asked, Failed, SourceRuns, groups_of, scores_of
+from jaxrace.tables.runs import Asked, Failed, SourceRuns, groups_of, in_clusters, scores_of
 from jaxrace.tables.scores import columns_of
 from jaxrace.tables.table import alike, numbered, visible
 
@@ -46,7 +46,8 @@ def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores
     if is_plain and all(map(_are_numbers, columns)):
         wide = columns_of("data", dict(zip(names, columns, strict=True)), asked)
         if isinstance(wide, SourceRuns):
-            return scores_of(wide)
+            found = scores_of(wide)
+            return in_clusters(found, asked.cluster) if asked.cluster else found
         seen = dict(zip(map(visible, names), columns, strict=True))
         names, columns = tuple(wide.found), [seen[name] for name in wide.found]
     expected = "scores [T] or [T, R]" if shared else "scores [n]"
@@ -66,7 +67,8 @@ def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores
     groups, more = groups_of(names, task_names, rows, wide.groups, wide.grouped_by)
     about |= {"numbered": wide.tasks is None, "groups": groups}
     values = tuple(map(np.ravel, columns))
-    return Scores(names, values, tuple(tasks), task_names, (*said, *more), **about)
+    found = Scores(names, values, tuple(tasks), task_names, (*said, *more), **about)
+    return in_clusters(found, asked.cluster) if asked.cluster else found
 
 
 def _with_failures(

@@ -13,6 +13,7 @@ import numpy as np
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
 from jaxrace.evidence.decision import Seen
+from jaxrace.evidence.groups import GroupPairs
 from jaxrace.evidence.levels import BoolArray, Levels
 from jaxrace.evidence.process import (
     MOST_OF_ALL_PAIRS,
@@ -231,6 +232,9 @@ def _score(found: Judgement, option: int) -> float | None:
     """The mean score, or by wins the mean of the win probabilities against the others."""
     if found.question.by == "mean":
         values = found.table.values[option]
+        if isinstance(found.pairs, GroupPairs) and len(values):
+            own = found.pairs.own_means()
+            return float(found.question.scores_of(found.table, own, own, own)[0, option])
         return float(values.astype(float).mean()) if len(values) else None
     others = len(found.evidence.mean) - 1
     if found.evidence.has_runs[option].sum() < others:

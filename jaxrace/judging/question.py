@@ -2,7 +2,8 @@
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from jaxrace.core.validation import (
 )
 from jaxrace.evidence.blocks import BlockPairs, block_values, independent_bets
 from jaxrace.evidence.boundaries import board_levels
+from jaxrace.evidence.groups import in_groups
 from jaxrace.evidence.levels import By, Gaps, Levels, levels, require_scale
 from jaxrace.evidence.process import FloatArray, IntArray, Pairs
 from jaxrace.evidence.task_bets import shared_bets
@@ -32,6 +34,7 @@ HORIZON = 300  # independent runs of an option that the bets are tuned for
 
 Compare = Callable[[Any, Any], int]
 Kind = Literal["top", "rank", "gate"]
+Weights = str | os.PathLike[str] | Mapping[str, float]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -57,6 +60,10 @@ class Question:
     horizon: int = HORIZON
     gaps: Gaps = "lost"
     order_by_lot: int | None = None
+    weights: Weights | None = None
+    seed: int = 0
+    of_groups: dict[str, int] | None = None  # of the tasks of the list, how many in each group
+    of_items: dict[str, str] | None = None  # or the group of each by name
 
     def __post_init__(self) -> None:
         require_integer("top", self.top, 1)
@@ -69,9 +76,17 @@ class Question:
         require_number("tolerance", self.tolerance, least=0, below=most)
         require_truth("shared", self.shared)
         require_direction(self.smaller, self.larger)
-        for name, unset in {"of": None, "order_by_lot": None, "gaps": "lost"}.items():
+        alone = {"of": None, "order_by_lot": None, "gaps": "lost", "weights": None}
+        for name, unset in alone.items():
             if getattr(self, name) != unset and not self.shared:
                 raise BadArgument(name, "shared tasks (--shared)", "others")
+        require_integer("seed", self.seed, 0)
+        if self.weights is None:
+            if self.seed or self.of_groups or self.of_items:
+                name = "seed" if self.seed else "of"
+                raise BadArgument(name, "weights of groups of tasks (--weights)", "none")
+        elif self.gaps != "lost":
+            raise BadArgument("gaps", "'lost' of groups, whose order waits for them", "'skip'")
         if self.order_by_lot is not None:
             require_integer("order_by_lot", self.order_by_lot, 0)
             if self.of is not None:
@@ -165,6 +180,8 @@ def compared(question: Question, table: scores.ScoreTable) -> tuple[list[np.ndar
         values = scores.by_task(columns, table.tasks, num_tasks)
         bets = shared_bets(level, question.of)
         pairs = SharedPairs(values, question.by, bets, question.of, compare, question.gaps)
+        if table.lottery is not None:
+            pairs = in_groups(pairs, table.groups, table.lottery, level)
         return columns, pairs
     values = scores.padded(columns)
     how = compare or (np.subtract if question.by == "mean" else lambda x, y: np.sign(x - y))

@@ -3,6 +3,7 @@
 import dataclasses
 import decimal
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxrace.answers.answer import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 NextRuns = dict[str, int] | dict[str, list[str]]
 
+_MOST_COLUMNS = 8  # options, in a table of groups
 _COLOURS = {"in": "C0", "good enough": "C0", "tied": "C2", "out": "0.65", "?": "C1"}
 
 
@@ -63,10 +65,38 @@ class Option:
 
 
 @dataclasses.dataclass(frozen=True)
+class GroupMean:
+    """An option on the tasks of one group."""
+
+    option: str
+    group: str
+    weight: float
+    tasks: int  # that it has run
+    mean: float | None  # of its scores; None without any
+
+
+def groups_shown(means: Sequence[GroupMean], names: Sequence[str]) -> list[Shown]:
+    """A table of means, a row for each group and a column for each of the first options."""
+    if not means:
+        return []
+    found = {(one.group, one.option): one for one in means}
+    columns = names[:_MOST_COLUMNS]
+    rows = []
+    for group, weight in dict.fromkeys((one.group, one.weight) for one in means):
+        cells = [found[group, name].mean for name in columns]
+        number = max(found[group, name].tasks for name in names)
+        shown = ["" if mean is None else f"{mean:.3g}" for mean in cells]
+        rows.append([group, f"{weight:.3g}", f"{number:,}", *shown])
+    more = len(names) - len(columns)
+    below = [f"and {more} more options"] * bool(more)
+    return [Shown.first(["group", "weight", "tasks", *columns], rows, *below)]
+
+
+@dataclasses.dataclass(frozen=True)
 class RaceOfTable(Ranking):
     """The answer of ``jaxrace.race``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
-    ROWS: ClassVar = {"options": Option, "pairs": Pair}
+    ROWS: ClassVar = {"options": Option, "pairs": Pair, "groups": GroupMean}
     ALSO: ClassVar = ("best", "certified")
 
     top: int
@@ -91,6 +121,7 @@ class RaceOfTable(Ranking):
     tied: list[str] = dataclasses.field(default_factory=list)  # for the last places, if it is
     tiers: list[list[str]] = dataclasses.field(default_factory=list)  # found on the way
     refuted: str = ""  # what contradicts itself in the table, if anything
+    groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
 
     @property
     def certified(self) -> bool:
@@ -279,7 +310,8 @@ class RaceOfTable(Ranking):
         if len(self.tiers) > 2 or len(self.tiers[0]) not in (self.top, len(self.options)):
             found = "; ".join(f"{n} {listed(names)}" for n, names in enumerate(self.tiers, 1))
             said = [f"tiers, wrong anywhere with probability {self.delta:g}: {found}"]
-        return [Shown.first(heads, rows, *said), *([self._pairs()] if self.pairs else [])]
+        pairs = [self._pairs()] if self.pairs else []
+        return [Shown.first(heads, rows, *said), *pairs, *groups_shown(self.groups, self.names)]
 
     def _pairs(self) -> Shown:
         effect = "wins" if self.by == "wins" else "mean better by"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
+from jaxrace.evidence.groups import Lottery
 from jaxrace.judging.in_memory import counted, in_memory, is_read, wrong
 from jaxrace.tables import Scores, read_scores
 from jaxrace.tables.failures import EXPECTED, HINT
@@ -29,6 +30,7 @@ class ScoreTable(Scores):
 
     have_tasks_in_common: bool = False  # that the source names
     repeat_tasks: bool = False  # has an option several runs on one of these?
+    lottery: Lottery | None = None  # of groups of tasks, in whose order they are
 
     @functools.cached_property
     def progress(self) -> NDArray[np.int64]:
@@ -87,6 +89,8 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any
     these, too large, or has a NaN among independent runs.
     """
     asked = asked_for(**columns)
+    if asked.cluster and not of_numbers:
+        raise BadArgument("cluster_column", "numbers, which have means", "a race with compare")
     is_raw = isinstance(data, Mapping | np.ndarray | Sequence) and not isinstance(data, str)
     if shared and is_raw and not isinstance(data, np.ndarray):
         data = paired("data", data)  # series, by their index

@@ -29,8 +29,9 @@ from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
+from jaxrace.judging.in_groups import group_means, in_lottery, list_told, lottery_notes
 from jaxrace.judging.judgement import answer, judgement_on
-from jaxrace.judging.question import HORIZON, Compare, Kind, Question, compared
+from jaxrace.judging.question import HORIZON, Compare, Kind, Question, Weights, compared
 from jaxrace.judging.result import NextRuns, RaceOfTable
 from jaxrace.runs import files
 from jaxrace.tables.heads import names_clock
@@ -50,7 +51,7 @@ def race(
     low: float | None = None,
     high: float | None = None,
     shared: bool = False,
-    of: int | None = None,
+    of: int | Mapping[str, int] | str | os.PathLike[str] | None = None,
     tolerance: float = 0.0,
     smaller: bool = False,
     larger: bool = False,
@@ -59,6 +60,8 @@ def race(
     gaps: Gaps = "lost",
     looks: str | os.PathLike[str] | None = None,
     order_by_lot: int | None = None,
+    weights: Weights | None = None,
+    seed: int = 0,
     dependent: bool = False,
     **columns: Any,
 ) -> RaceOfTable:
@@ -83,7 +86,8 @@ def race(
         shared: Options ran on the same tasks, seeds or instances. Within a task they may depend on
             each other; tasks are alike and independent, unless of says that they are a list.
         of: Who is best on a list of so many tasks, whose order was drawn by lot before any result
-            was known?
+            was known? Of groups also their numbers by name, or a file of groups and numbers, or of
+            all tasks, which ``order`` takes.
         tolerance: Good enough: nobody else is better by so much, in units of the score by mean and
             in win probability (below 0.5) by wins. Ties end, too.
         smaller: Smaller scores are better. A file of seconds says so itself.
@@ -99,6 +103,12 @@ def race(
             the order in which they came first.
         order_by_lot: A seed: put the shared tasks of a complete table, which is looked at once, in
             a random order, which depends on the seed and the tasks' names alone.
+        weights: Who is best on average over groups of shared tasks, such as benchmarks or subjects,
+            that the table names (``group_column``)? equal: each group counts the same; size: each
+            task does; or numbers by group, or a file of groups and numbers. Without it tasks are
+            pooled, as if groups did not matter.
+        seed: Of the lottery that says from which group the next task comes that counts, by the
+            names of groups and tasks alone. Chosen before scores are known, and kept.
         dependent: Look at runs that are not independent, too; nothing is certified then.
         **columns: ``option_column``, ``task_column``, ``failed`` and the other arguments of
             ``jaxrace.tables.read_scores``: how data are read, and what a run that failed counts as.
@@ -140,8 +150,12 @@ class Prepared(NamedTuple):
 
     def answered(self, found: Any) -> Any:
         """The answer, once it is remembered; without a guarantee if runs are doubtful."""
+        table, lot = self.table, self.table.lottery
         if self.past is not None:
-            self.past.remember(self.table)
+            self.past.remember(table if lot is None else lot.before)
+        if lot is not None and hasattr(found, "groups"):
+            means = group_means(self.question, table, self.pairs)
+            found = dataclasses.replace(found, groups=means)
         return found.without_guarantee() if self.is_doubtful else found
 
 
@@ -153,6 +167,8 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any]) -> Prepared:
     columns = dict(settings)
     looks, dependent = columns.pop("looks", None), columns.pop("dependent", False)
     of_all = {field.name for field in dataclasses.fields(Question)} - {"kind"}
+    if "of" in columns:
+        columns |= list_told(columns["of"], columns)
     fields = (of_all if kind == "top" else of_all - {"top"}) & columns.keys()
     question = Question(kind=kind, **{name: columns.pop(name) for name in fields})
     order_by_lot, is_shared = question.order_by_lot, question.shared
@@ -171,6 +187,10 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any]) -> Prepared:
         table = past.continued(table)
     if order_by_lot is not None:
         table = in_order_by_lot(table, order_by_lot)
+    if question.weights is not None:
+        table = in_lottery(question, table)
+        if past is not None and table.lottery is not None:
+            past.require_weights(table.lottery.weights)
     require_top(question.top, len(table.names))
     values, pairs = compared(question, table)
     named = dict(zip(table.names, values, strict=True))
@@ -205,7 +225,7 @@ def _doubts(
         found += [_overlap_of(table) if question.of is None else None]
         if min(table.progress) != question.of:  # else all were run, in whatever order
             found.append(doubt_about_copies(pairs.values))
-            if question.order_by_lot is None:
+            if question.order_by_lot is None and not (table.lottery and table.lottery.by_name):
                 found.append(doubt_about_order(table, pairs))
     elif not dependent:
         try:
@@ -256,7 +276,8 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
     notes = list(table.said)
     last = [int(tasks.max(initial=-1)) + 1 for tasks in table.tasks or ()]
     counts = zip(table.names, last, table.progress.tolist(), strict=False)
-    if lacking := [f"{name} {end - count:,}" for name, end, count in counts if end > count]:
+    lacking = [f"{name} {end - count:,}" for name, end, count in counts if end > count]
+    if lacking and table.lottery is None:
         means = (
             "each counts as lost until it is run; gaps=skip (--gaps skip) leaves them out, if they "
             "do not depend on scores and are never filled"
@@ -266,11 +287,14 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
         notes.append(f"tasks without a score before the last one: {listed(lacking)}; {means}")
     if question.larger and table.smaller:
         notes.append("larger scores are better, as asked for, not smaller ones")
-    if len(set(table.groups)) > 1:
+    if table.lottery is not None:
+        notes += lottery_notes(question, table, table.lottery)
+    elif len(set(table.groups)) > 1:
         said = any("groups of tasks from" in text for text in notes)
         sizes = "" if said else f": {pooled(table.groups)}"
         notes.append(f"groups of tasks are pooled, and each task counts the same{sizes}")
-    if question.of is not None and min(table.progress) < question.of:
+    by_name = table.lottery is not None and table.lottery.by_name
+    if question.of is not None and min(table.progress) < question.of and not by_name:
         notes.append(
             "holds if the order of the tasks was drawn by lot, before any result was known"
         )
@@ -310,6 +334,7 @@ class Looks:
             raise BadArgument("looks", "a race of numbers", "one with compare")
         self._question = about
         self._found: dict[str, Any] = {}
+        self._weights: dict[str, float] = {}
         if self._path.exists():
             try:
                 self._found = files.read_json(path)
@@ -344,9 +369,17 @@ class Looks:
                     raise self._place.wrong(expected, _said(new), hint=hint)
         return table
 
+    def require_weights(self, weights: Mapping[str, float]) -> None:
+        """Raise unless groups of tasks count as before: another group changes what is asked."""
+        self._weights = dict(weights)
+        then = self._found.get("weights", self._weights)
+        if then != self._weights:
+            raise self._place.wrong(f"the groups {listed([*then])}, as before", listed([*weights]))
+
     def remember(self, table: scores.ScoreTable) -> None:
         """Write what has been looked at."""
         about = {"kind": _KIND, "question": self._question, "tasks": list(table.task_names)}
+        about |= {"weights": self._weights} if self._weights else {}
         files.write_json(self._path, {**about, "options": _runs_of(table)})
 
 

@@ -15,6 +15,15 @@ def numbers_by_name(argument: str, source: Any, names: Sequence[str]) -> list[fl
 
     BadArgument if one has no finite number, or two.
     """
+    found = all_numbers(argument, source)
+    for name in names:
+        if not math.isfinite(found.get(name, math.nan)):
+            raise BadArgument(argument, f"a number for {name}", f"those of {quoted([*found])}")
+    return [found[name] for name in names]
+
+
+def all_numbers(argument: str, source: Any) -> dict[str, float]:
+    """The same of all names that there are."""
     if isinstance(source, Mapping):
         pairs = [(str(name), float(number)) for name, number in source.items()]
     else:
@@ -25,9 +34,6 @@ def numbers_by_name(argument: str, source: Any, names: Sequence[str]) -> list[fl
         numbers = numbers_of(table, [number])[0][number].tolist()
         pairs = [*zip(table.labels(name), numbers, strict=True)]
     found = dict(pairs)
-    for name in names:
-        if not math.isfinite(found.get(name, math.nan)):
-            raise BadArgument(argument, f"a number for {name}", f"those of {quoted([*found])}")
     if len(found) < len(pairs):
         raise BadArgument(argument, "one number for each name", "two of one")
-    return [found[name] for name in names]
+    return found

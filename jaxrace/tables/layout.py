@@ -36,7 +36,7 @@ from jaxrace.tables.refusals import (
     require_tasks,
     without_counts,
 )
-from jaxrace.tables.runs import Asked, SourceRuns, are_groups, grouped
+from jaxrace.tables.runs import Asked, SourceRuns, are_groups, grouped, without_groups
 from jaxrace.tables.table import Table, counts, is_blank, kind_of, quoted
 
 _NUMBERS_ALONE = (
@@ -180,6 +180,7 @@ def _long(
         and (option is None or len(set(table.labels(head))) < len(table.lines))
     ]
     tasks = tasks or [head for head in rest if head == asked.group or are_groups(table, head)][:1]
+    tasks = [*asked.tasks] or without_groups(table, tasks)
     names = [called] * len(table.lines) if option is None else table.labels(option)
     if option is not None:
         _require_names(table, option, names, "a name of an option")
@@ -285,11 +286,14 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
     if not tasks and asked.header:
         tasks = [head for head in heads if names_task(head) and head not in asked.columns]
         # A benchmark of many rows is not a task, if nothing else names tasks.
-        tasks = [] if all(are_groups(table, head) for head in tasks) else tasks
+        alike = all(are_groups(table, head) for head in tasks)
+        tasks = [] if alike else without_groups(table, tasks)
     measures = [h for h in heads if h not in asked.columns and names_measure(table, h)]
     require_one_measure(table, measures, [""] * len(table.lines), None, False)
     groups = {asked.group} if asked.group else {h for h in heads if are_groups(table, h)}
-    rest = [head for head in heads if head not in {*tasks, *groups}]
+    # Questions of passages are no options either.
+    within = {*filter(names_task, heads)} if asked.cluster else {}
+    rest = [head for head in heads if head not in {*tasks, *groups, *within}]
     texts = [head for head in rest if kinds[head] == "text"]
     said = list(table.said)
     options = list(asked.options) or [head for head in rest if head not in texts]

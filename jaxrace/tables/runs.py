@@ -29,6 +29,7 @@ class Asked:
     score: str | None = None
     tasks: tuple[str, ...] = ()
     group: str | None = None
+    cluster: str | None = None  # which is the only one of ``tasks`` then
     options: tuple[str, ...] = ()  # columns of a table that has one for each
     failed: Failed = None
     where: tuple[tuple[str, str], ...] = ()
@@ -48,12 +49,14 @@ def asked_for(
     score_column: str | None = None,
     task_column: str | Sequence[str] | None = None,
     group_column: str | None = None,
+    cluster_column: str | None = None,
     options: str | Sequence[str] = (),
     failed: str | float | None = None,
     where: str | Sequence[str] | Mapping[str, object] = (),
     **written: Any,
 ) -> Asked:
     """What the arguments of ``read_scores`` say; ``written`` are the last four."""
+    task_column = cluster_column or task_column
     tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
     names = options.split(",") if isinstance(options, str) else options
     kept = tuple(name.strip() for name in names) if options else ()
@@ -63,7 +66,7 @@ def asked_for(
     if len(set(kept)) < len(kept) or "" in kept:
         raise BadArgument("options", "different names of columns", quoted(kept))
     pairs, means = where_called(where), failed_called(failed)
-    columns = option_column, score_column, tasks, group_column, kept
+    columns = option_column, score_column, tasks, group_column, cluster_column, kept
     return Asked(*columns, means, pairs, **written)
 
 
@@ -137,6 +140,27 @@ class SourceRuns(Place):
     gaps: Sequence[int] = ()  # blank cells between a run and the one before in its column
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
     failures: str = ""  # what the source says of runs that failed
+
+
+def in_clusters(scores: Scores, cluster: str) -> Scores:
+    """The same with one score of each option in each cluster, the mean of what it holds there."""
+    assert scores.tasks is not None
+    values, tasks, counts = [], [], np.zeros((len(scores.names), len(scores.task_names)), int)
+    for option, (column, own) in enumerate(zip(scores.values, scores.tasks, strict=True)):
+        numbers = column.astype(float)
+        own, numbers = own[~np.isnan(numbers)], numbers[~np.isnan(numbers)]
+        counts[option] = np.bincount(own, minlength=len(scores.task_names))
+        first = own[np.sort(np.unique(own, return_index=True)[1])]  # as they come
+        total = np.bincount(own, numbers, minlength=len(scores.task_names))
+        values.append(total[first] / counts[option][first])
+        tasks.append(first)
+    kept = (counts > 0).any(0)
+    said = f"each {cluster} counts once, by the mean of what it holds: {kept.sum():,} of them"
+    unlike = ((counts != counts.max(0)) & (counts > 0)).any(0).sum()
+    more = f"; options hold different numbers in {unlike:,}, and the rest is left out there"
+    about = {"values": tuple(values), "tasks": tuple(tasks), "numbered": False, "blanks": ()}
+    said += more if unlike else ""
+    return dataclasses.replace(scores, **about, said=(*scores.said, said))
 
 
 def joined(parts: Sequence[SourceRuns]) -> SourceRuns:
@@ -233,6 +257,11 @@ def are_groups(table: Table, head: str, is_one_of_several: bool = False) -> bool
     cells = table.column(head)
     is_full = table.kind(head) == "text" and not any(map(is_blank, cells))
     return is_full and 1 < len(set(cells)) < len(cells)
+
+
+def without_groups(table: Table, heads: list[str]) -> list[str]:
+    """Heads of tasks without those of groups, if others are left: groups stand before names."""
+    return [head for head in heads if not are_groups(table, head)] or heads
 
 
 def grouped(

@@ -16,7 +16,7 @@ from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
 from jaxrace.tables.optuna_runs import trial_runs
 from jaxrace.tables.refusals import selected
-from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, joined, scores_of
+from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, in_clusters, joined, scores_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import quoted, with_visible_names
 
@@ -28,6 +28,7 @@ def read_scores(
     score_column: str | None = None,
     task_column: str | Sequence[str] | None = None,
     group_column: str | None = None,
+    cluster_column: str | None = None,
     options: str | Sequence[str] = (),
     failed: str | float | None = None,
     where: str | Sequence[str] | Mapping[str, Any] = (),
@@ -51,6 +52,8 @@ def read_scores(
         score_column: The column of its score, or of several scores in a log, the one to take.
         task_column: The column that names the task, or several that do so together.
         group_column: The column that names the benchmark, subject or the like of each task.
+        cluster_column: The column of what rows go together in, as the passage of a question or the
+            item of a judge: each is one task, or one run, with the mean of what it holds.
         options: Of a column for each option: these, in a list or with commas between; others are
             left out.
         failed: What a run that failed counts as: "worst", below all others (-inf here, which a race
@@ -75,10 +78,12 @@ def read_scores(
     >>> scores.said
     ('semicolons between the columns', "tasks from column 'seed'", 'decimal commas')
     """
-    columns = option_column, score_column, task_column, group_column, options, failed, where
+    names = option_column, score_column, task_column, group_column, cluster_column
+    columns = *names, options, failed, where
     written = {"header": header, "decimal": decimal, "delimiter": delimiter, "argument": argument}
     asked = asked_for(*columns, **written)
-    return dataclasses.replace(scores_of(_runs(source, asked)), failed=asked.failed)
+    found = dataclasses.replace(scores_of(_runs(source, asked)), failed=asked.failed)
+    return in_clusters(found, asked.cluster) if asked.cluster else found
 
 
 def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -> SourceRuns | Wide:

@@ -52,6 +52,7 @@ LONG = [
         "pytest -m slow tests/dueling/test_dueling_introspection.py",
         _ITSELF,
     ),
+    Long("docs/leaderboards.md", "20,000 tables", "python -m papers.audits.groups", "20 minutes"),
     Long("docs/dueling.md", "both figures", "python -m papers sup-klucb", "46 minutes"),
     Long("docs/dueling.md", "SAVAGE on duels", "python -m papers savage-dueling", "an hour"),
     Long(
@@ -163,6 +164,16 @@ BARE = [
     Bare("docs/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
     Bare("docs/improvement.md", "python -m papers.improvements gridworld", _CALL),
     Bare("docs/reproductions.md", "python -m papers NAME", _CALL),
+    Bare(
+        "docs/leaderboards.md",
+        "jaxrace order ITEMS.csv --groups subject --seed 1 --to order.csv",
+        _CALL,
+    ),
+    Bare(
+        "docs/leaderboards.md",
+        "jaxrace race results.csv --shared --weights equal --of 3490 --by mean --low 0 --high 1",
+        _CALL,
+    ),
     Bare("docs/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
     Bare("docs/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),
     Bare("docs/sweeps.md", "jaxrace train medical --method pb-edps", "what another command does"),

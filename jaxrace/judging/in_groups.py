@@ -1,0 +1,157 @@
+"""Shared tasks in groups: weights, the order by lot, and what is said of them. Axes: K options."""
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from jaxrace.answers.answer import listed
+from jaxrace.core.validation import BadArgument
+from jaxrace.evidence.groups import Lottery, groups_of_list, groups_of_stream, in_group_order
+from jaxrace.judging.question import Question
+from jaxrace.judging.result import GroupMean
+from jaxrace.judging.scores import ScoreTable, by_task
+from jaxrace.tables.by_name import all_numbers, numbers_by_name
+from jaxrace.tables.items import read_items
+from jaxrace.tables.sources import read_table
+
+
+def list_told(of: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``of`` says of a list of tasks: fields of ``Question``.
+
+    A number of tasks; numbers by group, in a mapping or a file; or a file of all tasks.
+    """
+    if isinstance(of, str) and of.strip().isdecimal():
+        of = int(of)
+    if of is None or isinstance(of, int):
+        return {"of": of}
+    if not isinstance(of, Mapping):
+        table = read_table("of", of)
+        if [table.kind(head) for head in table.heads] != ["text", "number"]:
+            names = columns.get("group_column"), columns.get("task_column")
+            items = read_items("of", table, *names)
+            groups = dict(zip(items.tasks, items.groups, strict=True))
+            return {"of": len(groups), "of_items": groups}
+        of = table
+    sizes = all_numbers("of", of)
+    if not all(size >= 1 and size == int(size) for size in sizes.values()):
+        raise BadArgument("of", "a whole number of tasks for each group", listed([*sizes]))
+    whole = {group: int(size) for group, size in sizes.items()}
+    return {"of": sum(whole.values()), "of_groups": whole}
+
+
+def in_lottery(question: Question, table: ScoreTable) -> ScoreTable:
+    """The table with its tasks in an order by lot, which depends on the seed and on names alone.
+
+    Tasks that nobody has run yet stand in it, too.
+    """
+    groups = question.of_items or dict(zip(table.task_names, table.groups, strict=False))
+    if question.of_items is not None:
+        table = _as_listed(table, groups)
+    if not groups:
+        hint = ": group_column (--group-column) names their column"
+        raise BadArgument("weights", "tasks in groups, as benchmarks", "no groups", hint)
+    tasks: dict[str, list[str]] = {}
+    for task in (*table.task_names, *(groups if question.of_items is not None else ())):
+        tasks.setdefault(groups[task], []).append(task)
+    tasks = {group: [*dict.fromkeys(own)] for group, own in sorted(tasks.items())}
+    counts = {group: len(own) for group, own in tasks.items()}
+    sizes = None if question.of is None else question.of_groups or counts
+    if sizes is not None:
+        sizes = dict(sorted(sizes.items()))
+        if too_many := [g for g in counts if counts[g] > sizes.get(g, 0)]:
+            got = f"{counts[too_many[0]]:,} in the table"
+            expected = f"at least as many tasks of {too_many[0]} as there are"
+            raise BadArgument("of", expected, got)
+        if sum(sizes.values()) != question.of:
+            hint = ": of={group: number}, or a file of all tasks, says how many are in each group"
+            got = f"{sum(sizes.values()):,}: others are not in the table"
+            raise BadArgument("of", f"the groups of all {question.of:,} tasks", got, hint)
+    if question.weights == "size" and sizes is None and question.order_by_lot is None:
+        hint = ": those of a stream would change as it grows; of says how many there are"
+        raise BadArgument("weights", "sizes that are known", "groups of a stream", hint)
+    weights = weights_of(question.weights, sizes or counts)
+    if sizes is None:
+        drawn = groups_of_stream(weights, counts, question.seed)
+    else:
+        drawn = groups_of_list(weights, sizes, question.seed)
+        if question.of_groups is None:  # all names are known: no order of the table matters
+            tasks = {group: in_group_order(x, group, question.seed) for group, x in tasks.items()}
+    order: dict[str, str] = {}
+    seen: Counter[str] = Counter()
+    for group in drawn:
+        place, own = seen[group], tasks.get(group, [])
+        task = own[place] if place < len(own) else f"new task {place + 1 - len(own)} of {group}"
+        order[task] = group
+        seen[group] += 1
+    order |= {task: group for group, own in tasks.items() for task in own}  # of streams, behind
+    found = dataclasses.replace(table.in_task_order([*order]), groups=tuple(order.values()))
+    by_name = sizes is not None and question.of_groups is None
+    return dataclasses.replace(found, lottery=Lottery(weights, sizes, by_name, table))
+
+
+def _as_listed(table: ScoreTable, groups: Mapping[str, str]) -> ScoreTable:
+    """The table with its tasks as the list calls them: with the names of their groups, perhaps."""
+    own = dict(zip(table.task_names, table.groups, strict=False))
+    named = [x if x in groups else f"{own.get(x, '')} {x}".strip() for x in table.task_names]
+    if odd := [x for x in named if x not in groups]:
+        raise BadArgument("of", f"a list with the task {odd[0]!r}", f"{len(groups):,} others")
+    return dataclasses.replace(table, task_names=tuple(named))
+
+
+def weights_of(asked: Any, counts: Mapping[str, int]) -> dict[str, float]:
+    """Of groups with so many tasks, with sum 1."""
+    if asked == "equal":
+        found = dict.fromkeys(counts, 1.0)
+    elif asked == "size":
+        found = {group: float(count) for group, count in counts.items()}
+    else:
+        found = dict(zip(counts, numbers_by_name("weights", asked, [*counts]), strict=True))
+    if min(found.values()) <= 0:
+        raise BadArgument("weights", "numbers above 0", f"{min(found.values()):g}")
+    total = math.fsum(found.values())
+    return {group: weight / total for group, weight in found.items()}
+
+
+def lottery_notes(question: Question, table: ScoreTable, lot: Lottery) -> list[str]:
+    """Which groups there are, how they count, and what the order by lot waits for."""
+    how = {"equal": "each group counts the same", "size": "each task counts the same"}
+    by = how.get(str(question.weights), "")
+    about = f"asked about is the mean over {len(lot.weights)} groups of tasks"
+    about += f", and {by}" if by else ""
+    if not by or question.of_groups or question.of_items:
+        counts = lot.sizes or Counter(lot.before.groups)
+        weights = "" if by else " with the weight {:.3g}"
+        shown = [f"{x} {counts[x]:,}{weights.format(w)}" for x, w in lot.weights.items()]
+        about += f": {listed(shown)}"
+    done, progress = table.in_order().tolist(), table.progress.tolist()
+    if question.of is not None and min(progress) == question.of:
+        return [about]
+    within = "" if lot.by_name else ", and within a group in the order of the table"
+    waits = [
+        f"{name} {here:,} of {run:,}, then {(*table.task_names, 'none')[here]}"
+        for name, here, run in zip(table.names, done, progress, strict=True)
+    ]
+    if len({(here, run) for here, run in zip(done, progress, strict=True)}) == 1:
+        waits = [waits[0].removeprefix(f"{table.names[0]} ")]
+    hint = "" if lot.sizes else f"; of={len(lot.before.task_names)} asks about these tasks alone"
+    return [
+        about,
+        f"tasks count in an order by lot among groups, seed {question.seed}{within}",
+        f"that order waits for what is missing; so far count: {listed(waits)}{hint}",
+    ]
+
+
+def group_means(question: Question, table: ScoreTable, pairs: Any) -> tuple[GroupMean, ...]:
+    """The mean score of each option in each group; nothing of outcomes that are no numbers."""
+    if question.compare is not None or table.lottery is None or table.tasks is None:
+        return ()
+    values = by_task([x.astype(float) for x in table.values], table.tasks, len(table.groups))
+    raw = dataclasses.replace(pairs, values=values)
+    weights = table.lottery.weights.items()
+    return tuple(
+        GroupMean(name, group, weight, int(count), float(total) / count if count else None)
+        for name, *of_one in zip(table.names, *raw.sums(raw.task_means), strict=True)
+        for (group, weight), total, count in zip(weights, *of_one, strict=True)
+    )
