@@ -180,8 +180,24 @@ def power(number: int = OF_POWER) -> str:
     return tables.markdown_table(("Gap", f"tasks of {SIZES.sum():,}"), rows)
 
 
+def tasks_that_count(number: int) -> tuple[float, float]:
+    """Of streams that count the same: tasks until one has none left, and the standard error."""
+    names = [f"{number:02}" for number in range(len(SIZES))]
+    sizes, weights = dict(zip(names, SIZES.tolist(), strict=True)), dict.fromkeys(names, 0.05)
+    found = []
+    for seed in range(number):
+        left = dict(sizes)
+        for step, group in enumerate(groups_of_stream(weights, sizes, seed)):
+            if not left[group]:
+                found.append(step)
+                break
+            left[group] -= 1
+    return float(np.mean(found)), float(np.std(found)) / math.sqrt(number)
+
+
 if __name__ == "__main__":
     asked_for = reckoning.races_asked_for("Audit groups of tasks.", FULL_SIZE)
     found = [*reckoning.told(audit(asked_for)), *reckoning.told(control(asked_for))]
     print(reckoning.markdown_table(found, "Reading"))
     print(power(min(asked_for, OF_POWER)))
+    print("Tasks of streams that count: {:.0f}, {:.0f}".format(*tasks_that_count(400)))

@@ -421,7 +421,7 @@ CASES = [
             (task, [4, 3], [SAID.format(head)]),
         )
         for head, task in {
-            "dataset": "dataset=arc id=2",
+            "dataset": "arc 2",
             "benchmark": "arc 2",
             "category": "arc 2",
         }.items()
