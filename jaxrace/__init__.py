@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jaxrace.core.programs import use_compilation_cache as use_compilation_cache
     from jaxrace.core.validation import BadArgument as BadArgument
     from jaxrace.judging import compare_next as compare_next
+    from jaxrace.judging import gate as gate
     from jaxrace.judging import race as race
     from jaxrace.judging import rank as rank
     from jaxrace.judging.order import order as order
@@ -32,6 +33,7 @@ _FUNCTIONS = {
     "rank": "jaxrace.judging",
     "order": "jaxrace.judging.order",
     "compare_next": "jaxrace.judging",
+    "gate": "jaxrace.judging",
     "select": "jaxrace.judging.rating",
     "duel": "jaxrace.judging.standing",
     "improve": "jaxrace.judging.policies",

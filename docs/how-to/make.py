@@ -130,6 +130,21 @@ def questions() -> Iterable[list[Any]]:
     return (row[:2] for row in benchmarks())
 
 
+def pushes() -> Iterable[list[Any]]:
+    """A model and three changes of it: who was right on the first of 2,000 questions, by lot."""
+    rng = np.random.default_rng(7)
+    chances = {"main": 0.62, "a1f3": 0.71, "b07c": 0.62, "c9d2": 0.55}
+    hard = rng.normal(0, 1.5, 2000)
+    right = {}
+    for name, chance in chances.items():
+        ability = np.log(chance / (1 - chance)) * 1.5 + rng.normal(0, 0.8, 2000)
+        right[name] = (rng.random(2000) < 1 / (1 + np.exp(hard - ability))).astype(int)
+    yield ["question", *chances]
+    for place, question in enumerate(rng.permutation(2000)[:1000]):
+        lacks = {"c9d2"} if place >= 250 else {}
+        yield [f"q{question}", *("" if name in lacks else right[name][question] for name in right)]
+
+
 FILES: dict[str, Callable[[], Any]] = {
     "returns.csv": returns,
     "votes.csv": votes,
@@ -140,6 +155,7 @@ FILES: dict[str, Callable[[], Any]] = {
     "benchmarks.csv": benchmarks,
     "questions.csv": questions,
     "hyperfine.json": hyperfine,
+    "pushes.csv": pushes,
 }
 
 

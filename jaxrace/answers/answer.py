@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+NOT_YET = 3  # the exit status where an answer is not as sure as was asked
 MOST_SHOWN = 20  # rows of a printed table; the answer has everything
 # Heads of columns of names and other words.
 NAMES = ("option", "other", "better", "worse", "algorithm", "where", "does", "estimate", "group")
@@ -54,6 +55,11 @@ class Answer:
     def is_answered(self) -> bool:
         """Is it as sure as was asked?"""
         return True
+
+    @property
+    def status(self) -> int:
+        """The exit status of the command."""
+        return 0 if self.is_answered else NOT_YET
 
     def asked(self) -> str:
         """The question in a line."""

@@ -1,8 +1,8 @@
 """The command `jaxrace`.
 
-Exit status: 0 done; 1 failed; 2 bad input, with one line that names the argument and what was
-expected; 3 not yet, such as a race that is not certified; 129, 130 or 143 interrupted. What is slow
-to import is imported by the verb that needs it.
+Exit status: 0 done; 1 failed, or a gate that rejects a candidate; 2 bad input, with one line that
+names the argument and what was expected; 3 not yet, such as a race that is not certified; 129, 130
+or 143 interrupted. What is slow to import is imported by the verb that needs it.
 """
 
 import contextlib
@@ -61,6 +61,7 @@ _FILES = {
     "race": "certify the best of a table of scores",
     "rank": "put the options of a table of scores in tiers",
     "order": "put tasks of several benchmarks in an order by lot, before they are run",
+    "gate": "let candidates pass that are better than a baseline, or not worse by a margin",
     "duel": "say who beats whom in a matrix of wins or preferences",
     "select": "find the best k from votes, games or other comparisons of two",
     "improve": "find a policy that is certainly no worse, in a log of decisions",

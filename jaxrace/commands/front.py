@@ -24,7 +24,6 @@ from jaxrace.commands.options import Decimal, Delimiter, described
 from jaxrace.commands.printing import say
 from jaxrace.commands.progress import waiting
 from jaxrace.commands.report import (
-    NOT_YET,
     print_answer,
     require_figures,
     require_outputs,
@@ -33,6 +32,7 @@ from jaxrace.commands.report import (
 from jaxrace.core.signals import StopOnSignals
 from jaxrace.runs import plots, tables
 
+_WIDEST = 1_000  # letters in a line that no terminal shows
 _NO_OPTIONS = ("data", "source", "argument")
 _DECIMAL = "The decimal sign; auto takes a comma for one where it can be no other."
 _DELIMITER = "What is between the columns; auto takes what all lines allow."
@@ -119,7 +119,7 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
             asked.FILES[name](Path(written), found)
     if report is not None:
         write_report(Path(report), found, [f"WARNING: {doubt}" for doubt in doubts])
-    return 0 if found.is_answered else NOT_YET
+    return found.status
 
 
 def _print(found: Answer, as_json: bool, doubts: list[str], hint: str, folder: str) -> None:
@@ -128,6 +128,8 @@ def _print(found: Answer, as_json: bool, doubts: list[str], hint: str, folder: s
         print(json.dumps(found.to_dict() | {"doubts": doubts} | where, indent=1))
         return
     console = Console()
+    if not console.is_terminal:  # a log or a pipe has room: no name folds
+        console.width = _WIDEST
     print_answer(console, found)
     say(console, *(f"WARNING: {doubt}" for doubt in doubts), found.headline(), *found.meanings())
     hints = [] if doubts or found.is_answered or not hint else [hint]

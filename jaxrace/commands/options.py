@@ -116,7 +116,8 @@ def _parse_several(hint: Any, given: Any) -> Any:
 def add_answer_options(parser: Any) -> None:
     """How the answer of a file is shown, and where it is kept."""
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
-    text = "a Markdown or HTML file to write, with a figure beside it as PNG and SVG"
+    text = "a Markdown or HTML file to write, with a figure beside it as PNG and SVG (Markdown "
+    text += "without matplotlib: no figure)"
     parser.add_argument("--report", metavar="FILE", help=text)
     text = "new or empty folder for tables, a figure and summary.json (default: nothing is left)"
     parser.add_argument("--out", metavar="DIR", help=text)

@@ -2,6 +2,7 @@
 
 import contextlib
 import html
+import importlib.util
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +16,6 @@ from jaxrace.core.validation import BadArgument
 from jaxrace.runs import files, plots
 from jaxrace.runs.tables import markdown_table, markdown_text
 
-NOT_YET = 3  # the exit status where the best are not certified, or not likely enough
 MARKDOWN, HTML = (".md", ".markdown"), (".html", ".htm")
 
 
@@ -53,7 +53,8 @@ def _wanted_of(name: str, paths: list[Path], taken: list[Path], out: str | None)
     if name == "report":
         if path.suffix.lower() not in (*MARKDOWN, *HTML):
             return "a file that ends in .md or .html"
-        require_figures()
+        if path.suffix.lower() in HTML or _can_draw():
+            require_figures()
     for one in paths:
         if any(_is_same(one, other) for other in taken):
             return f"no file that is read, or written by another option, such as '{one}'"
@@ -87,10 +88,15 @@ def require_figures() -> None:
         ) from error
 
 
+def _can_draw() -> bool:
+    """Is matplotlib there? Without it a report in Markdown has no figure."""
+    return importlib.util.find_spec("matplotlib") is not None
+
+
 def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None:
     """Write the report, and its figure beside it as PNG and SVG; an HTML file also holds it."""
     figure = path.with_suffix(".png")
-    vector = plots.save_twice(answer.plot(), figure).decode()
+    vector = plots.save_twice(answer.plot(), figure).decode() if _can_draw() else ""
     if path.suffix.lower() in HTML:
         lines = (f"{answer.asked()}.", *doubts)
         said = "".join(f"<p>{html.escape(shown(line))}</p>" for line in lines)
@@ -109,7 +115,7 @@ def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None
         texts = answer.headline(), answer.meaning(), answer.asked()
         headline, meaning, asked = map(markdown_text, texts)
         notes = "\n".join(f"* {markdown_text(note)}" for note in (*doubts, *answer.notes))
-        picture = f"![The answer as a figure]({quote(figure.name)})"
+        picture = f"![The answer as a figure]({quote(figure.name)})" if vector else ""
         parts = f"## {headline}", f"{meaning}.", f"{asked}.", notes, *tables, picture
         text = "\n\n".join(part for part in parts if part) + "\n"
     files.write_file(path, text.encode())

@@ -5,6 +5,9 @@ from jaxrace.evidence.independence import check_runs as check_runs
 from jaxrace.judging.board_result import RankedOption as RankedOption
 from jaxrace.judging.board_result import RankedPair as RankedPair
 from jaxrace.judging.board_result import RankOfTable as RankOfTable
+from jaxrace.judging.gate import gate as gate
+from jaxrace.judging.gate_result import Candidate as Candidate
+from jaxrace.judging.gate_result import GateOfTable as GateOfTable
 from jaxrace.judging.rank import rank as rank
 from jaxrace.judging.result import Option as Option
 from jaxrace.judging.result import Pair as Pair

@@ -283,10 +283,10 @@ def contradiction(
 
 
 def _refuted(why: str, question: Question) -> str:
-    return f"{why}: it is hardly true that {_assumed(question)}"
+    return f"{why}: it is hardly true that {assumed(question)}"
 
 
-def _assumed(question: Question) -> str:
+def assumed(question: Question) -> str:
     """What is assumed, and what to do if it is not true."""
     if not question.shared:
         return "runs are alike and independent; what changed from run to run?"

@@ -30,6 +30,7 @@ from jaxrace.tables.heads import names_smaller
 from jaxrace.tables.table import quoted
 
 FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every other one
+TUNED_CANDIDATES = 3  # of a gate, that its bets are tuned for
 HORIZON = 300  # independent runs of an option that the bets are tuned for
 
 Compare = Callable[[Any, Any], int]
@@ -133,6 +134,8 @@ class Question:
         """The log e-values that statements need."""
         if self.kind == "rank":
             return board_levels(self.by, num_options, self.delta)
+        if self.kind == "gate":  # bets do not depend on how many candidates come
+            return Levels(*(math.log(TUNED_CANDIDATES / self.delta),) * 3)
         is_tolerant = self.tolerance > 0
         return levels(self.by, num_options, self.top, self.delta, has_tolerance=is_tolerant)
 

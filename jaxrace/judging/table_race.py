@@ -159,10 +159,11 @@ class Prepared(NamedTuple):
         return found.without_guarantee() if self.is_doubtful else found
 
 
-def prepared(kind: Kind, data: Any, settings: Mapping[str, Any]) -> Prepared:
+def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) -> Prepared:
     """Read a table, and look whether what is assumed of it is so: for every front door.
 
-    ``settings`` are arguments of ``race``. Warns of doubts, from where the front door was called.
+    ``settings`` are arguments of ``race``, and ``kept`` those of another front door that must stay
+    from look to look. Warns of doubts, from where the front door was called.
     """
     columns = dict(settings)
     looks, dependent = columns.pop("looks", None), columns.pop("dependent", False)
@@ -176,7 +177,7 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any]) -> Prepared:
         expected, hint = "no file of looks", ": it is for a table of one look"
         raise BadArgument("order_by_lot", expected, "one", hint)
     require_truth("dependent", dependent)
-    past = None if looks is None else Looks(looks, dataclasses.asdict(question))
+    past = None if looks is None else Looks(looks, dataclasses.asdict(question) | kept)
     told = {name: value for name, value in columns.items() if value not in (None, (), "")}
     of_numbers = question.compare is None
     table = scores.as_table(data, shared=is_shared, of_numbers=of_numbers, **told)
@@ -324,7 +325,8 @@ class Looks:
     """The file of the looks at one table; ValueError if it is another, or of another question.
 
     All looks together have the guarantee because each pair has one sequence of differences, which
-    only grows: no row is moved, no score replaced, no option left out, no setting changed.
+    only grows: no row is moved, no score replaced, no option left out, no setting changed. A gate,
+    whose pairs are each with the baseline, may have other candidates; the file keeps them all.
     """
 
     def __init__(self, path: str | os.PathLike[str], question: Mapping[str, Any]) -> None:
@@ -347,19 +349,25 @@ class Looks:
                 hint = "another question needs another file, and a delta of its own"
                 raise self._place.wrong(f"{name} {then!r}, as before", repr(about[name]), hint=hint)
 
+    @property
+    def options(self) -> list[str]:
+        """Those that were looked at, in the order in which they came first."""
+        return [*self._found.get("options", ())]
+
     def continued(self, table: scores.ScoreTable) -> scores.ScoreTable:
         """The table, its shared tasks in their order of before; ValueError if that has changed."""
         options = self._found.get("options")
         if options is None:
             return table
-        if odd := sorted(set(table.names) ^ set(options)):
+        may_change = self._question.get("kind") == "gate"
+        if not may_change and (odd := sorted(set(table.names) ^ set(options))):
             expected = f"the options of before, {', '.join(options)}"
             raise self._place.wrong(expected, f"also {odd[0]!r}")
         if table.tasks is not None:
             before = dict.fromkeys((*self._found["tasks"], *table.task_names))
             table = table.in_task_order([*before])
         now = _runs_of(table)
-        for name, then in options.items():
+        for name, then in [(name, options[name]) for name in options if name in now]:
             for place, old in then.items():
                 new = now[name].get(place)
                 if new != old:
@@ -380,7 +388,8 @@ class Looks:
         """Write what has been looked at."""
         about = {"kind": _KIND, "question": self._question, "tasks": list(table.task_names)}
         about |= {"weights": self._weights} if self._weights else {}
-        files.write_json(self._path, {**about, "options": _runs_of(table)})
+        options = self._found.get("options", {}) | _runs_of(table)
+        files.write_json(self._path, {**about, "options": options})
 
 
 def _said(found: list[float] | None) -> str:

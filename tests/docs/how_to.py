@@ -28,7 +28,7 @@ BLOCK = re.compile(
     r"(?:\n(?P<shown>(?: {4}[^\n]*\n(?:\n(?= {4}))*)+))?",
     re.DOTALL | re.MULTILINE,
 )
-_ENDS = (0, 3)  # of `jaxrace race`: certified, or not yet
+_ENDS = (0, 1, 3)  # of `jaxrace race`: certified, or not yet; of a gate 1: rejected
 
 
 class Ran(NamedTuple):

@@ -53,6 +53,8 @@ LONG = [
         _ITSELF,
     ),
     Long("docs/leaderboards.md", "20,000 tables", "python -m papers.audits.groups", "20 minutes"),
+    Long("docs/leaderboards.md", "gate", "python -m papers.audits.gate 20000", "minutes"),
+    Long("docs/leaderboards.md", "gate", "python -m papers.studies.gate_forecast", "a minute"),
     Long("docs/dueling.md", "both figures", "python -m papers sup-klucb", "46 minutes"),
     Long("docs/dueling.md", "SAVAGE on duels", "python -m papers savage-dueling", "an hour"),
     Long(
@@ -163,6 +165,11 @@ BARE = [
     Bare("docs/gpu.md", "bench/gpu_list.py", "what another command reads"),
     Bare("docs/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
     Bare("docs/improvement.md", "python -m papers.improvements gridworld", _CALL),
+    Bare(
+        "docs/leaderboards.md",
+        "jaxrace gate results.csv --baseline main --margin 0.01 --shared",
+        _CALL,
+    ),
     Bare("docs/reproductions.md", "python -m papers NAME", _CALL),
     Bare(
         "docs/leaderboards.md",
