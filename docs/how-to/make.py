@@ -49,6 +49,15 @@ def answers() -> Iterable[list[Any]]:
         yield [f"q{question}", *right[question].tolist()]
 
 
+def board() -> Iterable[list[Any]]:
+    """500 questions for twelve systems, all of which were asked: which were right."""
+    rng = np.random.default_rng(7)
+    chance = 1 / (1 + np.exp(rng.normal(0, 2.5, (500, 1)) - (1.6 - 0.12 * np.arange(12))))
+    yield ["question", *(f"system-{letter}" for letter in "abcdefghijkl")]
+    for number, row in enumerate(rng.random(chance.shape) < chance, 1):
+        yield [f"q{number}", *row.astype(int).tolist()]
+
+
 def clicks() -> Iterable[list[Any]]:
     """1,500 decisions of a shop, which shows one of three offers, and whether it was bought."""
     rng = np.random.default_rng(4)
@@ -149,6 +158,7 @@ FILES: dict[str, Callable[[], Any]] = {
     "returns.csv": returns,
     "votes.csv": votes,
     "answers.csv": answers,
+    "board.csv": board,
     "clicks.csv": clicks,
     "chess.csv": chess,
     "crosstable.csv": crosstable,

@@ -9,7 +9,7 @@ import numpy as np
 
 from jaxrace.answers.answer import Answer, Shown, first_of, labels, list_down, listed, panels
 from jaxrace.evidence.levels import By
-from jaxrace.judging.result import GroupMean, NextRuns, groups_shown, outward
+from jaxrace.judging.result import GroupMean, NextRuns, groups_shown, once_only, outward
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +37,9 @@ class RankedOption:
     worst_rank: int
     next: int  # runs that would help next
     cost: float | None = None
+    final_tier: int | None = None  # in one look, if that was asked for
+    final_best_rank: int | None = None
+    final_worst_rank: int | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +94,11 @@ class RankOfTable(Answer):
             found[one.tier - 1].append(one.name)
         return found
 
+    @property
+    def has_final(self) -> bool:
+        """Was one look asked for, and taken?"""
+        return self.options[0].final_tier is not None
+
     def without_guarantee(self) -> "RankOfTable":
         """The same of runs that may depend on each other: nothing is certain."""
         found = self.without_tiers()
@@ -99,7 +107,9 @@ class RankOfTable(Answer):
 
     def without_tiers(self) -> "RankOfTable":
         """The same in one tier, with nothing that is certain."""
-        unknown = {"tier": 1, "best_rank": 1, "worst_rank": len(self.options)}
+        unknown: dict[str, int | None] = {"tier": 1, "best_rank": 1}
+        unknown |= {"worst_rank": len(self.options)}
+        unknown |= dict.fromkeys(("final_tier", "final_best_rank", "final_worst_rank"))
         options = tuple(dataclasses.replace(one, **unknown) for one in self.options)
         nothing = {"pairs": (), "tied": [], "cheapest": None}
         return dataclasses.replace(self, options=options, **nothing)
@@ -148,6 +158,11 @@ class RankOfTable(Answer):
             *told,
             f"each option {better} of the tiers below; the probability that any tier is wrong is "
             f"at most {self.delta:g}, {looks}, and that {what}, {self.delta:g}",
+            *(
+                [f"* tiers and ranks in one look: {once_only(self.delta)}"]
+                if self.has_final
+                else []
+            ),
         ]
 
     def tables(self) -> list[Shown]:
@@ -165,7 +180,12 @@ class RankOfTable(Answer):
             for one in self.options
         ]
         heads = ["tier", "rank", "option", "runs", score, "interval", *costs, *ahead]
+        if self.has_final:
+            heads[2:2] = ["tier*", "rank*"]
+            for row, one in zip(rows, self.options, strict=True):
+                row[2:2] = [str(one.final_tier), _span(one.final_best_rank, one.final_worst_rank)]
         below = (f"intervals: {self._held(self.delta)}", f"{self.better} scores are better")
+        below += ("* in one look",) if self.has_final else ()
         shown = [Shown.first(heads, rows, *below)]
         if self.pairs:
             effect = "wins" if self.by == "wins" else "mean better by"
@@ -210,7 +230,9 @@ class RankOfTable(Answer):
             if one.score is not None:
                 panel.plot(one.score, place, "o", ms=5, color=colour)
             at = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": "small"}
-            panel.annotate(_ranks(one), (1.01, place), **at)
+            once = _span(one.final_best_rank, one.final_worst_rank)
+            said = f"{_ranks(one)} (once {once})" if self.has_final else _ranks(one)
+            panel.annotate(said, (1.01, place), **at)
         for place, (above, below) in enumerate(itertools.pairwise(options)):
             if above.tier != below.tier:
                 panel.axhline(place + 0.5, color="0.3", lw=0.8)
@@ -277,9 +299,11 @@ def _draw_costs(
 
 
 def _ranks(one: RankedOption) -> str:
-    if one.best_rank == one.worst_rank:
-        return str(one.best_rank)
-    return f"{one.best_rank}-{one.worst_rank}"
+    return _span(one.best_rank, one.worst_rank)
+
+
+def _span(best: int | None, worst: int | None) -> str:
+    return str(best) if best == worst else f"{best}-{worst}"
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -65,8 +65,11 @@ class Question:
     seed: int = 0
     of_groups: dict[str, int] | None = None  # of the tasks of the list, how many in each group
     of_items: dict[str, str] | None = None  # or the group of each by name
+    final: bool = False
 
     def __post_init__(self) -> None:
+        if self.final and self.weights is not None:
+            raise BadArgument("final", "no weights of groups", "some", ": tasks count alike there")
         require_integer("top", self.top, 1)
         require_probability("delta", self.delta)
         require_choice("by", self.by, ("wins", "mean"))
@@ -96,6 +99,11 @@ class Question:
                     "does not matter"
                 )
                 raise BadArgument("order_by_lot", "no of=N beside it", "both", hint)
+        require_truth("final", self.final)
+        if self.final and self.tolerance and self.kind != "gate":
+            raise BadArgument("final", "no tolerance beside it", f"{self.tolerance:g}")
+        if self.final and self.compare is not None and not self.shared:
+            raise BadArgument("final", "scores that are numbers", "compare")
         if self.compare is not None:
             require_function("compare", self.compare)
             if self.by == "mean" or self.smaller or self.larger:

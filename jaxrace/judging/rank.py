@@ -16,6 +16,7 @@ from jaxrace.evidence.own_score import own_scores
 from jaxrace.evidence.process import MOST_OF_ALL_PAIRS, Evidence, intervals
 from jaxrace.judging import scores
 from jaxrace.judging.board_result import RankedOption, RankedPair, RankOfTable, ShownPairs
+from jaxrace.judging.final_look import with_one_look
 from jaxrace.judging.judgement import contradiction
 from jaxrace.judging.next_runs import next_runs, progress, to_run
 from jaxrace.judging.question import Question
@@ -73,7 +74,8 @@ def rank(
     if tiers is not None:
         require_integer("tiers", tiers, 2, most=num_options)
     costs = None if cost is None else numbers_by_name("cost", cost, asked.table.names)
-    return asked.answered(_answer(asked, tiers, pairs, costs))
+    found = _answer(asked, tiers, pairs, costs)
+    return asked.answered(with_one_look(*asked[:4], found))
 
 
 def _answer(

@@ -122,6 +122,7 @@ class RaceOfTable(Ranking):
     tiers: list[list[str]] = dataclasses.field(default_factory=list)  # found on the way
     refuted: str = ""  # what contradicts itself in the table, if anything
     groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
+    final: list[str] | None = None  # who may be among the best in one look, if that was asked for
 
     @property
     def certified(self) -> bool:
@@ -144,6 +145,7 @@ class RaceOfTable(Ranking):
             more_pairs=0,
             at_least=0,
             is_dependent=True,
+            final=None,
         )
 
     @property
@@ -248,7 +250,11 @@ class RaceOfTable(Ranking):
         return f"NOT CERTIFIED, a guess: {names}"
 
     def meanings(self) -> list[str]:
-        return [self._meaning()]
+        if self.final is None:
+            return [self._meaning()]
+        place = "the best" if self.top == 1 else f"among the best {self.top}"
+        once = f"may be {place}, one look: {listed(self.final)}; {once_only(self.delta)}"
+        return [self._meaning(), once]
 
     def _meaning(self) -> str:
         looks = "in this one look" if self.one_look else "at all looks together"
@@ -340,6 +346,14 @@ class RaceOfTable(Ranking):
         low = outward(pair.low, -1, self._edge if pair.verdict == "enough" else None)
         high = outward(pair.high, 1, self._edge if pair.verdict == "against" else None)
         return f"{low} to {high}"
+
+
+def once_only(delta: float) -> str:
+    """What one look asks for, and costs."""
+    return (
+        f"wrong with a probability of {delta:g}, for many tasks or runs, if nobody has looked "
+        "before or looks again"
+    )
 
 
 def outward(value: float, side: int, past: float | None = None, digits: int = 3) -> str:

@@ -29,6 +29,7 @@ from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
+from jaxrace.judging.final_look import with_one_look
 from jaxrace.judging.in_groups import group_means, in_lottery, list_told, lottery_notes
 from jaxrace.judging.judgement import answer, judgement_on
 from jaxrace.judging.question import HORIZON, Compare, Kind, Question, Weights, compared
@@ -62,6 +63,7 @@ def race(
     order_by_lot: int | None = None,
     weights: Weights | None = None,
     seed: int = 0,
+    final: bool = False,
     dependent: bool = False,
     **columns: Any,
 ) -> RaceOfTable:
@@ -109,6 +111,8 @@ def race(
             pooled, as if groups did not matter.
         seed: Of the lottery that says from which group the next task comes that counts, by the
             names of groups and tasks alone. Chosen before scores are known, and kept.
+        final: One look: say beside it who may be the best if this complete table is looked at once,
+            and never again. That is less than must be left open at all looks.
         dependent: Look at runs that are not independent, too; nothing is certified then.
         **columns: ``option_column``, ``task_column``, ``failed`` and the other arguments of
             ``jaxrace.tables.read_scores``: how data are read, and what a run that failed counts as.
@@ -134,7 +138,8 @@ def race(
     """
     settings = {name: value for name, value in locals().items() if name not in ("data", "columns")}
     asked = prepared("top", data, settings | columns)
-    return asked.answered(answer(judgement_on(*asked[:4]), asked.notes))
+    found = answer(judgement_on(*asked[:4]), asked.notes)
+    return asked.answered(with_one_look(*asked[:4], found))
 
 
 class Prepared(NamedTuple):
@@ -177,6 +182,9 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
         expected, hint = "no file of looks", ": it is for a table of one look"
         raise BadArgument("order_by_lot", expected, "one", hint)
     require_truth("dependent", dependent)
+    if question.final and looks is not None:
+        hint = ": it is for a table of one look"
+        raise BadArgument("final", "no file of looks", "one", hint)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question) | kept)
     told = {name: value for name, value in columns.items() if value not in (None, (), "")}
     of_numbers = question.compare is None
