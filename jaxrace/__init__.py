@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from jaxrace.core.validation import BadArgument as BadArgument
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import gate as gate
+    from jaxrace.judging import plan as plan
     from jaxrace.judging import race as race
     from jaxrace.judging import rank as rank
     from jaxrace.judging.order import order as order
@@ -34,6 +35,7 @@ _FUNCTIONS = {
     "order": "jaxrace.judging.order",
     "compare_next": "jaxrace.judging",
     "gate": "jaxrace.judging",
+    "plan": "jaxrace.judging",
     "select": "jaxrace.judging.rating",
     "duel": "jaxrace.judging.standing",
     "improve": "jaxrace.judging.policies",

@@ -58,6 +58,11 @@ def board() -> Iterable[list[Any]]:
         yield [f"q{number}", *row.astype(int).tolist()]
 
 
+def pilot() -> Iterable[list[Any]]:
+    """The first 40 of these questions."""
+    yield from itertools.islice(answers(), 41)
+
+
 def clicks() -> Iterable[list[Any]]:
     """1,500 decisions of a shop, which shows one of three offers, and whether it was bought."""
     rng = np.random.default_rng(4)
@@ -159,6 +164,7 @@ FILES: dict[str, Callable[[], Any]] = {
     "votes.csv": votes,
     "answers.csv": answers,
     "board.csv": board,
+    "pilot.csv": pilot,
     "clicks.csv": clicks,
     "chess.csv": chess,
     "crosstable.csv": crosstable,

@@ -63,6 +63,7 @@ _FILES = {
     "order": "put tasks of several benchmarks in an order by lot, before they are run",
     "gate": "let candidates pass that are better than a baseline, or not worse by a margin",
     "duel": "say who beats whom in a matrix of wins or preferences",
+    "plan": "say how many runs a race, a ranking or a gate will need",
     "select": "find the best k from votes, games or other comparisons of two",
     "improve": "find a policy that is certainly no worse, in a log of decisions",
 }

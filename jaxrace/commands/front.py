@@ -47,6 +47,7 @@ def config_of(
     file: tuple[str, str],
     *functions: Callable[..., Any],
     without: Sequence[str] = (),
+    needs_file: bool = True,
     **own: tuple[Any, Any, str],
 ) -> type:
     """The config of a command: a dataclass of the arguments of functions, and what they say.
@@ -67,9 +68,10 @@ def config_of(
     texts = {file[0]: file[1]} | {name: text for name, (_, _, text) in found.items()}
     lines = [f"    {name}: {' '.join(text.split())}" for name, text in texts.items()]
     fields = [(name, hint, default) for name, (hint, default, _) in found.items()]
-    inputs = property(lambda self: {file[0]: getattr(self, file[0])})
+    inputs = property(lambda self: {file[0]: path} if (path := getattr(self, file[0])) else {})
+    first: Any = (file[0], str) if needs_file else (file[0], str | None, None)
     config = dataclasses.make_dataclass(
-        "Config", [(file[0], str), *fields], frozen=True, namespace={"inputs": inputs}
+        "Config", [first, *fields], frozen=True, namespace={"inputs": inputs}
     )
     config.__doc__ = "\n".join([inspect.cleandoc(about or ""), "", "Attributes:", *lines])
     return config
@@ -94,18 +96,19 @@ def arguments(function: Callable[..., Any], config: Any) -> dict[str, Any]:
 
 def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
     """Answer the file of a config, and print or write what it says; the exit status."""
-    (path,) = config.inputs.values()
+    paths = [*config.inputs.values()]
     out, report = given["out"], given["report"]
     if out is not None:
         require_figures()
     asked = importlib.import_module(f"jaxrace.commands.{verb}")
     files = {name: getattr(config, name) for name in getattr(asked, "FILES", ())}
-    require_outputs([path], out, **files, report=report)
+    require_outputs(paths, out, **files, report=report)
     with contextlib.ExitStack() as opened:
         opened.enter_context(StopOnSignals(at_once=True))  # what has begun is removed
         folder = None if out is None else opened.enter_context(runs.new_folder(out, verb))
         noted = warnings.catch_warnings(record=True, action="always", category=UserWarning)
-        with waiting(Console(stderr=True), f"judging {path}"), noted as warned:
+        doing = f"judging {paths[0]}" if paths else "simulating"
+        with waiting(Console(stderr=True), doing), noted as warned:
             found, hint = asked.ask(config)
         doubts = [str(one.message) for one in warned]
         if folder is not None:

@@ -29,7 +29,9 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str | None: ("NAME", "a text, or null"),
 }
 _FILES = ("next", "report", "looks", "cost", "to")  # where they are texts
-POSITIONAL = ("env", "tasks", "task", "log", "scores", "votes", "problem", "matrix", "name")
+POSITIONAL = (
+    *("env", "tasks", "task", "log", "scores", "votes", "problem", "matrix", "name", "pilot"),
+)
 OF_RUNS = ("out", "resume", "lanes", "ray", "device", "no_compilation_cache")
 OF_ANSWERS = ("json", "report")
 
@@ -79,7 +81,9 @@ def add_options(parser: Any, config: type) -> None:
     for field in dataclasses.fields(config):
         hint, text = hints[field.name], texts[field.name]
         if field.name in POSITIONAL:
-            parser.add_argument(field.name, metavar=field.name.upper(), type=str, help=text)
+            number = "?" if field.default is None else None  # a file that may be left out
+            about = {"metavar": field.name.upper(), "type": hint, "help": text, "nargs": number}
+            parser.add_argument(field.name, **about)
             continue
         if hint is bool:
             parser.add_argument(spelt(field.name), action="store_true", help=text)

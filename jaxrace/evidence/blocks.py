@@ -9,7 +9,7 @@ If E d <= mu, then E F_m <= 1: docs/tables.md.
 """
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from jaxrace.evidence.levels import (
     log_factors,
     log_sum,
 )
-from jaxrace.evidence.process import MOST_NUMBERS, Process, in_chunks, least_wins
+from jaxrace.evidence.process import MOST_NUMBERS, NEVER, Process, in_chunks, least_wins
 from jaxrace.evidence.task_bets import cut_bets
 
 # Differences [b, b, P] of the runs start .. start + b of the options in two lists, all three [P].
@@ -58,14 +58,51 @@ class BlockPairs:
 
     def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
         """The e-processes of ordered pairs; see ``process.Pairs``."""
+        complete = self.complete()
+        shared = np.minimum(complete[first], complete[second])
+        log_bets = np.zeros((len(self.bets.bets), len(first)))
+        highest = np.full(first.shape, -np.inf)
+        sums = np.zeros(first.shape)
+        for at, _, now, total in self._looks(first, second, null, log_bets):
+            sums[at] += total
+            highest[at] = np.maximum(highest[at], now.max(1))
+        mean = sums / (self._unit * np.maximum(shared, 1))
+        common = self.start(shared)
+        never = np.zeros(first.shape, bool)
+        return Process(log_bets.T, highest, mean, common, never, never)
+
+    def reached(
+        self, first: IntArray, second: IntArray, null: float | FloatArray, level: float
+    ) -> IntArray:
+        """Runs of both when the evidence first was at a level; see ``process.Pairs``."""
+        found = np.full(first.shape, NEVER)
+        log_bets = np.zeros((len(self.bets.bets), len(first)))
+        for at, blocks, now, _ in self._looks(first, second, null, log_bets):
+            is_there = now >= level
+            runs = np.where(is_there.any(1), self.start(blocks[is_there.argmax(1)] + 1), NEVER)
+            found[at] = np.minimum(found[at], runs)
+        return found
+
+    @property
+    def _unit(self) -> int:
+        return (self.first_block * self.block) ** 2
+
+    def _looks(
+        self,
+        first: IntArray,
+        second: IntArray,
+        null: float | FloatArray,
+        log_bets: FloatArray,
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray, FloatArray]]:
+        """Of some pairs and their next blocks ln E after each, and the sums of differences.
+
+        Yields numbers of pairs [p], of blocks [B], ln E [p, B], which is -inf without a block, and
+        sums [p]; ``log_bets`` [L, P] are kept.
+        """
         null = np.broadcast_to(np.asarray(null, float), first.shape)
         bets = cut_bets(np.array(self.bets.bets)[:, None], null)  # [L, P]
         complete = self.complete()
         shared = np.minimum(complete[first], complete[second])
-        log_bets = np.zeros(bets.shape)
-        highest = np.full(first.shape, -np.inf)
-        sums = np.zeros(first.shape)
-        unit = (self.first_block * self.block) ** 2
         number, end = 0, int(shared.max(initial=0))
         while number < end:
             size = self.block if number else self.first_block
@@ -84,17 +121,12 @@ class BlockPairs:
                 logs = log_factors(found - null[rows], bets[:, rows]).reshape(-1, *counts.shape)
                 # Every block counts the same, as in the dominance race; sums of signs are exact.
                 total = found.sum((0, 1), dtype=float).reshape(counts.shape)
-                sums[at] += np.where(counts, total, 0.0).sum(1) * (unit // size**2)
+                total = np.where(counts, total, 0.0).sum(1) * (self._unit // size**2)
                 so_far = log_bets[:, at, None] + np.where(counts, logs, 0.0).cumsum(2)
                 log_bets[:, at] = so_far[..., -1]
                 log_e = log_sum(so_far + np.log(self.bets.weights)[:, None, None], 0)
-                now = np.where(counts, log_e, -np.inf)
-                highest[at] = np.maximum(highest[at], now.max(1))
+                yield at, blocks, np.where(counts, log_e, -np.inf), total
             number += len(blocks)
-        mean = sums / (unit * np.maximum(shared, 1))
-        common = self.start(shared)
-        never = np.zeros(first.shape, bool)
-        return Process(log_bets.T, highest, mean, common, never, never)
 
     def least_further(self, process: Process, null: float, level: float) -> IntArray:
         """Further runs of both at best; see ``process.Pairs``."""

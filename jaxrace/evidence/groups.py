@@ -143,7 +143,8 @@ class GroupPairs(SharedPairs):
         else:
             shares = (self.weights / self.sizes)[self.group]
             expected, growth = frame_of_groups(null[:, None], known, shares)
-        log_bets, highest = self._paths(known, counts, expected, growth)
+        log_bets, path = self._paths(known, counts, expected, growth)
+        highest = path.max(1, initial=-np.inf)
         total, number = self.sums(differences)
         mean, common = self._mean(total, number), has_both.sum(1)
         whole = tied = np.zeros(len(differences), bool)

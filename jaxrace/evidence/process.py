@@ -20,6 +20,9 @@ MOST_NUMBERS = 2**17
 # With more options evidence is found for the pairs across the boundary alone.
 MOST_OF_ALL_PAIRS = 300
 
+# More runs than there are: of evidence that never was at a level.
+NEVER = np.iinfo(np.int64).max
+
 _HALVINGS = 15  # of the range of mu, first at the null: a last step of at most 0.0001
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.evidence.levels import Bets, By, FloatArray, Gaps, IntArray, log_sum
-from jaxrace.evidence.process import Process, in_chunks, least_wins
+from jaxrace.evidence.process import NEVER, Process, in_chunks, least_wins
 from jaxrace.evidence.task_bets import cut_bets, frame_of_list
 
 # Sums of differences are as exact as this, per task: what is closer is a tie.
@@ -82,6 +82,25 @@ class SharedPairs:
         found = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
         return Process(*found)
 
+    def reached(
+        self, first: IntArray, second: IntArray, null: float | FloatArray, level: float
+    ) -> IntArray:
+        """Tasks of both when the evidence first was at a level, of tables without gaps: [P].
+
+        ``process.NEVER`` if it never was. A list is known at its end.
+        """
+        null, num_tasks = (
+            np.broadcast_to(np.asarray(null, float), first.shape),
+            self.values.shape[1],
+        )
+        found = np.full(first.shape, NEVER)
+        for part in in_chunks(len(first), num_tasks * len(self.bets.bets)):
+            differences = self.differences(first[part], second[part])
+            _, path = self._path(differences, np.ones(differences.shape, bool), null[part])
+            is_there = path >= level
+            found[part] = np.where(is_there.any(1), is_there.argmax(1) + 1, NEVER)
+        return found
+
     def least_further(self, process: Process, null: float, level: float) -> IntArray:
         """Further tasks of both at best; see ``process.Pairs``."""
         if self.num_tasks is None:
@@ -127,6 +146,13 @@ class SharedPairs:
         self, differences: FloatArray, counts: NDArray[np.bool_], null: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """``log_bets`` and ``highest`` of the differences [P, T] that count."""
+        log_bets, path = self._path(differences, counts, null)
+        return log_bets, path.max(1, initial=-np.inf)
+
+    def _path(
+        self, differences: FloatArray, counts: NDArray[np.bool_], null: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """``log_bets``, and ln E after each of the differences [P, T] that count, else -inf."""
         if self.num_tasks is None:
             expected, growth, surplus = null[:, None], 1.0, np.zeros((len(null), 0))
         else:
@@ -135,9 +161,9 @@ class SharedPairs:
             expected, growth = frame_of_list(of_pair, total - differences, number, self.num_tasks)
             least = total - (self.num_tasks - number)  # of the sum over all tasks
             surplus = least - (of_pair + _ROUNDING) * self.num_tasks
-        log_bets, highest = self._paths(differences, counts, expected, growth)
-        highest[(surplus > 0).any(1)] = np.inf
-        return log_bets, highest
+        log_bets, path = self._paths(differences, counts, expected, growth)
+        path[:, : surplus.shape[1]][surplus > 0] = np.inf
+        return log_bets, path
 
     def _paths(
         self,
@@ -152,10 +178,10 @@ class SharedPairs:
         np.log(np.add(logs, 1, out=logs), out=logs)
         logs = np.multiply(logs, counts, out=logs).cumsum(2)
         if not logs.shape[2]:
-            return np.zeros((logs.shape[1], len(logs))), np.full(logs.shape[1], -np.inf)
+            return np.zeros((logs.shape[1], len(logs))), np.zeros((logs.shape[1], 0))
         log_e = log_sum(logs + np.log(self.bets.weights)[:, None, None], 0)
-        highest = np.where(counts, log_e, -np.inf).max(1)
-        return logs[..., -1].T.copy(), highest  # not all of it is kept
+        path = np.where(counts, log_e, -np.inf)
+        return logs[..., -1].T.copy(), path  # not all of it is kept
 
 
 def _signs(x: FloatArray, y: FloatArray) -> FloatArray:

@@ -8,6 +8,8 @@ from jaxrace.judging.board_result import RankOfTable as RankOfTable
 from jaxrace.judging.gate import gate as gate
 from jaxrace.judging.gate_result import Candidate as Candidate
 from jaxrace.judging.gate_result import GateOfTable as GateOfTable
+from jaxrace.judging.plan import plan as plan
+from jaxrace.judging.plan_result import PlanOfRace as PlanOfRace
 from jaxrace.judging.rank import rank as rank
 from jaxrace.judging.result import Option as Option
 from jaxrace.judging.result import Pair as Pair

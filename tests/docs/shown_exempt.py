@@ -25,6 +25,7 @@ _BENCH = "of the extra bench"
 _ITSELF = "a slow test that holds the numbers against what it finds"
 
 LONG = [
+    Long("docs/leaderboards.md", "good", "python -m papers.studies.planning", "20 minutes"),
     Long("docs/shared_tasks.md", "Bets", "python -m papers.studies.bets", "several minutes"),
     Long(
         "docs/shared_tasks.md", "others", "python -m papers.studies.shared_tasks", "several minutes"
@@ -163,6 +164,11 @@ BARE = [
     Bare("docs/dueling.md", "python -m papers.duels mine.csv", _CALL),
     Bare("docs/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/gpu.md", "bench/gpu_list.py", "what another command reads"),
+    Bare(
+        "docs/leaderboards.md",
+        "jaxrace plan pilot.csv --shared --of 2000 --by mean --low 0 --high 1 --budget 800",
+        _CALL,
+    ),
     Bare("docs/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
     Bare("docs/improvement.md", "python -m papers.improvements gridworld", _CALL),
     Bare(

@@ -1,0 +1,46 @@
+"""Say how many runs a race, a ranking or a gate will need.
+
+Simulates the very race: on what a pilot leaves possible, a table of at least five runs of each
+option, whose gaps may be larger or smaller than they look; or on stated --options, --gap and
+--spread. Half of such races end between the first and the last quartile that are printed. Runs
+of the pilot count, unless --fresh. All options run alike: a race that follows --next needs fewer
+runs. Imports no JAX. Exit status: 0.
+
+For example:
+  jaxrace plan pilot.csv --shared
+  jaxrace plan pilot.csv --shared --of 2000 --by mean --low 0 --high 1 --budget 800
+  jaxrace plan --options 5 --gap 0.05 --spread 0.4 --correlation 0.5
+"""
+
+from pathlib import Path
+from typing import Any
+
+from jaxrace.commands.front import arguments, config_of, write_rows
+from jaxrace.judging import PlanOfRace, plan, race
+from jaxrace.tables import read_scores
+
+FIGURE = "plan.png"
+_FILE = """A file of scores, as `jaxrace race` reads it, of runs that were made; or nothing, for
+    options that are stated."""
+
+Config = config_of(
+    __doc__,
+    ("pilot", _FILE),
+    *(plan, race, read_scores),
+    without=("compare", "header", "looks", "order_by_lot", "gaps", "dependent"),
+    needs_file=False,
+)
+
+
+def ask(config: Any) -> tuple[PlanOfRace, str]:
+    """Plan a race by a pilot, or by what is stated."""
+    table = config.pilot
+    if table is not None:
+        table = read_scores(table, **arguments(read_scores, config))
+    given = arguments(race, config) | arguments(plan, config)
+    return plan(table, **given), ""
+
+
+def write(folder: Path, found: PlanOfRace) -> None:
+    """Write with how many runs which share of the races is answered."""
+    write_rows(folder / "plan.csv", found.quantiles)

@@ -1,0 +1,291 @@
+"""How many runs until a race, a ranking or a gate answers: the front door. Axes: K options."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxrace.core.inputs import require_truth
+from jaxrace.core.validation import (
+    BadArgument,
+    require_integer,
+    require_number,
+    require_positive,
+    require_top,
+)
+from jaxrace.evidence.blocks import independent_bets
+from jaxrace.evidence.levels import FloatArray
+from jaxrace.evidence.process import NEVER
+from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.evidence.tasks import SharedPairs
+from jaxrace.judging.plan_result import PlannedShare, PlanOfRace
+from jaxrace.judging.question import Question
+from jaxrace.judging.simulated import (
+    Goal,
+    Rules,
+    answered_after,
+    drawn_runs,
+    drawn_tasks,
+    stated_runs,
+)
+from jaxrace.judging.table_race import prepared
+
+_SHARES = (0.25, 0.5, 0.75, 0.9)
+_LEAST_PILOT = 5  # tasks, or runs of each option
+_AT_ONCE = 2**22  # numbers that are drawn at once
+_OF_LOOKS = ("looks", "order_by_lot", "gaps", "dependent", "compare")
+
+Draw = Callable[[int, int], FloatArray]
+
+
+class _Asked(NamedTuple):
+    """What is planned, and what the runs are drawn from."""
+
+    question: Question
+    names: tuple[str, ...]
+    draw: Draw  # of numbers of races and of runs: [K, races, runs, R]
+    pilot: tuple[int, ...]  # runs of each option that count already
+    notes: list[str]
+
+
+def plan(
+    data: Any = None,
+    top: int = 1,
+    *,
+    tiers: int | None = None,
+    baseline: str | None = None,
+    margin: float = 0.0,
+    options: int | None = None,
+    gap: float | None = None,
+    spread: float | None = None,
+    correlation: float = 0.0,
+    budget: int | None = None,
+    most: int = 10_000,
+    fresh: bool = False,
+    simulations: int = 200,
+    seed: int = 0,
+    **settings: Any,
+) -> PlanOfRace:
+    """Say how many runs it will take until a race, a ranking or a gate answers.
+
+    The very race is simulated, by all options alike: on what a pilot leaves possible, gaps and all,
+    or on normal scores of stated means. A race that runs only who is in doubt needs fewer runs.
+
+    Args:
+        data: A pilot: scores by name, as ``race`` takes them, five tasks, or runs of each option,
+            or more. Or a stated mean of each option by its name.
+        top: How many of the best are wanted, kappa.
+        tiers: A ranking into so many tiers instead of the best.
+        baseline: A gate instead: every other option against the one of this name.
+        margin: Of the gate: it is enough to know of each that it is not worse, or that it is no
+            better, by so much.
+        options: Stated instead of a pilot: so many options, called option 1, 2, ...
+        gap: Each of the best is better by so much than each of the others, which are alike; of
+            tiers each option than the next one, and of a gate each than the baseline.
+        spread: The standard deviation of an option's stated scores.
+        correlation: Of the stated scores of two options on a task; above 0 tasks are shared.
+        budget: Runs of each option, or tasks, that can be paid for: how many races are answered?
+        most: Races are simulated up to so many runs of each option, or tasks.
+        fresh: The pilot's runs do not count, and the race begins anew.
+        simulations: So many races are simulated.
+        seed: Of the simulation.
+        **settings: The other arguments of ``race``: delta, by, low, high, shared, of, tolerance,
+            smaller, larger, horizon, and how a pilot is read.
+
+    Returns:
+        The result; print it.
+
+    Raises:
+        ValueError: An argument is out of its range; there are both a pilot and options, or neither;
+            the pilot is too small, or ``race`` would refuse it.
+
+    Warns:
+        DependentRunsWarning: As ``race`` does, of a pilot.
+
+    >>> result = plan(options=3, gap=0.2, spread=0.4, correlation=0.5)
+    >>> result.quantiles[1].share, 50 < result.quantiles[1].each < 200
+    (0.5, True)
+    """
+    for name, least in (("most", _LEAST_PILOT), ("simulations", 20), ("seed", 0)):
+        require_integer(name, {"most": most, "simulations": simulations, "seed": seed}[name], least)
+    if budget is not None:
+        require_integer("budget", budget, 1)
+    require_truth("fresh", fresh)
+    for name in settings.keys() & {*_OF_LOOKS}:
+        if settings.pop(name) not in (None, False, "lost"):
+            raise BadArgument(name, "none for a plan", "another")
+    if tiers is not None and baseline is not None:
+        raise BadArgument("tiers", "none beside a baseline", f"{tiers}")
+    if settings.get("tolerance") and (tiers or baseline) is not None:
+        raise BadArgument("tolerance", "none for tiers or a gate", f"{settings['tolerance']}")
+    if baseline is not None:
+        settings["tolerance"] = margin
+    elif margin:
+        raise BadArgument("margin", "none without a baseline", f"{margin}")
+    settings |= {"top": top, "kind": "top"} if tiers is None else {"kind": "rank"}
+    rng = np.random.default_rng(seed)
+    is_stated = isinstance(data, Mapping) and all(map(np.isscalar, data.values()))
+    if data is None or is_stated:
+        asked = _stated(rng, data, (options, gap, spread, correlation), baseline, tiers, settings)
+    else:
+        stated = {"options": options, "gap": gap, "spread": spread, "correlation": correlation}
+        for name, value in stated.items():
+            if value:
+                raise BadArgument(name, "none beside a pilot", f"{value}")
+        asked = _after_pilot(rng, data, fresh, settings)
+    question, names = asked.question, asked.names
+    require_top(top, len(names))
+    if tiers is not None:
+        require_integer("tiers", tiers, 2, most=len(names))
+    if baseline is not None and baseline not in names:
+        raise BadArgument("baseline", f"one of {', '.join(names)}", repr(baseline))
+    goal = Goal(top, tiers, None if baseline is None else names.index(baseline))
+    length = question.of or max(most, budget or 0, *asked.pilot)
+    each = _answered(asked, goal, length, simulations)
+    return _result(asked, goal, each, budget, length)
+
+
+def _stated(
+    rng: np.random.Generator,
+    means: Mapping[str, float] | None,
+    stated: tuple[int | None, float | None, float | None, float],
+    baseline: str | None,
+    tiers: int | None,
+    settings: dict[str, Any],
+) -> _Asked:
+    options, gap, spread, correlation = stated
+    require_number("correlation", correlation, least=0, below=1)
+    if (means is None and (options is None or gap is None)) or spread is None:
+        expected = "a file, or options, gap and spread (--options, --gap, --spread)"
+        raise BadArgument("pilot", expected, "neither")
+    require_positive("spread", spread)
+    if means is None:
+        assert options is not None
+        assert gap is not None
+        require_integer("options", options, 2, most=300)
+        names = [f"option {place}" for place in range(1, options + 1)]
+        if tiers is not None:
+            values = -gap * np.arange(options)
+        elif baseline is not None:
+            values = np.where(np.array(names) == baseline, 0.0, gap)
+        else:
+            values = np.where(np.arange(options) < settings.get("top", 1), gap, 0.0)
+        means = dict(zip(names, values.tolist(), strict=True))
+    kept = {name: settings[name] for name in Question.__dataclass_fields__.keys() & settings.keys()}
+    is_shared = kept.pop("shared", False) or correlation > 0
+    question = Question(**kept, shared=is_shared)
+    values, notes = np.array([*means.values()], float), []
+    if question.smaller:
+        values = -values
+    is_normal = question.by == "wins"
+    if not is_normal:
+        assert question.low is not None
+        if options is not None:
+            values = values + (question.low + question.width / 2 - values.mean())
+        values, spread = (values - question.low) / question.width, spread / question.width
+        if abs(values - 0.5).max() > spread or spread > 0.5:
+            raise BadArgument(
+                "spread",
+                f"{abs(values - 0.5).max() * question.width:g} to {question.width / 2:g}, by mean",
+                f"{spread * question.width:g}",
+                ": scores are two values, a spread above and below the middle of the range",
+            )
+    notes.append("normal scores" if is_normal else "scores of two values, as right and wrong are")
+    if correlation > 0 and not settings.get("shared"):
+        notes.append("options run on the same tasks, as their scores are correlated")
+    about = values, spread, correlation
+
+    def draw(races: int, runs: int) -> FloatArray:
+        return stated_runs(rng, *about, races, runs, is_normal=is_normal)
+
+    return _Asked(question, tuple(means), draw, (0,) * len(means), notes)
+
+
+def _after_pilot(
+    rng: np.random.Generator, data: Any, fresh: bool, settings: dict[str, Any]
+) -> _Asked:
+    kind = settings.pop("kind")
+    found = prepared(kind, data, settings)
+    if isinstance(found.pairs, SharedPairs):
+        values = found.pairs.values
+        values = values[:, ~np.isnan(values).all(-1).any(0)]  # tasks that all have run
+        runs, counts = list(values), (values.shape[1],) * len(values)
+    else:
+        values, runs, counts = None, found.columns, tuple(map(len, found.columns))
+    if min(counts) < _LEAST_PILOT:
+        of_what = "tasks that all have run" if values is not None else "runs of each option"
+        raise BadArgument("pilot", f"{_LEAST_PILOT} {of_what} or more", f"{min(counts)}")
+
+    def draw(races: int, length: int) -> FloatArray:
+        if values is not None:
+            drawn = drawn_tasks(rng, values, races, length)
+        else:
+            drawn = drawn_runs(rng, runs, races, length)
+        for option, own in enumerate(runs if not fresh else ()):
+            drawn[option, :, : len(own)] = own.reshape(len(own), -1)[:length]
+        return drawn
+
+    pilot = (0,) * len(counts) if fresh else counts
+    return _Asked(found.question, found.table.names, draw, pilot, found.notes)
+
+
+def _answered(asked: _Asked, goal: Goal, length: int, simulations: int) -> np.ndarray:
+    """Runs of each option until an answer, in order; infinity if it takes more: [simulations]."""
+    question, number = asked.question, len(asked.names)
+    levels = question.levels(number)
+    shared, of = question.shared, question.of
+    rules = Rules(
+        by=question.by,
+        bets=(
+            shared_bets(levels.verdict, of)
+            if shared
+            else independent_bets(levels.verdict, question.horizon)
+        ),
+        level=levels.verdict if goal.baseline is None else math.log((number - 1) / question.delta),
+        null=question.null,
+        is_shared=shared,
+        num_tasks=of,
+    )
+    at_once = max(_AT_ONCE // (number * length), 1)
+    parts = [min(at_once, simulations - done) for done in range(0, simulations, at_once)]
+    found = [answered_after(asked.draw(races, length), rules, goal) for races in parts]
+    each = np.sort(np.concatenate(found))
+    return np.where(each == NEVER, np.inf, each)
+
+
+def _result(
+    asked: _Asked, goal: Goal, each: np.ndarray, budget: int | None, length: int
+) -> PlanOfRace:
+    question, has = asked.question, np.array(asked.pilot)
+    quantiles = []
+    for share in _SHARES:
+        number = each[math.ceil(share * len(each)) - 1]
+        is_known = np.isfinite(number)
+        further = int(np.maximum(number - has, 0).sum()) if is_known else None
+        runs = int(number) if is_known else None
+        quantiles.append(PlannedShare(share, runs, further))
+    notes = list(asked.notes)
+    if not (question.shared or np.isfinite(each).all()):
+        notes.append(
+            f"bets are for {question.horizon:,} runs of an option: with a larger horizon, stated "
+            "before the race, smaller gaps are seen"
+        )
+    kinds = {False: "independent", True: "shared"}
+    return PlanOfRace(
+        names=asked.names,
+        top=goal.top,
+        tiers=goal.tiers,
+        baseline=None if goal.baseline is None else asked.names[goal.baseline],
+        by=question.by,
+        kind=kinds[question.shared] if question.of is None else f"all {question.of:,} shared",
+        delta=question.delta,
+        tolerance=question.tolerance,
+        quantiles=tuple(quantiles),
+        pilot=max(asked.pilot),
+        budget=budget,
+        answered=None if budget is None else float((each <= budget).mean()),
+        most=length,
+        each=tuple(each.tolist()),
+        notes=tuple(notes),
+    )

@@ -1,0 +1,120 @@
+"""How many runs it will take, and how a person reads it."""
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+from jaxrace.answers.answer import Answer, Shown, panels
+from jaxrace.evidence.levels import By
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclasses.dataclass(frozen=True)
+class PlannedShare:
+    """With how many runs a share of the races has answered."""
+
+    share: float
+    each: int | None  # runs of each option, or tasks, with the pilot's; None if it takes more
+    further: int | None  # runs of all options that are still to be made
+
+
+@dataclasses.dataclass(frozen=True)
+class PlanOfRace(Answer):
+    """The answer of ``jaxrace.plan``. Print it, or see its fields; ``to_dict`` is for JSON."""
+
+    ROWS: ClassVar = {"quantiles": PlannedShare}
+
+    names: tuple[str, ...]
+    top: int
+    tiers: int | None  # a ranking instead of the best
+    baseline: str | None  # a gate instead
+    by: By
+    kind: str  # of runs: "independent", "shared", or "all N shared"
+    delta: float
+    tolerance: float
+    quantiles: tuple[PlannedShare, ...]
+    pilot: int  # runs of an option that there are, at most, and that count
+    budget: int | None  # runs of each option, or tasks
+    answered: float | None  # share of the races that are answered within it
+    most: int  # runs of each option, or tasks, up to which was simulated
+    each: tuple[float, ...]  # of each simulated race what it took, in order; infinite if more
+    notes: tuple[str, ...] = ()
+
+    @property
+    def _unit(self) -> str:
+        return "runs" if self.kind == "independent" else "tasks"
+
+    def asked(self) -> str:
+        what = f"the best {self.top}" if self.top > 1 else "the best"
+        if self.tiers is not None:
+            what = f"{self.tiers} tiers"
+        if self.baseline is not None:
+            what = f"each against {self.baseline}"
+        near = "margin" if self.baseline is not None else "tolerance"
+        within = f", {near} {self.tolerance:g}" if self.tolerance else ""
+        return (
+            f"Plan for {what} of {len(self.names)} options by {self.by}, {self.kind} {self._unit}, "
+            f"delta {self.delta:g}{within}"
+        )
+
+    def headline(self) -> str:
+        first, middle, last = (self._said(one.each) for one in self.quantiles[:3])
+        unit = "runs of each option" if self.kind == "independent" else "tasks"
+        if self.quantiles[0].each is None:
+            return f"more than {self.most:,} {unit} for three quarters of the races, or for all"
+        return f"{middle} {unit} in the middle, {first} to {last} for half of the races"
+
+    def _said(self, each: int | None) -> str:
+        return f"over {self.most:,}" if each is None else f"{each:,}"
+
+    def meanings(self) -> list[str]:
+        told = [f"{len(self.each):,} races were simulated: a forecast, which guarantees nothing"]
+        if self.budget is not None and self.answered is not None:
+            error = math.sqrt(max(self.answered * (1 - self.answered), 0.01) / len(self.each))
+            within = f"{self.budget:,} {self._unit}{' of each' * (self._unit == 'runs')}"
+            told.insert(
+                0, f"within {within} {self.answered:.0%} are answered, give or take {error:.0%}"
+            )
+        return told
+
+    def tables(self) -> list[Shown]:
+        rows = [
+            [
+                f"{one.share:.0%}",
+                self._said(one.each),
+                "" if one.further is None else f"{one.further:,}",
+            ]
+            for one in self.quantiles
+        ]
+        count = f", of which {self.pilot:,} are there" if self.pilot else ""
+        return [
+            Shown.first(
+                ["races answered", f"{self._unit} of each", "runs still to make"],
+                rows,
+                f"{self._unit} of each option{count}; still to make: of all options together",
+            )
+        ]
+
+    def plot(self) -> "Figure":
+        """A matplotlib figure: the share of the races that are answered, by runs of each."""
+        from matplotlib.ticker import LogLocator, NullLocator  # late: it is slow to import
+
+        figure, (panel,) = panels(self.headline(), 8, (1,))
+        ends = [one for one in self.each if math.isfinite(one)]
+        shares = [place / len(self.each) for place in range(len(ends) + 1)]
+        panel.step([1, *ends], shares, where="post", color="C0")
+        half = [one.each or self.most for one in (self.quantiles[0], self.quantiles[2])]
+        panel.axvspan(*half, color="C0", alpha=0.12, lw=0, label="half of the races")
+        for name, number, colour in (("budget", self.budget, "C1"), ("pilot", self.pilot, "0.4")):
+            if number:
+                panel.axvline(number, color=colour, ls="--", lw=1, label=name)
+        least = min([self.pilot or math.inf, self.budget or math.inf, *self.each, self.most / 2])
+        panel.set(xscale="log", xlim=(least / 1.5, self.most), ylim=(0, 1.02))
+        panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        panel.xaxis.set_minor_locator(NullLocator())
+        panel.set(xlabel=f"{self._unit} of each option", ylabel="races answered")
+        panel.legend(frameon=False)
+        return figure
