@@ -60,10 +60,10 @@ _RUNS = {"train": "train policies, and compare them with baselines"}
 _FILES = {
     "race": "certify the best of a table of scores",
     "rank": "put the options of a table of scores in tiers",
-    "order": "put tasks of several benchmarks in an order by lot, before they are run",
     "gate": "let candidates pass that are better than a baseline, or not worse by a margin",
-    "duel": "say who beats whom in a matrix of wins or preferences",
+    "order": "put tasks of several benchmarks in an order by lot, before they are run",
     "plan": "say how many runs a race, a ranking or a gate will need",
+    "duel": "say who beats whom in a matrix of wins or preferences",
     "select": "find the best k from votes, games or other comparisons of two",
     "improve": "find a policy that is certainly no worse, in a log of decisions",
 }

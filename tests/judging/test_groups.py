@@ -3,6 +3,7 @@
 import csv
 import json
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -114,7 +115,7 @@ def test_order_then_race(tmp_path):
         if end == 20:
             assert not first.certified
             assert first.next_runs["b"] == names[20:30]
-            assert by_size.next_runs["b"][0].startswith("new task 1 of ")
+            assert str(by_size.next_runs["b"]).startswith("['new task 1 of ")
     assert first.best == ["b"]
     assert "known" in str(jaxrace.rank(part, of=str(path), **asked))
 
@@ -131,7 +132,10 @@ def test_evidence_waits_for_what_is_missing():
         assert any(f"b {place} of 99, then {order[place]}" in note for note in found.notes)
         # Only then has the last one of these been asked for.
         assert found.certified == (place == 60)
-        assert found.certified or found.next_runs["b"][:2] == [order[3], order[100]]
+        wanted = found.next_runs.get("b")
+        assert found.certified or (
+            isinstance(wanted, list) and wanted[:2] == [order[3], order[100]]
+        )
 
 
 def test_files_in_the_order_of_groups():
@@ -263,7 +267,8 @@ def test_clusters(tmp_path):
         np.testing.assert_allclose(found.values, right.mean(2))
         assert "each passage counts once, by the mean of what it holds: 30 of them" in found.said
     by_hand = dict(zip("ab", right.mean(2), strict=True))
-    for by in ({"shared": True}, MEAN):
+    choices: tuple[dict[str, Any], ...] = ({"shared": True}, MEAN)
+    for by in choices:
         found = jaxrace.race(columns, cluster_column="passage", **by)
         assert found.pairs == jaxrace.race(by_hand, **by).pairs
     runs = {"model": long["model"], "score": long["score"]}

@@ -123,7 +123,7 @@ def inside(seeds):
 
 
 def _rules():
-    from jaxrace.evidence.levels import shared_bets
+    from jaxrace.evidence.task_bets import shared_bets
     from jaxrace.judging.question import Question
 
     level = Question().levels(2).verdict
