@@ -22,6 +22,7 @@ from jaxrace.core.validation import (
 )
 from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
 from jaxrace.evidence.process import Pairs, Process, lower_ends
+from jaxrace.judging.final_look import look_once
 from jaxrace.judging.gate_result import CLAIMS, FALLS, PASSES, Candidate, GateOfTable
 from jaxrace.judging.judgement import assumed
 from jaxrace.judging.next_runs import next_runs, to_run
@@ -63,7 +64,8 @@ def gate(
             those in the table; or with looks of any number, and the one that came as number c has
             the share 6 / (pi c)^2.
         **settings: The other arguments of ``race``, but top and tolerance. By a file of looks new
-            candidates may come and old ones be left out, while the baseline stays.
+            candidates may come and old ones be left out, while the baseline stays. By final the
+            verdicts of one look stand beside those of all looks, by which candidates pass.
 
     Returns:
         The result; print it.
@@ -106,7 +108,37 @@ def gate(
     levels = -np.log(np.outer(errors, each))
     found = _answer(asked, candidates, baseline, margin, want, levels)
     told = {"delta_reject": errors[1], "at_most": reserved}
+    if question.final and not found.refuted:
+        once = _verdicts_once(asked, candidates, baseline, margin, want, errors)
+        options = zip(found.candidates, once, strict=True)
+        told["candidates"] = tuple(dataclasses.replace(x, final=final) for x, final in options)
     return asked.answered(dataclasses.replace(found, **told))
+
+
+def _verdicts_once(
+    asked: Prepared,
+    candidates: Sequence[str],
+    baseline: str,
+    margin: float,
+    want: Want,
+    errors: Sequence[float],
+) -> list[str]:
+    """The verdict on each candidate of one look: each claim of a kind has half of its error."""
+    question, table, columns, pairs = asked[:4]
+    first = np.array([table.names.index(name) for name in candidates])
+    second = np.full(len(first), table.names.index(baseline))
+    null = dataclasses.replace(question, tolerance=margin).null
+    claims = []
+    for error, way in zip(errors, ((first, second), (second, first)), strict=True):
+        delta = error / 2 if margin else error
+        for mu in (0.0, null):
+            look = look_once(question, table, columns, pairs, delta=delta, null=mu)
+            claims.append(look.claims(*way))
+    counted = [k for k, claim in enumerate(CLAIMS) if claim in (*PASSES[want], *FALLS[want])]
+    found = np.stack(claims)[counted]
+    verdicts = np.array(CLAIMS)[counted][found.argmax(0)].astype(object)
+    verdicts[~found.any(0)] = "not known"
+    return verdicts.tolist()
 
 
 def shares(number: int, at_most: int | None) -> FloatArray:

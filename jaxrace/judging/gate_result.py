@@ -37,6 +37,7 @@ class Candidate:
     verdict: str  # one of ``CLAIMS``; "too few", "equal" on a whole list of tasks, "?", "baseline"
     further: int | None  # runs in common, about, that it takes if they go on as so far
     next: int  # runs that would help next
+    final: str | None = None  # the verdict of one look at the complete table, if asked for
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,6 +90,7 @@ class GateOfTable(Answer):
     def without_verdicts(self) -> "GateOfTable":
         """The same with nothing that is certain."""
         unknown = {"verdict": "?", "low": None, "high": None, "further": None, "next": 0}
+        unknown |= {"final": None}
         candidates = tuple(dataclasses.replace(one, **unknown) for one in self.candidates)
         return dataclasses.replace(self, candidates=candidates, next_runs={})
 
@@ -153,7 +155,7 @@ class GateOfTable(Answer):
         return f"too few: about {int(float(f'{further:.2g}')):,} more"
 
     def tables(self) -> list[Shown]:
-        by_mean = self.by == "mean"
+        by_mean, once = self.by == "mean", any(one.final for one in self.candidates)
         rows = [
             [
                 *(one.name, f"{one.runs:,}"),
@@ -161,13 +163,15 @@ class GateOfTable(Answer):
                 "" if one.estimate is None else f"{one.estimate:.3g}",
                 self._interval(one),
                 self._words(one),
+                *([self._said(one.final or "")] if once else []),
                 *([f"{one.next:,}" if one.next else ""] if self.next_runs else []),
             ]
             for one in (self.baseline, *self.candidates)
         ]
         effect = ["mean", "better by"] if by_mean else ["wins"]
         ahead = ["run next"] if self.next_runs else []
-        heads = ["option", "runs", *effect, "interval", "verdict", *ahead]
+        looks = ["verdict", *(["verdict*"] if once else [])]
+        heads = ["option", "runs", *effect, "interval", *looks, *ahead]
         low, middle, high = self._edges
         edges = {"better": middle, "not worse": low, "worse": middle, "no better": high}
         said = [
@@ -181,6 +185,8 @@ class GateOfTable(Answer):
             f"all lower ends hold together with {lower}, all upper ends with {upper}",
             f"{self.better} scores are better",
         ]
+        if once:
+            below.append("*: with the same errors, if this table is looked at once and never again")
         if any(one.verdict == "too few" for one in self.candidates):
             below.append("too few, about so many more: a forecast, if runs go on as so far")
         return [Shown.first(heads, rows, *below)]

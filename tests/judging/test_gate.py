@@ -274,3 +274,28 @@ def test_a_stated_number_of_candidates(tmp_path):
 def test_what_is_refused(settings, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         gate({"main": [1.0] * 9, "a": [2.0] * 9}, **{**BASE, **settings})
+
+
+def test_one_look_stands_beside_all_looks():
+    """It says more of a complete table, and never the opposite; margins are those of all looks."""
+    rng = np.random.default_rng(3)
+    hard = rng.normal(0, 1.5, 600)
+    gaps = {"main": 0.0, "better": 0.42, "equal": 0.0, "worse": -0.7}
+    table = {
+        name: (rng.random(600) < 1 / (1 + np.exp(hard - gap))).astype(float)
+        for name, gap in gaps.items()
+    }
+    settings = {"by": "mean", "low": 0, "high": 1, "shared": True, "margin": 0.09}
+    found = jaxrace.gate(table, baseline="main", final=True, **settings)
+    once = {one.name: one.final for one in found.candidates}
+    assert once["better"] == "better"
+    assert once["worse"] == "worse"
+    assert once["equal"] in ("not worse", "no better")
+    assert "verdict*" in str(found)
+    assert all(
+        one.final is None for one in jaxrace.gate(table, baseline="main", **settings).candidates
+    )
+    with pytest.raises(ValueError, match="final: expected no file of looks"):
+        jaxrace.gate(table, baseline="main", final=True, looks="x.looks", **settings)
+    with pytest.raises(ValueError, match="final: expected no weights of groups"):
+        jaxrace.race(table, final=True, weights="equal", shared=True)
