@@ -56,6 +56,13 @@ LONG = [
     Long("docs/leaderboards.md", "20,000 tables", "python -m papers.audits.groups", "20 minutes"),
     Long("docs/leaderboards.md", "gate", "python -m papers.audits.gate 20000", "minutes"),
     Long("docs/leaderboards.md", "gate", "python -m papers.studies.gate_forecast", "a minute"),
+    Long("docs/leaderboards.md", "199 draws", "python -m papers.audits.one_look", "an hour or so"),
+    Long(
+        "docs/leaderboards.md",
+        "20 systems",
+        "python -m papers.studies.leaderboards 60 600",
+        "minutes",
+    ),
     Long("docs/dueling.md", "both figures", "python -m papers sup-klucb", "46 minutes"),
     Long("docs/dueling.md", "SAVAGE on duels", "python -m papers savage-dueling", "an hour"),
     Long(
@@ -146,6 +153,11 @@ LONG = [
 _CALL = "how it is called, without what it prints"
 
 BARE = [
+    Bare(
+        "docs/leaderboards.md",
+        "jaxrace rank results.csv --shared --by mean --low 0 --high 1 --tolerance 0.01",
+        "a file of the reader's",
+    ),
     Bare("README.md", "jaxrace duel hard-condorcet --arms 10", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
     Bare(

@@ -8,8 +8,8 @@ import pytest
 import jaxrace
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
+from jaxrace.judging.looks import Looks
 from jaxrace.judging.scores import as_table
-from jaxrace.judging.table_race import Looks
 
 ALPHA, NUMBER = 0.05, 2_000
 LEVEL = -math.log(ALPHA)
