@@ -189,4 +189,4 @@ def small_disk(tmp_path):
 @pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are not looked at for dependence: one table in a hundred would say so by chance."""
-    monkeypatch.setattr("jaxrace.evidence.independence.doubt_of", lambda options: None)
+    monkeypatch.setattr("jaxrace.judging.table_race.doubt_about", lambda runs: None)

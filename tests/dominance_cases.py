@@ -14,6 +14,11 @@ from preference_cases import dominance
 from reference import reference_dominance_race, reference_relations
 
 from jaxrace.envs import medical
+from jaxrace.evidence.blocks import BlockPairs, block_values
+from jaxrace.evidence.decision import behind, seen_of
+from jaxrace.evidence.levels import Bets
+from jaxrace.evidence.table_decision import decide
+from jaxrace.judging.scores import padded
 from jaxrace.kernels import total_order
 from jaxrace.racing import DominanceRace, run
 
@@ -313,3 +318,27 @@ def stopping_races(number):
     results = jax.jit(jax.vmap(play))(jax.random.split(jax.random.key(3), number))
     listed = np.exp(results.log_evidence), results.e_values, results.p_values
     return [np.asarray(x)[:, 0, 1] for x in listed]
+
+
+def on_host(race, samples, params):
+    """What a table makes of numbers [n_i] of each option, with a race's blocks, bets and levels.
+
+    The largest log e-values [K, K], the decision, and who runs next [K].
+    """
+    values, counts = padded([np.asarray(x, float) for x in samples]), np.array([*map(len, samples)])
+
+    def differences(*blocks):
+        x, y = block_values(values, *blocks)
+        return (x - y) / race.width if race.by == "mean" else np.sign(x - y)
+
+    # Bets on d in [-1, 1], where the race writes them for d / 2.
+    bets = Bets(tuple(np.array(params.bets, float) / 2), tuple(np.exp(params.log_weights)))
+    pairs = BlockPairs(differences, counts, bets, race.blocks.first, race.blocks.later)
+    every = np.nonzero(~np.eye(len(samples), dtype=bool))
+    process = pairs.process(every[0], every[1], float(params.null))
+    highest, mean = np.full((2, len(samples), len(samples)), [[[-np.inf]], [[0.0]]])
+    highest[every], mean[every] = process.highest, process.mean
+    level, null = float(params.level), float(params.null)
+    seen = seen_of(highest, mean, level, float(params.strong_level), null)
+    found = decide(seen, race.top, level, float(params.slack), is_tolerant=null < 0)
+    return highest, found, behind(found.served, pairs.complete())

@@ -40,7 +40,7 @@ class Runs(NamedTuple):
     """The runs of one option, of outcomes of any kind."""
 
     name: str
-    order: np.ndarray  # int [n], larger where the outcome is better; equal ones tie
+    order: np.ndarray  # int, larger where the outcome is better; of the first runs at least
     identity: np.ndarray  # int [n], equal where the outcome is the same
 
 
@@ -74,14 +74,9 @@ def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     ValueError: runs: expected independent ones in the order in which they were made, got sorted ...
     """
     named = runs if isinstance(runs, Mapping) else {f"option {i}": x for i, x in enumerate(runs)}
-    doubt = doubt_about(named)
+    doubt = doubt_about(list(map(runs_of_numbers, named, named.values())))
     if doubt is not None:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=2)
-
-
-def doubt_about(runs: Mapping[str, ArrayLike]) -> str | None:
-    """What ``check_runs`` warns of, if anything; ValueError as there."""
-    return doubt_of([_coded(name, of_one) for name, of_one in runs.items()])
 
 
 def rises(values: np.ndarray) -> bool:
@@ -97,13 +92,14 @@ def is_too_few(counts: ArrayLike) -> bool:
     return int(np.maximum(np.asarray(counts) - 4, 0).sum()) < _LEAST_CHECKED
 
 
-def doubt_of(options: Sequence[Runs]) -> str | None:
-    """The same of outcomes of any kind."""
+def doubt_about(options: Sequence[Runs]) -> str | None:
+    """What ``check_runs`` warns of, if anything; ValueError as there."""
     kinds = [_sorted(options), _all_repeated(options), _serial(options)]
     rows = _rows(options)
     if rows is not None:
         kinds[1] += _all_repeated([Runs("all options", rows[:, 0], _identity(rows))])
-        kinds[2] += _rows_correlated(options, len(rows))
+        most = max(len(option.order) for option in options)
+        kinds[2] += _rows_correlated(options, min(len(rows), most))
         kinds += [_rows_repeated(rows)]
     certain = _said(kinds, REFUSED)
     if certain is not None:
@@ -124,7 +120,8 @@ def _said(kinds: list[list[_Finding]], level: float) -> str | None:
     return None
 
 
-def _coded(name: str, values: ArrayLike) -> Runs:
+def runs_of_numbers(name: str, values: ArrayLike) -> Runs:
+    """Runs of which the larger is better; ValueError if they are no numbers [n]."""
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "biuf" or np.isnan(array).any():
         got = f"{array.dtype}{list(array.shape)}"
@@ -140,10 +137,9 @@ def _identity(values: np.ndarray) -> np.ndarray:
     return np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def sorted_options(runs: Mapping[str, ArrayLike]) -> list[str]:
+def sorted_options(options: Sequence[Runs]) -> list[str]:
     """The options whose runs are certainly sorted."""
-    named = {name: _sorted([_coded(name, of_one)]) for name, of_one in runs.items()}
-    return [name for name, found in named.items() if _said([found], REFUSED)]
+    return [option.name for option in options if _said([_sorted([option])], REFUSED)]
 
 
 def _is_sorted(numbers: np.ndarray) -> bool:

@@ -51,25 +51,19 @@ def decide(
     return Decision(ranking, wins, leads, certificate, found.doubtful, found.served)
 
 
-def who_may_help(
-    seen: Seen, doubtful: BoolArray, used_up: BoolArray, top: int, *, is_tolerant: bool = False
-) -> BoolArray:
-    """Pairs that may still matter to certificate (a): bool [K, K]; ``used_up`` ones have no runs.
+def who_may_help(seen: Seen, top: int, *, is_tolerant: bool = False) -> BoolArray:
+    """Pairs that may still matter to certificate (a), where none is in doubt: bool [K, K].
 
-    A race, which draws for all pairs in doubt alike, ends where one has no runs left. Runs that
-    came otherwise may have left options behind, which change who is in doubt.
-
-    If j over i is decided, or the pair is undecided and used up, a set that is ever certified has
-    j in it with i. Who takes more than kappa options with it is out, who is taken by more than
-    K - kappa is in; nobody helps if that leaves no set. First come the pairs in doubt, then others
-    of which not both options are in, nor both out.
+    If j over i is decided, a set that is ever certified has j in it with i. Who takes more than
+    kappa options with it is out, who is taken by more than K - kappa is in; nobody helps if that
+    leaves no set. Undecided pairs do, but for those of which both options are in, or both out.
     """
     num_options = len(seen.over)
     itself = np.eye(num_options, dtype=bool)
     # Pairs (i, j) of which i will not be over j any more, but by a wrong verdict.
     against = seen.over.T & (not is_tolerant)
     undecided = ~(seen.over | against) & ~itself
-    takes = against | (undecided & used_up) | itself
+    takes = against | itself
     for _ in range(math.ceil(math.log2(num_options))):
         # With all that those take.
         takes = takes.astype(np.float32) @ takes.astype(np.float32) > 0
@@ -78,6 +72,4 @@ def who_may_help(
     if is_out.sum() > num_options - top or is_in.sum() > top or (is_in & is_out).any():
         return np.zeros_like(undecided)
     both_alike = (is_in[:, None] & is_in[None, :]) | (is_out[:, None] & is_out[None, :])
-    is_open = undecided & ~used_up & ~both_alike
-    first = is_open & (doubtful | doubtful.T)
-    return first if first.any() else is_open
+    return undecided & ~both_alike

@@ -80,8 +80,7 @@ def judgement_on(
     if decided.certificate is not None or not has_some.all():
         served = np.zeros_like(served)  # nothing is in doubt before all have something
     elif not served.any() and num_options <= _MOST_HELPED:
-        none = np.zeros_like(served)
-        served = table_decision.who_may_help(seen, none, none, top, is_tolerant=is_tolerant)
+        served = table_decision.who_may_help(seen, top, is_tolerant=is_tolerant)
     asked = to_run(question, table, pairs, served)
     about = question, table, pairs
     return Judgement(*about, level, evidence, seen, decided, served, asked, *perhaps)

@@ -1,8 +1,10 @@
 """What is asked of a table, and the comparisons that answer it. Axes: K options."""
 
 import dataclasses
+import functools
 import math
 import os
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -32,6 +34,7 @@ from jaxrace.tables.table import quoted
 FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every other one
 TUNED_CANDIDATES = 3  # of a gate, that its bets are tuned for
 HORIZON = 300  # independent runs of an option that the bets are tuned for
+_MOST_KEPT = 2**20  # signs of a preference
 
 Compare = Callable[[Any, Any], int]
 Kind = Literal["top", "rank", "gate"]
@@ -207,10 +210,16 @@ def compared(question: Question, table: scores.ScoreTable) -> tuple[list[np.ndar
 def _as_codes(
     columns: Sequence[np.ndarray], compare: Compare
 ) -> tuple[list[np.ndarray], Callable[[FloatArray, FloatArray], FloatArray]]:
-    """Outcomes as numbers, and a preference of two arrays of those; NaN is a missing one."""
-    outcomes = [outcome for column in columns for outcome in column]
-    ends = np.cumsum([len(column) for column in columns])[:-1]
+    """Outcomes as numbers, the same for the same content, and a preference of two arrays of those.
 
+    NaN is a missing one.
+    """
+    outcomes = [outcome for column in columns for outcome in column]
+    first: dict[Any, int] = {}
+    numbers = [first.setdefault(_content(x), place) for place, x in enumerate(outcomes)]
+    codes = np.split(np.array(numbers, float), np.cumsum([*map(len, columns)])[:-1])
+
+    @functools.lru_cache(_MOST_KEPT)  # intervals ask for the same pairs again and again
     def sign(x: float, y: float) -> float:
         if math.isnan(x) or math.isnan(y):
             return math.nan
@@ -222,5 +231,12 @@ def _as_codes(
         return float(found)
 
     each = np.frompyfunc(sign, 2, 1)
-    codes = np.split(np.arange(len(outcomes), dtype=float), ends)
     return codes, lambda x, y: np.asarray(each(x, y), float)
+
+
+def _content(outcome: Any) -> Any:
+    """Equal for outcomes with the same content; the object's own where it cannot be written."""
+    try:
+        return pickle.dumps(outcome)
+    except Exception:  # of code that is not ours
+        return id(outcome)

@@ -1,10 +1,11 @@
 """Which options of a table are the best: the front door. Axes: K options, P pairs."""
 
 import dataclasses
+import math
 import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +19,9 @@ from jaxrace.evidence.independence import (
     DependentRunsWarning,
     Runs,
     doubt_about,
-    doubt_of,
     is_too_few,
     rises,
+    runs_of_numbers,
     sorted_options,
 )
 from jaxrace.evidence.levels import By, Gaps
@@ -36,7 +37,8 @@ from jaxrace.judging.question import HORIZON, Compare, Kind, Question, Weights, 
 from jaxrace.judging.result import NextRuns, RaceOfTable
 from jaxrace.tables.heads import names_clock
 
-_MOST_PREFERRED = 64  # runs of an option that are compared with each other
+# By a preference, to see whether runs are independent: pairs of all options, runs of an option.
+_MOST_COMPARED, _LEAST_COMPARED = 100_000, 20
 _FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
 
 
@@ -199,30 +201,51 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
             past.require_weights(table.lottery.weights)
     require_top(question.top, len(table.names))
     values, pairs = compared(question, table)
-    named = dict(zip(table.names, values, strict=True))
-    doubts = _doubts(question, table, named, pairs, dependent)
+    runs = _runs(question, table, values, pairs)
+    doubts = _doubts(question, table, values, pairs, [] if dependent else runs)
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=3)
     notes = _notes(question, table)
     if dependent and not is_shared:
-        clocks = sorted_options(named)
-        notes += [f"runs of {name} are sorted: a clock or a step?" for name in clocks]
-    if not (is_shared or doubts or dependent) and is_too_few([*map(len, values)]):
+        notes += [f"runs of {name} are sorted: a clock or a step?" for name in sorted_options(runs)]
+    if not (is_shared or doubts or dependent) and is_too_few([len(one.order) for one in runs]):
         notes.append("whether runs depend on each other can hardly be seen with so few of them")
     is_doubtful = bool(doubts) or (dependent and not is_shared)
     return Prepared(question, table, values, pairs, notes, is_doubtful, past)
 
 
+def _runs(
+    question: Question, table: scores.ScoreTable, columns: Sequence[np.ndarray], pairs: Pairs
+) -> list[Runs]:
+    """Independent runs as they are looked at; none of shared tasks.
+
+    Under a preference they are ordered by net wins over the first runs of their own option, which
+    are as likely in any order as the runs are.
+    """
+    if not isinstance(pairs, BlockPairs):
+        return []
+    if question.compare is None:
+        return list(map(runs_of_numbers, table.names, columns))
+    most = max(math.isqrt(_MOST_COMPARED // len(columns)), _LEAST_COMPARED)
+    found, start = [], np.zeros(1, int)
+    for option, (name, column) in enumerate(zip(table.names, columns, strict=True)):
+        own = start + option
+        signs = pairs.differences(own, own, start, min(len(column), most))
+        found.append(Runs(name, signs.sum((1, 2)).astype(int), column.astype(int)))
+    return found
+
+
 def _doubts(
     question: Question,
     table: scores.ScoreTable,
-    runs: Mapping[str, np.ndarray],
+    columns: Sequence[np.ndarray],
     pairs: Pairs,
-    dependent: bool,
+    runs: Sequence[Runs],
 ) -> list[str]:
-    """Why what is assumed is hardly true; ValueError if it cannot be."""
+    """Why what is assumed is hardly true; ValueError if it cannot be. ``runs`` are looked at."""
     if question.compare is None:
-        for name in [name for name in filter(names_clock, runs) if rises(runs[name])]:
+        named = zip(table.names, columns, strict=True)
+        for name in [name for name, column in named if names_clock(name) and rises(column)]:
             hint = "--options (options=) names the columns of options"
             got = f"column {name!r}, which is sorted: a clock or a step? leave it out: {hint}"
             raise BadArgument("runs", "scores of options", got)
@@ -233,10 +256,9 @@ def _doubts(
             found.append(doubt_about_copies(pairs.values))
             if question.order_by_lot is None and not (table.lottery and table.lottery.by_name):
                 found.append(doubt_about_order(table, pairs))
-    elif not dependent:
+    elif runs:
         try:
-            compared = _as_preferred(table, pairs) if question.compare else None
-            found.append(doubt_about(runs) if compared is None else doubt_of(compared))
+            found.append(doubt_about(runs))
         except ValueError as error:
             hint = "--dependent (dependent=True) looks at them, and certifies nothing"
             raise ValueError(f"{error}; {hint}") from error
@@ -251,19 +273,6 @@ def _doubts(
                 "in common need no such column"
             )
     return [doubt for doubt in found if doubt is not None]
-
-
-def _as_preferred(table: scores.ScoreTable, pairs: Pairs) -> list[Runs]:
-    """The first runs of each option, by how often it beats its others, for tests of dependence."""
-    assert isinstance(pairs, BlockPairs)
-    found = []
-    for option, count in enumerate(pairs.counts):
-        itself = np.array([option])
-        signs = pairs.differences(itself, itself, 0 * itself, min(int(count), _MOST_PREFERRED))
-        # Outcomes that are preferred alike count as equal.
-        kinds = np.unique(signs[..., 0], axis=0, return_inverse=True)[1].reshape(-1)
-        found.append(Runs(table.names[option], signs[..., 0].sum(1).astype(int), kinds))
-    return found
 
 
 def _overlap_of(table: scores.ScoreTable) -> str | None:

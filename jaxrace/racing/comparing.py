@@ -129,11 +129,12 @@ def check_compare(compare: Compare, outcomes: Any) -> None:
     Traceback (most recent call last):
     jaxrace.core.validation.BadArgument: compare: expected 0 for an outcome and itself, got 1 for 1
     """
-    checked_signs(compare, narrowing.as_arrays("outcomes", outcomes))
+    checked_signs(compare, outcomes)
 
 
 def checked_signs(compare: Compare, outcomes: Any) -> np.ndarray:
     """The signs of all pairs of outcomes, int8 [n, n], checked as ``check_compare`` does."""
+    outcomes = narrowing.as_arrays("outcomes", outcomes)
     lengths = {x.shape[:1] for x in jax.tree.leaves(outcomes)}
     if len(lengths) != 1 or not all(lengths) or (0,) in lengths:
         shapes = [list(x.shape) for x in jax.tree.leaves(outcomes)]
@@ -150,10 +151,7 @@ def checked_signs(compare: Compare, outcomes: Any) -> np.ndarray:
     for wrong, expected in (
         ((signs > 1) | (signs < -1), "-1, 0 or +1"),
         (itself, "0 for an outcome and itself"),
-        (
-            signs + signs.T.astype(np.int64) != 0,
-            "opposite signs for two outcomes and the two exchanged",
-        ),
+        (signs != -signs.T, "opposite signs for two outcomes and the two exchanged"),
     ):
         for i, j in np.argwhere(both & wrong)[:1]:
             got = f"{signs[i, j]} for {shown(i)}"
@@ -161,7 +159,7 @@ def checked_signs(compare: Compare, outcomes: Any) -> np.ndarray:
                 exchanged = f" and {signs[j, i]}" if "opposite" in expected else ""
                 got = f"{signs[i, j]}{exchanged} for {shown(i)} and {shown(j)}"
             raise BadArgument("compare", expected, got)
-    return signs
+    return signs.astype(np.int8)
 
 
 def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array | int) -> None:

@@ -1,8 +1,10 @@
 """Outcomes of any kind that were made already: ``jaxrace.race`` by a preference in JAX.
 
-Axes: K options, n_i outcomes of option i, n of all together.
+Axes: K options, n_i outcomes of option i, n different ones of all together.
 """
 
+import functools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,7 +17,8 @@ from jaxrace.core.validation import BadArgument
 from jaxrace.judging import RaceOfTable, race, scores
 from jaxrace.racing.comparing import Compare, checked_signs, require_real
 
-_MOST = 8_000  # outcomes, whose signs take 64 MB
+_MOST = 8_000  # different outcomes, whose signs take 64 MB
+_AT_ONCE = 256  # outcomes are filled up to a multiple: with a few more nothing is compiled anew
 
 
 def judge(
@@ -23,16 +26,18 @@ def judge(
 ) -> RaceOfTable:
     """``jaxrace.race`` of outcomes of any kind, any two of which are compared at once.
 
+    Numbers of which only the order counts (``kernels.only_orders``) are raced as they are.
+
     Args:
         compare: ``compare(a, b)`` of two outcomes, as for a ``PreferenceRace``.
         samples: Of each option its outcomes in the order in which they were made, leaves [n_i, ...]
             as JAX holds them; by name, or in a list.
         top: How many of the best are wanted, kappa.
-        **settings: ``delta``, ``tolerance``, ``horizon`` and ``dependent`` of ``jaxrace.race``.
+        **settings: ``delta``, ``tolerance``, ``horizon`` and others of ``jaxrace.race``.
 
     Raises:
-        ValueError: Outcomes are not alike, not finite, or more than 8,000; ``compare`` is no
-            antisymmetric sign; or as ``jaxrace.race`` does.
+        ValueError: Outcomes are not alike, not finite, or of more than 8,000 kinds; ``compare`` is
+            no antisymmetric sign; or as ``jaxrace.race`` does.
 
     >>> from jaxrace.kernels import total_order
     >>> a, b, c = np.random.default_rng(0).normal([0.0, 1.0, 3.0], size=(25, 3)).T
@@ -42,23 +47,36 @@ def judge(
     if not isinstance(samples, Mapping | Sequence):
         hint = ": a table [n, K] is list(table.T)"
         raise BadArgument("samples", "samples by name, or a list", f"{type(samples)}", hint)
-    named = samples if isinstance(samples, Mapping) else dict(enumerate(samples))
+    by_name = isinstance(samples, Mapping)
+    named = samples if by_name else {f"option {i}": x for i, x in enumerate(samples)}
     options = [_host_arrays(of_option) for of_option in named.values()]
+
+    def raced(columns: Sequence[np.ndarray], **how: Any) -> RaceOfTable:
+        """Each column is an option, whatever its name."""
+        rows = tuple(np.arange(len(column)) for column in columns)
+        tasks = tuple(map(str, range(max(map(len, columns), default=0))))
+        table = scores.ScoreTable((*named,), (*columns,), rows, tasks, numbered=True)
+        return race(table, top, **how, **settings)
+
+    only_orders = kernels.only_orders(compare)
+    are_numbers = all(isinstance(x, np.ndarray) and x.ndim == 1 for x in options)
+    # Two criteria may contradict each other on any numbers: 0.
+    if only_orders and are_numbers and (sign := checked_signs(compare, np.arange(2.0))[1, 0]):
+        return raced(options, by="wins", smaller=bool(sign < 0), larger=bool(sign > 0))
     counts = [_count(name, of_option) for name, of_option in zip(named, options, strict=True)]
-    if sum(counts) > _MOST:
-        raise BadArgument("samples", f"at most {_MOST:,} outcomes", f"{sum(counts):,}")
-    together = _ranked if kernels.only_orders(compare) else _told_apart
-    try:
-        outcomes = jax.tree.map(together, *options)
-    except BadArgument:
-        raise
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"samples: expected outcomes that are alike: {error}") from error
-    signs = checked_signs(compare, outcomes)
-    codes = np.split(np.arange(sum(counts)), np.cumsum(counts)[:-1])
-    names = named if isinstance(samples, Mapping) else [f"option {i}" for i in named]
-    by_name = dict(zip(names, codes, strict=True))
-    return race(by_name, top, compare=lambda i, j: int(signs[i, j]), **settings)
+    shapes = {str(jax.tree.map(lambda x: x.shape[1:], of_option)) for of_option in options}
+    if len(shapes) != 1:
+        raise BadArgument("samples", "outcomes that are alike", " and ".join(sorted(shapes)))
+    outcomes = jax.tree.map(functools.partial(_together, only_orders), *options)
+    leaves = [x.reshape(len(x), math.prod(x.shape[1:])) for x in jax.tree.leaves(outcomes)]
+    rows = np.hstack([np.ascontiguousarray(x).view(np.uint8) for x in leaves])
+    _, first, codes = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    if len(first) > _MOST:
+        raise BadArgument("samples", f"at most {_MOST:,} different outcomes", f"{len(first):,}")
+    first = np.resize(first, -(-len(first) // _AT_ONCE) * _AT_ONCE)
+    signs = checked_signs(compare, jax.tree.map(lambda x: x[first], outcomes))
+    columns = np.split(codes.reshape(-1), np.cumsum(counts)[:-1])
+    return raced(columns, compare=lambda i, j: int(signs[i, j]))
 
 
 def _host_arrays(samples: Any) -> Any:
@@ -75,13 +93,11 @@ def _host_array(leaf: Any) -> np.ndarray:
     return array
 
 
-def _ranked(*arrays: np.ndarray) -> np.ndarray:
-    """The place of each number among all different ones, where only their order counts: int32."""
-    found = zip(scores.ranks([x.reshape(-1) for x in arrays]), arrays, strict=True)
-    return np.concatenate([ranks.reshape(x.shape) for ranks, x in found]).astype(np.int32)
-
-
-def _told_apart(*arrays: np.ndarray) -> np.ndarray:
+def _together(only_orders: bool, *arrays: np.ndarray) -> np.ndarray:
+    """[n_1 + ... + n_K, ...]; int32 ranks, where only the order of numbers counts."""
+    if only_orders:
+        found = zip(scores.ranks([x.reshape(-1) for x in arrays]), arrays, strict=True)
+        arrays = tuple(ranks.reshape(x.shape).astype(np.int32) for ranks, x in found)
     values = np.concatenate(arrays)
     narrowing.require_told_apart("samples", values, narrowing.dtype_of(values))
     return values
@@ -90,5 +106,5 @@ def _told_apart(*arrays: np.ndarray) -> np.ndarray:
 def _count(name: Any, outcomes: Any) -> int:
     lengths = {x.shape[0] if x.ndim else -1 for x in jax.tree.leaves(outcomes)}
     if len(lengths) != 1 or -1 in lengths:
-        raise ValueError(f"samples: expected arrays [n, ...] of one length for option {name}")
+        raise ValueError(f"samples: expected arrays [n, ...] of one length for {name}")
     return lengths.pop()

@@ -26,7 +26,6 @@ class RaceResult(abc.ABC):
     top: int = dataclasses.field(metadata={"static": True})  # kappa
     dynamic_delta: bool = dataclasses.field(default=False, metadata={"static": True})
     common_random_numbers: bool = dataclasses.field(default=False, metadata={"static": True})
-    dependent: bool = dataclasses.field(default=False, metadata={"static": True})
 
     @property
     def num_options(self) -> int:
@@ -48,8 +47,6 @@ class RaceResult(abc.ABC):
         """Why the guarantee does not hold, or None where it does."""
         if self.common_random_numbers:
             return "common random numbers make the options dependent"
-        if self.dependent:
-            return "samples may depend on each other"
         return "the dynamic correction has no proof" if self.dynamic_delta else None
 
     @property

@@ -153,24 +153,21 @@ def require_no_comparisons(table: Table, texts: Sequence[str]) -> None:
         raise table.wrong("scores of options", got, hint="`jaxrace select` ranks by these")
 
 
-def identifier(
-    columns: Mapping[str, np.ndarray], *, by_name: bool = False
-) -> tuple[str, str] | None:
+def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
     """The first column of whole numbers that can hardly be scores, and why; None if all may be.
 
-    Its head names a count, a size or a time (``by_name``: only these); or its numbers are in equal
-    steps, each once, whole beside fractions, or far beyond all others.
+    Its head names a count, a size or a time; or its numbers are in equal steps, each once, whole
+    beside fractions, or far beyond all others.
     """
     kept = {head: x[np.isfinite(x)] for head, x in columns.items()}
     kept = {head: x for head, x in kept.items() if x.size}
     named = [head for head in kept if names_quantity(head)]
     letters = sum(len(name) == 1 for name in kept)
-    wanted = named if by_name else kept
-    if len(kept) < 2 or not wanted:
+    if len(kept) < 2:
         return None
     about = np.rec.fromarrays(np.array([_about(x) for x in kept.values()], float).T, names=_ABOUT)
     for place, (own, head) in enumerate(zip(about, kept, strict=True)):
-        if head not in wanted or own.whole < own.number or own.largest >= _EXACT:
+        if own.whole < own.number or own.largest >= _EXACT:
             continue
         why = _unlike(own, np.delete(about, place))
         # One letter of several may be the name of an option.

@@ -18,7 +18,8 @@ BETTER = rng.random((90, 2)) + np.array([0.5, 0])
 UNLIKE = rng.permutation(np.repeat([[9.0, 1.0], [1.0, 2.0], [0.0, 7.0]], 100, 0))
 # a wins twelve tasks, then b wins them all.
 TURNED = np.r_[np.ones(12), -np.ones(14)]
-EARLY = np.r_[np.full(60, 3.0), np.full(400, -1.0)] + rng.normal(0, 1, 460)
+# Under a preference the first 223 runs are looked at, whether they are independent.
+EARLY = np.r_[np.full(225, 1.5), np.full(235, -3.0)] + rng.normal(0, 1, 460)
 GAMES = rng.normal(rng.normal(0, 1, 26), 0.3, (10, 26))
 WIDE = "task,a,b\n" + "".join(f"t{i},{x},{y}\n" for i, (x, y) in enumerate(BENCHMARKS))
 

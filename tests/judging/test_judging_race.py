@@ -4,6 +4,7 @@ import collections
 import itertools
 import math
 import time
+import warnings
 
 import numpy as np
 import pandas
@@ -188,6 +189,69 @@ def test_any_preference():
     assert jaxrace.race(table, compare=compare, shared=True).certified
     with pytest.raises(ValueError, match="the opposite of the reverse"):
         jaxrace.race(table, compare=lambda x, y: 1)
+
+
+def by_size(x, y):
+    """A preference between outcomes that are no numbers."""
+    return (x["size"] > y["size"]) - (x["size"] < y["size"])
+
+
+def sized(numbers):
+    return [{"size": x} for x in numbers.tolist()]
+
+
+NOISE = np.random.default_rng(12).normal(size=(3, 300))
+WALK = np.cumsum(NOISE[0]) / 10
+
+
+@pytest.mark.parametrize(
+    ("runs", "refused"),
+    [
+        (np.sort(NOISE[0]), "sorted runs of a"),
+        (-np.sort(NOISE[0, :40]), "sorted runs of a"),
+        (np.tile(NOISE[0, :150], 2), "150 different runs of a, each of them 2 times"),
+        (WALK, "223 runs of a with a lag-1 rank correlation"),
+        (WALK[:60], "60 runs of a with a lag-1 rank correlation"),
+    ],
+)
+def test_runs_that_depend_on_each_other_are_seen_under_a_preference(runs, refused):
+    table = {"a": sized(runs), "b": sized(NOISE[1] + 9)}
+    with pytest.raises(ValueError, match=f"{refused}.*--dependent"):
+        jaxrace.race(table, compare=by_size)
+    result = jaxrace.race(table, compare=by_size, dependent=True)
+    assert not result.certified
+    assert sum("sorted" in note for note in result.notes) == ("sorted" in refused)
+
+
+def test_independent_runs_under_a_preference_are_hardly_doubted():
+    """One table in a hundred, with ties as without them."""
+    rng, doubted = np.random.default_rng(13), 0
+    for place in range(200):
+        numbers = rng.normal(size=(2, 25))
+        runs = (numbers if place % 2 else numbers.round()) + [[0], [9]]
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            result = jaxrace.race(dict(zip("ab", map(sized, runs), strict=True)), compare=by_size)
+        doubted += len(warned)
+        assert result.certified == (not warned)
+    assert doubted <= 6
+
+
+def test_what_hardly_is_independent_is_doubted_under_a_preference():
+    together = {"a": sized(NOISE[0, :40]), "b": sized(NOISE[0, :40] + 9)}
+    few = {name: sized(x[180:200]) for name, x in (("a", WALK), ("b", NOISE[1] + 9))}
+    for table, doubt in (
+        (together, "40 runs of all options with a rank correlation of 1.00 by row"),
+        (few, "20 runs of a with a lag-1 rank correlation"),
+    ):
+        with pytest.warns(DependentRunsWarning, match=doubt):
+            assert not jaxrace.race(table, compare=by_size).certified
+
+
+def test_copied_tasks_are_seen_under_a_preference():
+    table = {name: sized(np.tile(x[:20], 2)) for name, x in zip("abc", NOISE, strict=True)}
+    with pytest.raises(ValueError, match="20 tasks, each of them 2 times"):
+        jaxrace.race(table, compare=by_size, shared=True)
 
 
 def test_smaller_is_the_mirror_image():

@@ -10,9 +10,10 @@ import pytest
 from reference import reference_dominance_race as reference
 
 import jaxrace
+from jaxrace.agents.preferences import Larger, Lexicographic, Pareto, Smaller
 from jaxrace.evidence.blocks import independent_bets
-from jaxrace.evidence.decision import Seen, behind
-from jaxrace.evidence.table_decision import decide, who_may_help
+from jaxrace.evidence.decision import Seen
+from jaxrace.evidence.table_decision import who_may_help
 from jaxrace.kernels import pareto, total_order
 from jaxrace.racing import DominanceRace, judge
 
@@ -114,12 +115,51 @@ def test_outcomes_that_depend_on_each_other_are_refused():
         ([np.array([0.0] * 10 + [np.nan]), *draw(0)[1:]], "finite numbers, got NaN or infinity"),
         (np.zeros((5, 3)), "samples by name, or a list"),
         ([np.array(["a"])] * 3, "samples: expected arrays or numbers, got an array of <U1"),
-        ([np.zeros(5_000)] * 2, "samples: expected at most 8,000 outcomes, got 10,000"),
+        ([np.arange(12.0).reshape(-1, 1), np.arange(3)], r"are alike, got \(\) and \(1,\)"),
     ],
 )
 def test_what_is_no_sample_is_refused(samples, match):
     with pytest.raises(ValueError, match=match):
-        judge(total_order, samples)
+        judge(majority, samples)
+
+
+def test_so_many_different_outcomes_are_refused():
+    many = [np.arange(4001.0), np.arange(5000.0) - 0.5]
+    with pytest.raises(ValueError, match="at most 8,000 different outcomes, got 9,001"):
+        judge(lambda a, b: total_order(a, b), many, dependent=True)  # noqa: PLW0108
+    assert judge(total_order, many, dependent=True).better == "larger"  # numbers need no signs
+
+
+def test_orders_of_numbers_need_no_signs():
+    samples = draw(1)
+    smaller = jaxrace.race(samples, 2, smaller=True)
+    assert judge(Smaller(), samples, 2).pairs == smaller.pairs
+    assert judge(lambda a, b: -total_order(a, b), samples, 2).pairs == smaller.pairs
+    # In a list nothing is taken for tasks, and all numbers are compared as they are.
+    times = [2**62 + np.arange(20) % 7, np.arange(20) % 5 + 0.5]
+    assert judge(total_order, times).certified
+    never = judge(Pareto(Larger(), Smaller()), samples)
+    assert {pair.estimate for pair in never.pairs} == {0.5}
+
+
+def test_outcomes_of_any_structure_and_tasks_in_common():
+    """Alive first, then the smaller dose: as by the same preference in Python."""
+    rng = np.random.default_rng(6)
+    samples = {
+        name: {"alive": rng.random(60) < chance, "dose": rng.integers(0, 9, 60)}
+        for name, chance in (("a", 0.98), ("b", 0.1), ("c", 0.4))
+    }
+    in_python = {name: list(zip(*x.values(), strict=True)) for name, x in samples.items()}
+
+    def compare(x, y):
+        return int(x[0]) - int(y[0]) or (x[1] < y[1]) - int(x[1] > y[1])
+
+    preference = Lexicographic(Larger("alive"), Smaller("dose"))
+    choices: tuple[dict[str, Any], ...] = ({}, {"shared": True})
+    for settings in choices:
+        expected = jaxrace.race(in_python, compare=compare, **settings)
+        assert judge(preference, samples, **settings).to_dict() == expected.to_dict()
+        assert expected.certified
 
 
 def test_a_preference_that_is_no_sign_is_refused():
@@ -132,28 +172,23 @@ def test_nobody_who_may_help_is_missed():
     """Against all sets of so many options, one by one."""
     rng = np.random.default_rng(0)
     num_options, top = 5, 2
-    most, number = 10, 400
+    number = 400
     # Mostly in line, so that some sets are left and some races have none.
     drawn = rng.random((number, num_options, num_options)) < 0.6
     over = np.triu(drawn | drawn.swapaxes(1, 2), 1)
     flipped = rng.random((number, 1, 1)) < 0.3
     over = np.where(flipped, over & drawn | (over & ~drawn).swapaxes(1, 2), over)
-    complete = np.where(rng.random((number, num_options)) < 0.7, most, most - 2)
-    shared = np.minimum(complete[:, :, None], complete[:, None, :])
     helps = np.zeros((number, num_options), bool)
-    for place, (verdicts, common) in enumerate(zip(over, shared, strict=True)):
+    for place, verdicts in enumerate(over):
         seen = Seen(np.where(verdicts, 9.0, 0.0), verdicts, verdicts & False, np.zeros((5, 5)))
-        doubtful = decide(seen, top, 5.0, 1.0).doubtful
-        pairs = who_may_help(seen, doubtful, common >= most, top)
-        helps[place] = behind(pairs, complete[place])
-    barred = over.swapaxes(1, 2) | (~(over | over.swapaxes(1, 2)) & (shared >= most))
-    left, certified = np.zeros(number, bool), np.zeros(number, bool)
+        helps[place] = who_may_help(seen, top).any(1)
+    barred = over.swapaxes(1, 2)
+    left, certified = np.zeros((2, number), bool)
     for inside in itertools.combinations(range(num_options), top):
         outside = [j for j in range(num_options) if j not in inside]
         left |= ~barred[:, inside][:, :, outside].any((1, 2))
         certified |= over[:, inside][:, :, outside].all((1, 2))
     assert helps[left & ~certified].any(1).all()
-    assert (complete < most)[helps.any(1)].any(1).all()
     # What is left by the rule and not by the list of all sets is little.
     nothing = ~left
     assert nothing.sum() > 50
