@@ -158,6 +158,11 @@ BARE = [
         "jaxrace rank results.csv --shared --by mean --low 0 --high 1 --tolerance 0.01",
         "a file of the reader's",
     ),
+    Bare(
+        "docs/leaderboards.md",
+        "jaxrace rank board.csv --shared --by mean --low 0 --high 1 --final",
+        "shown on a how-to page, which runs it",
+    ),
     Bare("README.md", "jaxrace duel hard-condorcet --arms 10", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
     Bare(
