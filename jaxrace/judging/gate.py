@@ -24,7 +24,7 @@ from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
 from jaxrace.evidence.process import Pairs, Process, lower_ends
 from jaxrace.judging.final_look import look_once
 from jaxrace.judging.gate_result import CLAIMS, FALLS, PASSES, Candidate, GateOfTable
-from jaxrace.judging.judgement import assumed
+from jaxrace.judging.judgement import assumed, mean_score
 from jaxrace.judging.next_runs import next_runs, to_run
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.table_race import Prepared, prepared
@@ -239,12 +239,13 @@ def _answer(
     effects[common == 0] = np.nan
 
     def row(name: str, verdict: str, effect: Sequence[float], more: float) -> Candidate:
-        values = table.values[table.names.index(name)].astype(float)
+        option = table.names.index(name)
+        by_mean = question.by == "mean"
         ahead = runs.get(name, 0)
         return Candidate(
             name=name,
-            runs=len(values),
-            score=float(values.mean()) if question.by == "mean" and len(values) else None,
+            runs=len(table.values[option]),
+            score=mean_score(question, table, pairs, option) if by_mean else None,
             **dict(zip(("estimate", "low", "high"), map(_known, effect), strict=True)),
             verdict=verdict,
             further=int(more) if 0 < more < np.inf else None,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jaxrace.answers.answer import NOT_YET, Answer, Shown, labels, list_down, listed, panels
 from jaxrace.evidence.levels import By
-from jaxrace.judging.result import NextRuns, outward
+from jaxrace.judging.result import GroupMean, NextRuns, groups_shown, outward
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -44,7 +44,7 @@ class Candidate:
 class GateOfTable(Answer):
     """The answer of ``jaxrace.gate``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
-    ROWS: ClassVar = {"candidates": Candidate}
+    ROWS: ClassVar = {"candidates": Candidate, "groups": GroupMean}
     ALSO: ClassVar = ("passed", "rejected", "status")
 
     delta: float  # the error of better, and of not worse by the margin
@@ -62,6 +62,7 @@ class GateOfTable(Answer):
     is_dependent: bool = False  # runs may depend on each other: nothing is certain
     one_look: bool = False  # do the errors hold for this look alone?
     refuted: str = ""  # what contradicts itself in the table, if anything
+    groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
 
     @property
     def passed(self) -> list[str]:
@@ -124,6 +125,8 @@ class GateOfTable(Answer):
             return [self.refuted]
         if self.is_dependent:
             return ["runs may depend on each other, and nothing is guaranteed"]
+        if all(one.low is not None and one.low == one.high for one in self.candidates):
+            return ["all tasks of the list were run: of these it is certain, of no others"]
         of = (
             "of any candidate" if self.at_most is None else f"of any of {self.at_most:,} candidates"
         )
@@ -189,7 +192,8 @@ class GateOfTable(Answer):
             below.append("*: with the same errors, if this table is looked at once and never again")
         if any(one.verdict == "too few" for one in self.candidates):
             below.append("too few, about so many more: a forecast, if runs go on as so far")
-        return [Shown.first(heads, rows, *below)]
+        names = [self.baseline.name, *(one.name for one in self.candidates)]
+        return [Shown.first(heads, rows, *below), *groups_shown(self.groups, names)]
 
     def _interval(self, one: Candidate) -> str:
         """Its ends, rounded outwards, but past an edge if and only if that claim is certain."""

@@ -230,15 +230,20 @@ def _pairs(found: Judgement) -> tuple[Pair, ...]:
 def _score(found: Judgement, option: int) -> float | None:
     """The mean score, or by wins the mean of the win probabilities against the others."""
     if found.question.by == "mean":
-        values = found.table.values[option]
-        if isinstance(found.pairs, GroupPairs) and len(values):
-            own = found.pairs.own_means()
-            return float(found.question.scores_of(found.table, own, own, own)[0, option])
-        return float(values.astype(float).mean()) if len(values) else None
+        return mean_score(found.question, found.table, found.pairs, option)
     others = len(found.evidence.mean) - 1
     if found.evidence.has_runs[option].sum() < others:
         return None
     return float((1 + found.evidence.mean[option].sum() / others) / 2)
+
+
+def mean_score(question: Question, table: ScoreTable, pairs: Pairs, option: int) -> float | None:
+    """Of all runs of an option, or over groups of tasks as they are weighted; None without any."""
+    values = table.values[option]
+    if isinstance(pairs, GroupPairs) and len(values):
+        own = pairs.own_means()
+        return float(question.scores_of(table, own, own, own)[0, option])
+    return float(values.astype(float).mean()) if len(values) else None
 
 
 def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) -> str:

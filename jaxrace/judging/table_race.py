@@ -157,7 +157,7 @@ class Prepared(NamedTuple):
         table, lot = self.table, self.table.lottery
         if self.past is not None:
             self.past.remember(table if lot is None else lot.before)
-        if lot is not None and hasattr(found, "groups"):
+        if lot is not None:
             means = group_means(self.question, table, self.pairs)
             found = dataclasses.replace(found, groups=means)
         return found.without_guarantee() if self.is_doubtful else found

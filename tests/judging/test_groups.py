@@ -309,3 +309,14 @@ def test_command(tmp_path, capsys):
 def read_rows(path):
     with path.open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def test_a_gate_shows_what_is_asked_about():
+    """Means are weighted as differences are, on a list that was run whole."""
+    data = answers()
+    found = jaxrace.gate(data, baseline="a", **MEAN, weights="equal", of=320)
+    for one in (found.baseline, *found.candidates):
+        assert one.score == pytest.approx(macro(data, one.name))
+        assert one.estimate is None or one.estimate == pytest.approx(one.score - macro(data, "a"))
+    assert len(found.groups) == 3 * len(SIZES)
+    assert "of these it is certain" in found.meaning()
