@@ -231,7 +231,7 @@ def _answer(
             f"the table is outside of its own interval: it is hardly true that {assumed(question)}"
         )
     runs: NextRuns = {}
-    if not refuted and not asked.is_doubtful:
+    if not refuted and asked.may_go_on:
         is_open = np.zeros((len(table.names), len(table.names)), bool)
         is_open[first, second] = verdicts == "too few"
         runs = next_runs(question, table, pairs, to_run(question, table, pairs, is_open))

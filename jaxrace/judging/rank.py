@@ -94,7 +94,7 @@ def _answer(
     is_open = ~(seen.strong | seen.strong.T | is_tied | evidence.whole) & others
     refuted = contradiction(question, table, seen, level.verdict, others)
     ahead: NextRuns = {}
-    if not refuted and not asked.is_doubtful:
+    if not refuted and asked.may_go_on:
         served = _served(question, evidence, seen, board, is_open, wanted)
         ahead = next_runs(question, table, pairs, to_run(question, table, pairs, served))
     answered = RankOfTable(

@@ -152,6 +152,11 @@ class Prepared(NamedTuple):
     is_doubtful: bool  # runs may depend on each other, or tasks not be alike
     past: Looks | None
 
+    @property
+    def may_go_on(self) -> bool:
+        """May more be run, and the table looked at again?"""
+        return not self.is_doubtful and self.question.order_by_lot is None
+
     def answered(self, found: Any) -> Any:
         """The answer, once it is remembered; without a guarantee if runs are doubtful."""
         table, lot = self.table, self.table.lottery

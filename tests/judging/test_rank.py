@@ -196,6 +196,17 @@ def test_costs(tmp_path):
         jaxrace.rank(data, **MEAN, shared=True, cost={"a": 4, "b": 2.5})
 
 
+def test_a_table_of_one_look_asks_for_no_more():
+    data = coins([0.8, 0.78, 0.3], 300)
+    found = jaxrace.rank(data, **MEAN, shared=True, order_by_lot=1)
+    assert found.one_look
+    assert "in this one look" in found.meaning()
+    assert found.next_runs == {}
+    assert jaxrace.rank(data, **MEAN, shared=True).next_runs != {}
+    passed = jaxrace.gate(data, baseline="b", **MEAN, shared=True, order_by_lot=1)
+    assert passed.next_runs == {}
+
+
 def test_smaller_is_better():
     data = coins([0.8, 0.3, 0.3], 400)
     found = jaxrace.rank(data, **MEAN, shared=True, smaller=True)
