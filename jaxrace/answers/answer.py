@@ -23,6 +23,7 @@ NAMES = ("option", "other", "better", "worse", "algorithm", "where", "does", "es
 _MOST_LISTED = 8  # names in a line
 _ROW = 0.28  # of a figure, in inches
 _TITLE = 9  # letters of a title in an inch
+_LEAST_WIDTH = 7  # of a figure, in inches
 _SHORT, _LONGEST = 12, 28  # letters of a name in a figure
 _LETTERS = 14  # of a name in an inch
 
@@ -146,7 +147,7 @@ def panels(
     from matplotlib.figure import Figure  # late: it is slow to import
 
     letters = min(max(map(len, names), default=0), _LONGEST)
-    width = 4 * len(widths) + beside * max(letters - _SHORT, 0) / _LETTERS
+    width = max(4 * len(widths), _LEAST_WIDTH) + beside * max(letters - _SHORT, 0) / _LETTERS
     lines = textwrap.wrap(shown(title), int(_TITLE * width), max_lines=3, placeholder=" ...")
     height = _ROW * max(rows, 4) + 1.6 + 0.2 * (len(lines) - 1)
     figure = Figure(figsize=(width, height), layout="constrained")
