@@ -192,3 +192,16 @@ def test_the_laws_have_the_spread_of_the_statistics(by):
         of_each = [x.var(ddof=1) / len(x) for x in columns]
         common = of_each[1] / math.sqrt((of_each[0] + of_each[1]) * (of_each[1] + of_each[2]))
         assert abs(np.corrcoef(draws[:, 0, 1], draws[:, 2, 1])[0, 1] - common) < 0.03
+
+
+def test_what_was_seen_is_one_of_the_draws():
+    """Beyond all B draws the share is 1 / (1 + B): claimed at .05 with 19 of them, not with 18."""
+    seen = np.array([[-np.inf, 9.0], [-9.0, -np.inf]])
+
+    def nothing(rng, most):
+        return np.zeros((most, 2, 2))
+
+    for number, is_claimed in ((19, True), (18, False)):
+        look = OneLook(seen, np.zeros((2, 2)), (nothing,), 0.05, number)
+        assert look.claims(np.array([0]), np.array([1])).tolist() == [is_claimed]
+        assert look.may_be_best().tolist() == [True, not is_claimed]
