@@ -56,6 +56,7 @@ LONG = [
     Long("docs/leaderboards.md", "20,000 tables", "python -m papers.audits.groups", "20 minutes"),
     Long("docs/leaderboards.md", "gate", "python -m papers.audits.gate 20000", "minutes"),
     Long("docs/leaderboards.md", "gate", "python -m papers.studies.gate_forecast", "a minute"),
+    Long("docs/leaderboards.md", "a line", "python -m papers.audits.boards 4000", "minutes"),
     Long("docs/leaderboards.md", "199 draws", "python -m papers.audits.one_look", "an hour or so"),
     Long(
         "docs/leaderboards.md",
