@@ -17,30 +17,17 @@ For example:
 from pathlib import Path
 from typing import Any
 
-from jaxrace.commands.front import arguments, config_of, write_rows
-from jaxrace.commands.race import FILE, NEXT, NO_HEADER, write_next
+from jaxrace.commands.front import write_rows
+from jaxrace.commands.race import config_of_scores, judge_scores, write_next
 from jaxrace.judging import GateOfTable, gate, race
-from jaxrace.tables import read_scores
 
 FIGURE = "gate.png"
-_UNLIKE_RACE = ("top", "tolerance", "compare", "header")
-Config = config_of(
-    __doc__,
-    ("scores", FILE),
-    *(gate, race, read_scores),
-    without=_UNLIKE_RACE,
-    no_header=(bool, False, NO_HEADER),
-    next=(str | None, None, NEXT),
-)
+Config = config_of_scores(__doc__, gate, race, without=("top", "tolerance"))
 
 
 def ask(config: Any) -> tuple[GateOfTable, str]:
-    """Judge a table of scores; with a hint, if there is one."""
-    header = not config.no_header
-    table = read_scores(config.scores, header=header, **arguments(read_scores, config))
-    found = gate(table, **arguments(race, config) | arguments(gate, config))
-    hint = "if every row is a task on which all options ran: --shared compares them by it"
-    return found, "" if config.shared or not table.fits_shared else hint
+    """Judge a table of scores."""
+    return judge_scores(gate, config)
 
 
 def write(folder: Path, found: GateOfTable) -> None:

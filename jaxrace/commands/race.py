@@ -16,8 +16,9 @@ For example:
 """
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,35 +27,51 @@ from jaxrace.judging import RaceOfTable, race
 from jaxrace.runs import tables
 from jaxrace.tables import read_scores
 
+Found = TypeVar("Found")
+
 FIGURE = "race.png"
-FILE = """A file of scores (CSV, JSON, JSON lines, Excel, Parquet), or a folder of them.
+_FILE = """A file of scores (CSV, JSON, JSON lines, Excel, Parquet), or a folder of them.
     Either a column for each option, with its name above and a score in each row, or
     nothing where it has fewer runs; or a row for each run, with columns of options, scores
     and perhaps tasks; or what hyperfine, pytest-benchmark, Inspect, lm-evaluation-harness
     or Optuna have left. Runs in the order in which they were made."""
-NO_HEADER = "The first row is a run, and options are called option 1, option 2, ..."
-NEXT = "A CSV file to write, of what to run next: option and runs, or option and task."
+_NO_HEADER = "The first row is a run, and options are called option 1, option 2, ..."
+_NEXT = "A CSV file to write, of what to run next: option and runs, or option and task."
 
-Config = config_of(
-    __doc__,
-    ("scores", FILE),
-    *(race, read_scores),
-    without=("compare", "header"),
-    no_header=(bool, False, NO_HEADER),
-    next=(str | None, None, NEXT),
-)
+
+def config_of_scores(
+    about: str | None, *functions: Callable[..., Any], without: Sequence[str] = ()
+) -> type:
+    """The config of a command that judges a table of scores, see ``config_of``."""
+    return config_of(
+        about,
+        ("scores", _FILE),
+        *(*functions, read_scores),
+        without=("compare", "header", *without),
+        no_header=(bool, False, _NO_HEADER),
+        next=(str | None, None, _NEXT),
+    )
+
+
+def judge_scores(function: Callable[..., Found], config: Any) -> tuple[Found, str]:
+    """What a function, such as ``rank``, finds in a table of scores; and a hint or nothing."""
+    header = not config.no_header
+    table = read_scores(config.scores, header=header, **arguments(read_scores, config))
+    found = function(table, **arguments(race, config) | arguments(function, config))
+    hint = "if every row is a task on which all options ran: --shared compares them by it"
+    return found, "" if config.shared or not table.fits_shared else hint
+
+
+Config = config_of_scores(__doc__, race)
 
 
 def ask(config: Any) -> tuple[RaceOfTable, str]:
-    """Judge a table of scores; with a hint, if there is one."""
-    header = not config.no_header
-    table = read_scores(config.scores, header=header, **arguments(read_scores, config))
-    found = race(table, **arguments(race, config))
+    """Judge a table of scores."""
+    found, hint = judge_scores(race, config)
     if config.no_header:
         note = "options are called by their columns, from left to right"
         found = dataclasses.replace(found, notes=(*found.notes, note))
-    hint = "if every row is a task on which all options ran: --shared compares them by it"
-    return found, "" if config.shared or not table.fits_shared else hint
+    return found, hint
 
 
 def write(folder: Path, found: RaceOfTable) -> None:

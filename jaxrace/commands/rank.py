@@ -16,30 +16,18 @@ For example:
 from pathlib import Path
 from typing import Any
 
-from jaxrace.commands.front import arguments, config_of, write_rows
-from jaxrace.commands.race import FILE, NEXT, NO_HEADER, write_next
+from jaxrace.commands.front import write_rows
+from jaxrace.commands.race import config_of_scores, judge_scores, write_next
 from jaxrace.judging import RankOfTable, race, rank
 from jaxrace.runs import plots
-from jaxrace.tables import read_scores
 
 FIGURE = "rank.png"
-Config = config_of(
-    __doc__,
-    ("scores", FILE),
-    *(rank, race, read_scores),
-    without=("top", "compare", "header"),
-    no_header=(bool, False, NO_HEADER),
-    next=(str | None, None, NEXT),
-)
+Config = config_of_scores(__doc__, rank, race, without=["top"])
 
 
 def ask(config: Any) -> tuple[RankOfTable, str]:
-    """Judge a table of scores; with a hint, if there is one."""
-    header = not config.no_header
-    table = read_scores(config.scores, header=header, **arguments(read_scores, config))
-    found = rank(table, **arguments(race, config) | arguments(rank, config))
-    hint = "if every row is a task on which all options ran: --shared compares them by it"
-    return found, "" if config.shared or not table.fits_shared else hint
+    """Judge a table of scores."""
+    return judge_scores(rank, config)
 
 
 def write(folder: Path, found: RankOfTable) -> None:
