@@ -69,7 +69,7 @@ class Rollout:
         require_keys("key", key, ndim=0)
         start, play, numbers = _episode(self.env, self.policy, key, option)
 
-        def step(carry: tuple[Progress, Any], number: jax.Array) -> tuple[Any, None]:
+        def step(carry: tuple[EpisodeState, Any], number: jax.Array) -> tuple[Any, None]:
             progress, folded = carry
             progress, transition = play(progress, number)
             updated = self.fold.update(folded, transition, option.env_params)
@@ -110,7 +110,7 @@ def _evaluate(rollout: Rollout, episodes: int, key: jax.Array, option: PolicyInT
     return jax.vmap(rollout, (0, None))(keys, option)
 
 
-class Progress(NamedTuple):
+class EpisodeState(NamedTuple):
     """An episode between two steps."""
 
     state: Any
@@ -119,10 +119,12 @@ class Progress(NamedTuple):
 
 def _episode(
     env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask
-) -> tuple[Progress, Callable[[Progress, jax.Array], tuple[Progress, Transition]], jax.Array]:
+) -> tuple[
+    EpisodeState, Callable[[EpisodeState, jax.Array], tuple[EpisodeState, Transition]], jax.Array
+]:
     """The start of an episode, the function that plays a step, and the steps' numbers."""
 
-    def play(progress: Progress, number: jax.Array) -> tuple[Progress, Transition]:
+    def play(progress: EpisodeState, number: jax.Array) -> tuple[EpisodeState, Transition]:
         # The compiler drops keys without a use.
         policy_key = jax.random.fold_in(key, 2 * number - 1)
         step_key = jax.random.fold_in(key, 2 * number)
@@ -131,12 +133,12 @@ def _episode(
 
     state = env.reset(jax.random.fold_in(key, 0), option.env_params)
     numbers = jnp.arange(1, env.horizon + 1, dtype=jnp.uint32)
-    return Progress(state, jnp.zeros((), bool)), play, numbers
+    return EpisodeState(state, jnp.zeros((), bool)), play, numbers
 
 
 def advance(
-    env: Environment, key: jax.Array, progress: Progress, action: Any, env_params: Any
-) -> tuple[Progress, Transition]:
+    env: Environment, key: jax.Array, progress: EpisodeState, action: Any, env_params: Any
+) -> tuple[EpisodeState, Transition]:
     """One step of an episode; after its end it earns nothing, see ``Rollout``."""
     state, ended = progress
     next_state, reward, terminal = env.step(key, state, action, env_params)
@@ -153,4 +155,4 @@ def advance(
         terminal=ended | terminal,
         next_state=next_state,
     )
-    return Progress(next_state, transition.terminal), transition
+    return EpisodeState(next_state, transition.terminal), transition

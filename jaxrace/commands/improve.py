@@ -16,8 +16,6 @@ For example:
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from jaxrace.commands.front import arguments, config_of
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging.policies import ImprovementOfLog, improve
@@ -88,5 +86,4 @@ def write(folder: Path, found: ImprovementOfLog) -> None:
         **{name: summary[name] for name in (f"{bound}_bound", "estimate", "delta")},
     }
     tables.write_table(folder / "log.csv", row)
-    with files.new_file(folder / "policy.npz") as file:
-        np.savez(file, **found.policy.arrays())
+    files.write_arrays(folder / "policy.npz", **found.policy.arrays())

@@ -28,11 +28,11 @@ _PACKAGES = ("jaxrace", "jax", "jaxlib", "numpy", "evosax")
 
 
 @contextlib.contextmanager
-def new_folder(out: StrPath | None, stem: str, parent: StrPath = "runs") -> Iterator[Path]:
+def new_folder(out: StrPath | None, stem: str) -> Iterator[Path]:
     """Make the folder of a run, and lock it; if the block fails, empty folders are removed again.
 
-    It is ``out``, which must be new or empty, or else the first of ``parent/stem-1``,
-    ``parent/stem-2`` and so on that is free.
+    It is ``out``, which must be new or empty, or else the first of ``runs/stem-1``, ``runs/stem-2``
+    and so on that is free.
 
     >>> with new_folder(None, "medical-edps") as folder:
     ...     print(folder.as_posix())
@@ -44,8 +44,8 @@ def new_folder(out: StrPath | None, stem: str, parent: StrPath = "runs") -> Iter
             if out is not None:
                 folder = _claim(Path(out), made)
             else:
-                _make(Path(parent), made)
-                folders = (Path(parent) / f"{stem}-{number}" for number in itertools.count(1))
+                _make(Path("runs"), made)
+                folders = (Path("runs") / f"{stem}-{number}" for number in itertools.count(1))
                 folder = next(folder for folder in folders if _make(folder, made))
         except OSError as error:
             got = f"'{error.filename or out}' ({error.strerror})"

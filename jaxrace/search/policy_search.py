@@ -72,7 +72,7 @@ class SearchRow(NamedTuple):
     valid: jax.Array  # bool [], every counted outcome was finite
 
 
-class Ranked(NamedTuple):
+class RankedPolicies(NamedTuple):
     """What a search needs of a generation's race. Axes: K policies."""
 
     ranking: jax.Array  # int32 [K], from best to worst
@@ -225,7 +225,7 @@ class PolicySearch:
         return self.tell(state, params, asked, self._ranked(asked))
 
     def tell(
-        self, state: SearchState, params: SearchParams, asked: Generation, ranked: Ranked
+        self, state: SearchState, params: SearchParams, asked: Generation, ranked: RankedPolicies
     ) -> tuple[SearchState, SearchRow]:
         """The rest of a step, once the policies it ``asked`` about are ranked."""
         done = self.done(state, params)
@@ -273,12 +273,12 @@ class PolicySearch:
         table = _current_table(state, params)
         return Generation(population, asked, keys[2], keys[1], options, table, max_rounds)
 
-    def _ranked(self, asked: Generation) -> Ranked:
+    def _ranked(self, asked: Generation) -> RankedPolicies:
         return self.rank(asked.race_key, asked.options, asked.table, asked.max_rounds)
 
     def rank(
         self, key: jax.Array, options: PolicyInTask, table: Any, max_rounds: jax.Array
-    ) -> Ranked:
+    ) -> RankedPolicies:
         """Race a generation, leaves [K, ...]; ``table`` is that of ``Race.table``."""
         race_params = self.race.params_at(table, max_rounds)
         common = self.common_random_numbers
@@ -286,9 +286,9 @@ class PolicySearch:
         return ranked_by(result)
 
 
-def ranked_by(result: Any) -> Ranked:
+def ranked_by(result: Any) -> RankedPolicies:
     """What a search needs of one race's result."""
-    return Ranked(
+    return RankedPolicies(
         ranking=result.ranking,
         enough=result.decided,
         finished=result.decided,

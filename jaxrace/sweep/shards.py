@@ -43,7 +43,7 @@ _LOOK, _PAUSE = 0.5, 5.0  # seconds between looks at ``stop``, and before a fail
 
 
 @dataclasses.dataclass(frozen=True)
-class _Task:
+class _ShardedSweep:
     """What all shards have in common."""
 
     work: Work
@@ -125,7 +125,7 @@ class Ray:
             sealed = hashlib.sha256(files.to_json(cut, SHARDS)).digest()
             folder, size = SharedFolder(checkpoints.folder, sealed), cut["size"]
             plan = jobs.plan(width)
-            task = _Task(work, jobs, width, plan, size, folder, checkpoints.every, here)
+            task = _ShardedSweep(work, jobs, width, plan, size, folder, checkpoints.every, here)
             shards = range(math.ceil(jobs.count / size))
             counts = width, 1, jobs.count, 0, 0, is_resumed, 0
             log = SweepLog(lambda: row, [], np.zeros(0, np.int64), *counts, read=folder.read)
@@ -166,7 +166,7 @@ def _read_cut(folder: SharedFolder, names: set[str], checkpoints: Checkpoints) -
     return cut
 
 
-def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
+def _add(log: SweepLog, task: _ShardedSweep, shard: int) -> Rows:
     """Add a shard that is done to the log, and return its rows, which are not kept in memory."""
     rows, arrays = log.load(_done(shard))
     log.parts.append(_done(shard))
@@ -177,7 +177,7 @@ def _add(log: SweepLog, task: _Task, shard: int) -> Rows:
     return rows
 
 
-def _lose(log: SweepLog, task: _Task, shard: int, error: str) -> None:
+def _lose(log: SweepLog, task: _ShardedSweep, shard: int, error: str) -> None:
     numbers = task.numbers(shard)
     log.failed = np.union1d(log.failed, numbers)
     log.num_ended += len(numbers)
@@ -187,7 +187,7 @@ def _lose(log: SweepLog, task: _Task, shard: int, error: str) -> None:
 def _done_shards(
     ray: Any,
     remote: Callable[..., Any],
-    task: _Task,
+    task: _ShardedSweep,
     shards: list[int],
     stop: Callable[[], bool] | None,
 ) -> Generator[tuple[int, str | None]]:
@@ -249,7 +249,7 @@ def _describe(work: Work, jobs: Jobs) -> tuple[dict[str, Any], int]:
     return surroundings(work, jobs), default_width(work, jobs)
 
 
-def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
+def _do_shard(task: _ShardedSweep, shard: int) -> dict[str, Any] | None:
     """On a node: do a shard, from its last checkpoint if there is one, and leave its rows.
 
     If the bits depend on something else there, it returns that and does nothing.
@@ -272,7 +272,7 @@ def _do_shard(task: _Task, shard: int) -> dict[str, Any] | None:
     return None
 
 
-def _rows_of_shard(task: _Task, shard: int, saved: ShardCheckpoint, goes_on: bool) -> bytes:
+def _rows_of_shard(task: _ShardedSweep, shard: int, saved: ShardCheckpoint, goes_on: bool) -> bytes:
     """Do a shard, perhaps from where it was saved: the content of its file of rows."""
     numbers, whole = task.numbers(shard), task.jobs
     is_whole = len(numbers) == whole.count and whole.costs is None

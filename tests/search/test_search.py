@@ -16,7 +16,7 @@ from jaxrace.agents.policies import Sigmoid
 from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.envs import medical
 from jaxrace.search import PolicySearch, run, stack_params
-from jaxrace.search.policy_search import Ranked
+from jaxrace.search.policy_search import RankedPolicies
 from jaxrace.search.strategies import Strategy
 from papers.preference_racing.learners.split_race import SplitRaceSearch
 
@@ -152,7 +152,7 @@ def test_a_generation_counts_what_its_race_counts_and_draws_from_keys_of_its_own
             seen.append(key)
             order, no = jnp.array([4, 0, 1, 2, 3, 5, 6], jnp.int32), jnp.bool_(False)
             none = jnp.zeros(7, jnp.int32)
-            return Ranked(order, no, no, none == 1, jnp.int32(5), jnp.int32(9), none)
+            return RankedPolicies(order, no, no, none == 1, jnp.int32(5), jnp.int32(9), none)
 
     noted = Raced(NoisyTarget(), Parameters(), outcomes.Return(), PB_RACE, Noted())
     params = noted.params(budget=10)
@@ -240,7 +240,7 @@ def test_the_policy_and_the_round_of_a_nan_are_named():
             invalid = jnp.where(is_bad, jnp.array([0, 0, 7, 0, 2, 0, 0]), 0)
             order, no = jnp.arange(7, dtype=jnp.int32), jnp.bool_(False)
             count = 7 * max_rounds
-            return Ranked(order, no, no, jnp.zeros(7, bool), count, count, invalid)
+            return RankedPolicies(order, no, no, jnp.zeros(7, bool), count, count, invalid)
 
     broken = Broken(NoisyTarget(), Parameters(), outcomes.Return(), PB_RACE)
     keys = jax.random.split(jax.random.key(0), 4)

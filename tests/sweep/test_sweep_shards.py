@@ -44,7 +44,7 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
     write, sent = SharedFolder.write, []
     here = shards.surroundings(cases.WORK, jobs)
     plan = jobs.plan(cases.WIDTH)
-    task = shards._Task(cases.WORK, jobs, cases.WIDTH, plan, 8, folder, 0.0, here)
+    task = shards._ShardedSweep(cases.WORK, jobs, cases.WIDTH, plan, 8, folder, 0.0, here)
 
     def write_and_die(self, name, content):
         write(self, name, content)

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from jaxrace.agents.rollout import Progress, advance
+from jaxrace.agents.rollout import EpisodeState, advance
 from jaxrace.envs import Environment, OutcomeFold
 from papers.preference_racing.learners.label_ranking import LabelRanking
 
@@ -59,7 +59,7 @@ class Restarts:
         reset_key, chance_key, step_key = jax.random.split(key, 3)
         lucks, random_actions = self._draw(chance_key)
 
-        def visit(carry: tuple[Progress, Start], step: Any) -> tuple[Any, None]:
+        def visit(carry: tuple[EpisodeState, Start], step: Any) -> tuple[Any, None]:
             progress, start = carry
             number, random_action, luck = step
             # Reservoir sampling: the n-th state replaces the one kept with probability 1 / n.
@@ -71,7 +71,7 @@ class Restarts:
             return (progress, start), None
 
         first = self.env.reset(reset_key, self.env_params)
-        carry = (Progress(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
+        carry = (EpisodeState(first, jnp.zeros((), bool)), Start(first, jnp.zeros((), jnp.int32)))
         numbers = jnp.arange(self.env.horizon, dtype=jnp.int32)
         (_, start), _ = lax.scan(visit, carry, (numbers, random_actions, lucks))
         return start
@@ -82,7 +82,7 @@ class Restarts:
         env_params, renew = self.env_params, getattr(self.env, "renew", None)
         state = start.state if renew is None else renew(renew_key, start.state, env_params)
 
-        def follow(carry: tuple[Progress, Any], step: Any) -> tuple[Any, None]:
+        def follow(carry: tuple[EpisodeState, Any], step: Any) -> tuple[Any, None]:
             progress, folded = carry
             number, random_action = step
             chosen = self._choose(progress.state, random_action)
@@ -93,7 +93,7 @@ class Restarts:
             # All rollouts scan over T steps; what is beyond the horizon leaves no trace.
             return _where(start.number + number < self.env.horizon, after, carry), None
 
-        carry = (Progress(state, jnp.zeros((), bool)), self.fold.init(state, env_params))
+        carry = (EpisodeState(state, jnp.zeros((), bool)), self.fold.init(state, env_params))
         numbers = jnp.arange(self.env.horizon, dtype=jnp.int32)
         (_, folded), _ = lax.scan(follow, carry, (numbers, random_actions))
         return self.fold.finish(folded, env_params)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jaxrace import racing
 from jaxrace.agents.rollout import PolicyInTask
 from jaxrace.core.validation import require_probability
-from jaxrace.search.policy_search import PolicySearch, Ranked
+from jaxrace.search.policy_search import PolicySearch, RankedPolicies
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SplitRaceSearch(PolicySearch):
 
     def rank(
         self, key: jax.Array, options: PolicyInTask, table: Any, max_rounds: jax.Array
-    ) -> Ranked:
+    ) -> RankedPolicies:
         """Race a generation, leaves [K, ...], in two halves."""
         half = self.race.params_at(table, (max_rounds + 1) // 2)
 
@@ -52,7 +52,7 @@ class SplitRaceSearch(PolicySearch):
         # Counts of a pair that one half dropped early are small, and its sign is known.
         net = halves.net.sum(0)
         wins, total = (net > 0).sum(-1), net.sum(-1)
-        return Ranked(
+        return RankedPolicies(
             ranking=jnp.lexsort((-total, -wins)).astype(jnp.int32),
             enough=agreement >= self.agreement,
             finished=halves.decided.all(),
