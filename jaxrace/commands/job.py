@@ -33,7 +33,7 @@ class Job:
     on_stage: OnStage = lambda stage, done, total: None
     lanes: int | None = None  # the width of its sweeps, if the user has chosen one
     cluster: sweep.Ray | None = None  # None for this process
-    on_note: Callable[[str], None] = warnings.warn  # called with what is to be known before
+    on_note: Callable[[str], None] = warnings.warn  # called with warnings, before work begins
 
 
 def sweep_width(
