@@ -213,6 +213,9 @@ def _after_pilot(
         runs, counts = list(values), (values.shape[1],) * len(values)
     else:
         values, runs, counts = None, found.columns, tuple(map(len, found.columns))
+    if found.question.of is not None and min(counts) >= found.question.of:
+        hint = ": nothing is left to plan; race, rank and gate answer it"
+        raise BadArgument("pilot", "a part of the list of tasks", f"all {min(counts):,}", hint)
     if min(counts) < _LEAST_PILOT:
         of_what = "tasks that all have run" if values is not None else "runs of each option"
         raise BadArgument("pilot", f"{_LEAST_PILOT} {of_what} or more", f"{min(counts)}")

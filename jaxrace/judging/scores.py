@@ -16,6 +16,7 @@ from jaxrace.judging.in_memory import counted, in_memory, is_read, wrong
 from jaxrace.tables import Scores, read_scores
 from jaxrace.tables.failures import EXPECTED, HINT
 from jaxrace.tables.frames import paired
+from jaxrace.tables.numbers import PERCENTS
 from jaxrace.tables.runs import Failed, asked_for
 
 # Of a table; larger ones take minutes.
@@ -204,6 +205,9 @@ def scaled(table: ScoreTable, low: float, high: float) -> list[np.ndarray]:
             raise wrong(expected, f"{numbers[out[0]]:g} for {where}")
         found.append(numbers)
     every = np.concatenate(found)
+    if PERCENTS in table.said and high >= 10 and np.abs(every).max(initial=0) < high / 10:
+        hint = ": 50% is read as 0.5; high, and a tolerance or margin, are shares as well"
+        raise BadArgument("low, high", "a range of shares", f"{low:g} to {high:g}", hint)
     if every.size and 0 < np.ptp(every) < (high - low) * _LEAST_SPREAD:
         raise BadArgument(
             *("low, high", "a range in which scores can be told apart"),

@@ -9,6 +9,7 @@ import numpy as np
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.table import FLAGS, LIKE_A_NUMBER, Cell, Table, different, is_blank, kind_of
 
+PERCENTS = "percents divided by 100"  # what is said of them
 _EXACT = 2**53  # larger integers are not all floats
 _WHOLE = re.compile(r"[+-]?\d+")
 _WITH_COMMA = re.compile(r"[+-]?\d*,\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
@@ -31,7 +32,7 @@ def numbers_of(
     sign = decimal or table.decimal or _decimal_of(table, texts)
     are_percents = any(text.endswith("%") for text in once)
     said = ["decimal commas"] if sign == "," and any("," in text for text in once) else []
-    said += ["percents divided by 100"] if are_percents else []
+    said += [PERCENTS] if are_percents else []
     known = {text: _number(text, sign, are_percents) for text in once}
     found = {}
     for head, cells in columns.items():

@@ -299,3 +299,17 @@ def test_one_look_stands_beside_all_looks():
         jaxrace.gate(table, baseline="main", final=True, looks="x.looks", **settings)
     with pytest.raises(ValueError, match="final: expected no weights of groups"):
         jaxrace.race(table, final=True, weights="equal", shared=True)
+
+
+@pytest.mark.parametrize("verb", ["race", "rank", "gate"])
+def test_percents_are_shares_and_so_are_ranges(tmp_path, verb):
+    """Cells of 58% are .58: a margin of 5 in a range of 100 let every candidate pass."""
+    rng, path = np.random.default_rng(0), tmp_path / "percents.csv"
+    rows = np.round(rng.normal([62, 51], 8, (80, 2)).clip(0, 100), 1)
+    path.write_text("base,bad\n" + "".join(f"{a}%,{b}%\n" for a, b in rows))
+    asked = {"shared": True, "by": "mean", "low": 0}
+    asked |= {"baseline": "base", "margin": 5} if verb == "gate" else {"tolerance": 5}
+    with pytest.raises(ValueError, match="low, high: expected a range of shares, got 0 to 100"):
+        getattr(jaxrace, verb)(path, high=100, **asked)
+    asked |= {name: 0.05 for name in ("margin", "tolerance") if name in asked}
+    assert "bad" in str(getattr(jaxrace, verb)(path, high=1, **asked))

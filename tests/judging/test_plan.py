@@ -183,3 +183,9 @@ def test_the_command_takes_a_file_or_none(tmp_path, capsys):
     assert (tmp_path / "out" / "plan.csv").read_text().startswith("share,each,further")
     assert main(["plan"]) == 2
     assert "--options" in capsys.readouterr().err
+
+
+def test_a_list_that_was_run_whole_is_not_planned():
+    pilot = dict(zip("ab", np.random.default_rng(0).normal(size=(2, 60)), strict=True))
+    with pytest.raises(ValueError, match="pilot: expected a part of the list of tasks, got all 60"):
+        jaxrace.plan(pilot, shared=True, of=60)
