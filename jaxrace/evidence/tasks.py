@@ -89,12 +89,9 @@ class SharedPairs:
 
         ``process.NEVER`` if it never was. A list is known at its end.
         """
-        null, num_tasks = (
-            np.broadcast_to(np.asarray(null, float), first.shape),
-            self.values.shape[1],
-        )
+        null = np.broadcast_to(np.asarray(null, float), first.shape)
         found = np.full(first.shape, NEVER)
-        for part in in_chunks(len(first), num_tasks * len(self.bets.bets)):
+        for part in in_chunks(len(first), self.values.shape[1] * len(self.bets.bets)):
             differences = self.differences(first[part], second[part])
             _, path = self._path(differences, np.ones(differences.shape, bool), null[part])
             is_there = path >= level

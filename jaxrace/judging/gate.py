@@ -25,7 +25,7 @@ from jaxrace.evidence.process import Pairs, Process, lower_ends
 from jaxrace.judging.final_look import look_once
 from jaxrace.judging.gate_result import CLAIMS, FALLS, PASSES, Candidate, GateOfTable
 from jaxrace.judging.judgement import assumed, mean_score
-from jaxrace.judging.next_runs import next_runs, to_run
+from jaxrace.judging.next_runs import next_runs, number_of, to_run
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.table_race import Prepared, prepared
 
@@ -128,12 +128,14 @@ def _verdicts_once(
     first = np.array([table.names.index(name) for name in candidates])
     second = np.full(len(first), table.names.index(baseline))
     null = dataclasses.replace(question, tolerance=margin).null
-    claims = []
-    for error, way in zip(errors, ((first, second), (second, first)), strict=True):
-        delta = error / 2 if margin else error
-        for mu in (0.0, null):
-            look = look_once(question, table, columns, pairs, delta=delta, null=mu)
-            claims.append(look.claims(*way))
+    deltas = [error / 2 if margin else error for error in errors]
+    looks = {
+        (delta, mu): look_once(question, table, columns, pairs, delta=delta, null=mu)
+        for delta in {*deltas}
+        for mu in {0.0, null}
+    }
+    ways = zip(deltas, ((first, second), (second, first)), strict=True)
+    claims = [looks[delta, mu].claims(*way) for delta, way in ways for mu in (0.0, null)]
     counted = [k for k, claim in enumerate(CLAIMS) if claim in (*PASSES[want], *FALLS[want])]
     found = np.stack(claims)[counted]
     verdicts = np.array(CLAIMS)[counted][found.argmax(0)].astype(object)
@@ -241,7 +243,6 @@ def _answer(
     def row(name: str, verdict: str, effect: Sequence[float], more: float) -> Candidate:
         option = table.names.index(name)
         by_mean = question.by == "mean"
-        ahead = runs.get(name, 0)
         return Candidate(
             name=name,
             runs=len(table.values[option]),
@@ -249,7 +250,7 @@ def _answer(
             **dict(zip(("estimate", "low", "high"), map(_known, effect), strict=True)),
             verdict=verdict,
             further=int(more) if 0 < more < np.inf else None,
-            next=ahead if isinstance(ahead, int) else len(ahead),
+            next=number_of(runs, name),
         )
 
     each = zip(candidates, verdicts.tolist(), effects.tolist(), further.tolist(), strict=True)
@@ -257,7 +258,7 @@ def _answer(
         delta=question.delta,
         delta_reject=question.delta,
         by=question.by,
-        kind=question.kind_of(table),
+        kind=question.kind_of_runs,
         margin=margin,
         wanted=want,
         baseline=row(baseline, "baseline", [np.nan] * 3, 0),

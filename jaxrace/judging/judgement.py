@@ -25,7 +25,7 @@ from jaxrace.evidence.process import (
 )
 from jaxrace.evidence.table_decision import Decision
 from jaxrace.judging.alike import ORDER_BY_LOT
-from jaxrace.judging.next_runs import next_runs, progress, to_run
+from jaxrace.judging.next_runs import next_runs, number_of, progress, to_run
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import Option, Pair, RaceOfTable
 from jaxrace.judging.scores import ScoreTable
@@ -159,7 +159,6 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         verdicts[found.is_sure] = "in"
     ahead = next_runs(question, table, found.pairs, found.asked)
     beats = (found.evidence.plain >= found.levels.verdict).sum(1)
-    counts = {name: n if isinstance(n, int) else len(n) for name, n in ahead.items()}
     options = tuple(
         Option(
             name=names[option],
@@ -167,17 +166,16 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
             score=_score(found, option),
             beats=int(beats[option]),
             verdict=str(verdicts[option]),
-            next=counts.get(names[option], 0),
+            next=number_of(ahead, names[option]),
         )
         for option in decided.ranking
     )
-    kind = "independent" if table.tasks is None else "shared"
     shown = _pairs(found)
     return RaceOfTable(
         top=question.top,
         delta=question.delta,
         by=question.by,
-        kind=kind if question.of is None else f"all {question.of:,} shared",
+        kind=question.kind_of_runs,
         tolerance=question.tolerance,
         certificate=decided.certificate,
         options=options,

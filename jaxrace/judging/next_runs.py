@@ -23,6 +23,12 @@ def progress(table: ScoreTable, pairs: Pairs) -> IntArray:
     return pairs.complete() if isinstance(pairs, BlockPairs) else table.progress
 
 
+def number_of(ahead: NextRuns, name: str) -> int:
+    """How many runs an option has ahead."""
+    wanted = ahead.get(name, 0)
+    return wanted if isinstance(wanted, int) else len(wanted)
+
+
 def to_run(question: Question, table: ScoreTable, pairs: Pairs, served: BoolArray) -> BoolArray:
     """Options that are behind in the pairs ``served``, [K, K], first those without any run: [K]."""
     done = progress(table, pairs)

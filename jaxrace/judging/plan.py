@@ -274,14 +274,13 @@ def _result(
             f"bets are for {question.horizon:,} runs of an option: with a larger horizon, stated "
             "before the race, smaller gaps are seen"
         )
-    kinds = {False: "independent", True: "shared"}
     return PlanOfRace(
         names=asked.names,
         top=goal.top,
         tiers=goal.tiers,
         baseline=None if goal.baseline is None else asked.names[goal.baseline],
         by=question.by,
-        kind=kinds[question.shared] if question.of is None else f"all {question.of:,} shared",
+        kind=question.kind_of_runs,
         delta=question.delta,
         tolerance=question.tolerance,
         quantiles=tuple(quantiles),

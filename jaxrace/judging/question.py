@@ -150,11 +150,12 @@ class Question:
         is_tolerant = self.tolerance > 0
         return levels(self.by, num_options, self.top, self.delta, has_tolerance=is_tolerant)
 
-    def kind_of(self, table: scores.ScoreTable) -> str:
-        """Of its runs, in words."""
+    @property
+    def kind_of_runs(self) -> str:
+        """In words."""
         if self.of is not None:
             return f"all {self.of:,} shared"
-        return "independent" if table.tasks is None else "shared"
+        return "shared" if self.shared else "independent"
 
     def scores_of(
         self, table: scores.ScoreTable, mean: FloatArray, low: FloatArray, high: FloatArray

@@ -18,7 +18,7 @@ from jaxrace.judging import scores
 from jaxrace.judging.board_result import RankedOption, RankedPair, RankOfTable, ShownPairs
 from jaxrace.judging.final_look import with_one_look
 from jaxrace.judging.judgement import contradiction
-from jaxrace.judging.next_runs import next_runs, progress, to_run
+from jaxrace.judging.next_runs import next_runs, number_of, progress, to_run
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.table_race import Prepared, prepared
@@ -100,11 +100,11 @@ def _answer(
     answered = RankOfTable(
         delta=question.delta,
         by=question.by,
-        kind=question.kind_of(table),
+        kind=question.kind_of_runs,
         tolerance=question.tolerance,
         wanted=wanted,
         options=_options(asked, board, ahead, costs),
-        pairs=_pairs(asked, board, seen, is_tied) if shown == "all" else (),
+        pairs=_pairs(asked, board, seen, is_tied, evidence) if shown == "all" else (),
         pairs_error=float(others.sum() * math.exp(-level.strong)),
         tied=[[names[option] for option in group] for group in tied_groups(is_tied, board.ranking)],
         next_runs=ahead,
@@ -170,15 +170,14 @@ def _served(
 
 
 def _pairs(
-    asked: Prepared, board: Board, seen: decision.Seen, is_tied: BoolArray
+    asked: Prepared, board: Board, seen: decision.Seen, is_tied: BoolArray, evidence: Evidence
 ) -> tuple[RankedPair, ...]:
     """Any two options, in the order of the ranking."""
     question, names, ranking = asked.question, asked.table.names, board.ranking
     first, second = np.triu_indices(len(names), 1)
     first, second = at = ranking[first], ranking[second]
-    process = asked.pairs.process(first, second)
     ends = intervals(asked.pairs, first, second, question.levels(len(names)).strong)
-    effects = np.stack([question.effect(x) for x in (process.mean, *ends)], -1).tolist()
+    effects = np.stack([question.effect(x) for x in (evidence.mean[at], *ends)], -1).tolist()
     verdicts = np.select(
         [seen.strong[at], seen.strong.T[at], is_tied[at]], ["better", "worse", "tied"], "?"
     )
@@ -200,7 +199,6 @@ def _options(
     found = []
     for option in board.ranking.tolist():
         mean, low, high = (None if math.isnan(x) else x for x in own[:, option].tolist())
-        number = ahead.get(names[option], 0)
         found.append(
             RankedOption(
                 name=names[option],
@@ -211,7 +209,7 @@ def _options(
                 tier=int(board.tier[option]) + 1,
                 best_rank=int(board.lowest[option]),
                 worst_rank=int(board.highest[option]),
-                next=number if isinstance(number, int) else len(number),
+                next=number_of(ahead, names[option]),
                 cost=None if costs is None else costs[option],
             )
         )

@@ -182,13 +182,11 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     fields = (of_all if kind == "top" else of_all - {"top"}) & columns.keys()
     question = Question(kind=kind, **{name: columns.pop(name) for name in fields})
     order_by_lot, is_shared = question.order_by_lot, question.shared
-    if order_by_lot is not None and looks is not None:
-        expected, hint = "no file of looks", ": it is for a table of one look"
-        raise BadArgument("order_by_lot", expected, "one", hint)
+    for name, looks_once in (("order_by_lot", order_by_lot is not None), ("final", question.final)):
+        if looks_once and looks is not None:
+            hint = ": it is for a table of one look"
+            raise BadArgument(name, "no file of looks", "one", hint)
     require_truth("dependent", dependent)
-    if question.final and looks is not None:
-        hint = ": it is for a table of one look"
-        raise BadArgument("final", "no file of looks", "one", hint)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question) | kept)
     told = {name: value for name, value in columns.items() if value not in (None, (), "")}
     of_numbers = question.compare is None

@@ -37,11 +37,8 @@ def read_items(
     tasks, groups = table.labels(task), table.labels(group)
     if len({*tasks}) < len(tasks):
         tasks = [f"{one} {name}" for one, name in zip(groups, tasks, strict=True)]
-    is_new = (
-        [name not in {*tasks[:row]} for row, name in enumerate(tasks)]
-        if (len({*tasks}) < len(tasks))
-        else True
-    )
+    first = {name: row for row, name in reversed([*enumerate(tasks)])}
+    is_new = [first[name] == row for row, name in enumerate(tasks)]
     table.require(task, is_new, "different names of tasks")
     return Items(table, tasks, groups)
 
