@@ -17,6 +17,7 @@ from typing import Any
 
 from jaxrace.commands.front import arguments, config_of, write_rows
 from jaxrace.judging import PlanOfRace, plan, race
+from jaxrace.judging.plan import NOT_SIMULATED
 from jaxrace.tables import read_scores
 
 FIGURE = "plan.png"
@@ -27,7 +28,7 @@ Config = config_of(
     __doc__,
     ("pilot", _FILE),
     *(plan, race, read_scores),
-    without=("compare", "header", "looks", "order_by_lot", "gaps", "dependent"),
+    without=(*NOT_SIMULATED, "header"),
     needs_file=False,
 )
 

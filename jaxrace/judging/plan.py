@@ -34,7 +34,7 @@ from jaxrace.judging.table_race import prepared
 _SHARES = (0.25, 0.5, 0.75, 0.9)
 _LEAST_PILOT = 5  # tasks, or runs of each option
 _AT_ONCE = 2**22  # numbers that are drawn at once
-_OF_LOOKS = ("looks", "order_by_lot", "gaps", "dependent", "compare")
+NOT_SIMULATED = ("looks", "order_by_lot", "gaps", "dependent", "compare", "weights", "final")
 
 Draw = Callable[[int, int], FloatArray]
 
@@ -112,7 +112,7 @@ def plan(
     if budget is not None:
         require_integer("budget", budget, 1)
     require_truth("fresh", fresh)
-    for name in settings.keys() & {*_OF_LOOKS}:
+    for name in settings.keys() & {*NOT_SIMULATED}:
         if settings.pop(name) not in (None, False, "lost"):
             raise BadArgument(name, "none for a plan", "another")
     if tiers is not None and baseline is not None:

@@ -189,3 +189,11 @@ def test_a_list_that_was_run_whole_is_not_planned():
     pilot = dict(zip("ab", np.random.default_rng(0).normal(size=(2, 60)), strict=True))
     with pytest.raises(ValueError, match="pilot: expected a part of the list of tasks, got all 60"):
         jaxrace.plan(pilot, shared=True, of=60)
+
+
+@pytest.mark.parametrize("setting", [{"weights": "equal"}, {"final": True}])
+def test_what_is_not_simulated_is_refused(setting):
+    """Groups were planned for as if their tasks were pooled."""
+    pilot = dict(zip("ab", np.random.default_rng(0).normal(size=(2, 60)), strict=True))
+    with pytest.raises(ValueError, match=f"{next(iter(setting))}: expected none for a plan"):
+        jaxrace.plan(pilot, shared=True, **setting)
