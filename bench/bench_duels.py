@@ -67,7 +67,7 @@ def test_jaxrace(benchmark, quick, name, arms):
         found = measuring.record(
             benchmark, f"duels {name} K {arms}/jaxrace", run, rounds=3, scale=1 / duels
         )
-    assert not np.asarray(found[0].settled_at).any()  # else there were fewer duels
+    assert not np.asarray(found[0].decided_at).any()  # else there were fewer duels
     benchmark.extra_info["share_correct"] = float(np.mean(found[0].recommended[:, -1] == 0))
 
 
@@ -98,7 +98,7 @@ def test_compiling(benchmark, name):
     one = entrant(name, 10, 10_000, 1e-4, jax.random.key(0))
     problems = runs.stack_problems([dueling.duels(matrices.hard_condorcet(10))])
     # Two records of 100 duels each, as if the horizon were the command's default.
-    work = dueling.DuelWork(one.algorithm, 100, 200, problems, one.params, ends_when_settled=True)
+    work = dueling.DuelWork(one.algorithm, 100, 200, problems, one.params, ends_when_decided=True)
     number = np.zeros(100, np.int32)
     jobs = dueling.DuelJob(jax.random.split(jax.random.key(1), len(number)), number)
 

@@ -24,7 +24,7 @@ class Algorithm(abc.ABC):
     """Which arm is best, told only who wins duels (or what an arm pays)?
 
     Subclasses implement the verbs ``init``, ``tell`` and ``recommend``, and for ``ask`` ``draw``
-    and ``choose``. The state has ``time``, int32 [], choices told, and may have ``settled_at``.
+    and ``choose``. The state has ``time``, int32 [], choices told, and may have ``decided_at``.
     """
 
     num_arms: int  # K
@@ -70,9 +70,9 @@ class Algorithm(abc.ABC):
     def choose(self, noise: Noise, state: State, params: Params) -> jax.Array:
         """The next choice, int32 [d]."""
 
-    def settled_at(self, state: State, params: Params) -> jax.Array:
+    def decided_at(self, state: State, params: Params) -> jax.Array:
         """Choices until it stopped exploring, int32 []; 0 if it has not, as most never do."""
-        return getattr(state, "settled_at", jnp.zeros_like(state.time))
+        return getattr(state, "decided_at", jnp.zeros_like(state.time))
 
     @verb
     def ask(self, key: jax.Array, state: State, params: Params) -> jax.Array:

@@ -36,7 +36,7 @@ class DuelRecord(NamedTuple):
     time: jax.Array  # int32 [], choices so far
     regret: jax.Array  # float32 [M], of these choices, not of all so far
     recommended: jax.Array  # int32 [], arm
-    settled_at: jax.Array  # int32 [], choices until it stopped exploring; 0 if it has not
+    decided_at: jax.Array  # int32 [], choices until it stopped exploring; 0 if it has not
 
 
 def run(
@@ -107,7 +107,7 @@ def advance(
     else:
         own, regret = _run_one_by_one(algorithm, *rest)
     recommended = problem.named(algorithm.recommend(own, params))
-    return own, DuelRecord(own.time, regret, recommended, algorithm.settled_at(own, params))
+    return own, DuelRecord(own.time, regret, recommended, algorithm.decided_at(own, params))
 
 
 def _run_one_by_one(
@@ -228,7 +228,7 @@ class DuelWork:
     problems: Problem  # leaves [G, ...]
     params: Any  # of the algorithm
     # Does a run also end when the algorithm stops exploring, and plays what it recommends?
-    ends_when_settled: bool = dataclasses.field(default=False, metadata={"static": True})
+    ends_when_decided: bool = dataclasses.field(default=False, metadata={"static": True})
 
     def init(self, job: DuelJob) -> tuple[Any, DuelJob]:
         """The state before the first choice; checks the work, too."""
@@ -248,8 +248,8 @@ class DuelWork:
 
     def done(self, state: tuple[Any, DuelJob]) -> jax.Array:
         reached = state[0].time >= self.horizon
-        if self.ends_when_settled:
-            reached |= self.algorithm.settled_at(state[0], self.params) > 0
+        if self.ends_when_decided:
+            reached |= self.algorithm.decided_at(state[0], self.params) > 0
         return reached
 
     def failed(self, row: DuelRecord) -> jax.Array:

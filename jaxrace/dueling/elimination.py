@@ -35,7 +35,7 @@ class FilterState:
     wins: jax.Array  # int32 [K], of the candidate over each, since it is one
     rounds: jax.Array  # int32 [], complete ones, since it is one
     next: jax.Array  # int32 [], the first arm that may be next in this round
-    settled_at: jax.Array  # int32 [], duels after which no rival was left; 0 before
+    decided_at: jax.Array  # int32 [], duels after which no rival was left; 0 before
 
 
 @dataclasses.dataclass(frozen=True)
@@ -109,7 +109,7 @@ class InterleavedFilter(Algorithm):
         successor = first_best(jnp.where(beaten_by, -lead, -1))
         dethroned = beaten_by.any()
         kept = rivals & ~(dethroned & ((lead > 0) | (arms == successor)))
-        is_over = ~kept.any() & (state.settled_at == 0)
+        is_over = ~kept.any() & (state.decided_at == 0)
         return FilterState(
             time=state.time,
             candidate=jnp.where(dethroned, successor, state.candidate),
@@ -117,7 +117,7 @@ class InterleavedFilter(Algorithm):
             wins=jnp.where(dethroned, 0, state.wins),
             rounds=jnp.where(dethroned, 0, rounds),
             next=jnp.zeros_like(state.next),
-            settled_at=jnp.where(is_over, state.time, state.settled_at),
+            decided_at=jnp.where(is_over, state.time, state.decided_at),
         )
 
     @verb
@@ -135,7 +135,7 @@ class BtmState:
     duels: jax.Array  # int32 [K, K]
     all_wins: jax.Array  # int32 [K], over arms that are active
     all_duels: jax.Array  # int32 [K]
-    settled_at: jax.Array  # int32 [], duels after which one arm was left; 0 before
+    decided_at: jax.Array  # int32 [], duels after which one arm was left; 0 before
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,7 +192,7 @@ class BeatTheMean(Algorithm):
     @verb
     def tell(self, state: BtmState, choice: Any, outcome: Any, params: LevelParams) -> BtmState:
         """Count a duel; those after the end do not count."""
-        open_yet = (state.settled_at == 0).astype(jnp.int32)
+        open_yet = (state.decided_at == 0).astype(jnp.int32)
         won = open_yet * outcome.astype(jnp.int32)
         first, second = choice[0], choice[1]
         wins = state.wins.at[first, second].add(won)
@@ -208,7 +208,7 @@ class BeatTheMean(Algorithm):
         worst = first_best(jnp.where(state.active, -rate, -jnp.inf))
         active = state.active & ~(goes & (jnp.arange(self.num_arms) == worst))
         time = state.time + 1
-        is_over = (active.sum(dtype=jnp.int32) == 1) & (state.settled_at == 0)
+        is_over = (active.sum(dtype=jnp.int32) == 1) & (state.decided_at == 0)
         return BtmState(
             time=time,
             active=active,
@@ -216,7 +216,7 @@ class BeatTheMean(Algorithm):
             duels=duels,
             all_wins=all_wins - jnp.where(goes, wins[:, worst], 0),
             all_duels=all_duels - jnp.where(goes, duels[:, worst], 0),
-            settled_at=jnp.where(is_over, time, state.settled_at),
+            decided_at=jnp.where(is_over, time, state.decided_at),
         )
 
     @verb

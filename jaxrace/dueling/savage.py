@@ -46,12 +46,12 @@ class SavageState:
     lower: jax.Array  # float32 [N], a_i
     upper: jax.Array  # float32 [N], b_i
     active: jax.Array  # bool [N], W
-    settled_at: jax.Array  # int32 [], choices after which nothing was left to explore; else 0
+    decided_at: jax.Array  # int32 [], choices after which nothing was left to explore; else 0
 
     @property
     def accepted(self) -> jax.Array:
         """Is nothing left to explore? A bool []."""
-        return self.settled_at > 0
+        return self.decided_at > 0
 
     @property
     def mean(self) -> jax.Array:
@@ -98,7 +98,7 @@ class Savage(DecisionAlgorithm):
     >>> algorithm, problem = Savage(3, CopelandWinner(3)), duels(matrices.flat(3, 0.9))
     >>> params = algorithm.params(delta=0.1, horizon=1000)
     >>> log = run(algorithm, jax.random.key(0), problem, 1000, params, records=1)
-    >>> log.recommended.tolist(), bool(log.settled_at < 200)
+    >>> log.recommended.tolist(), bool(log.decided_at < 200)
     ([0], True)
     """
 
@@ -208,8 +208,8 @@ class Savage(DecisionAlgorithm):
         # A dropped parameter gets no more samples, and would never become narrow.
         narrow = ((upper - lower <= params.max_width) | ~active).all()
         accepted = ~active.any() | self.decision.is_unique(lower, upper) | narrow
-        settled_at = jnp.where(accepted & ~state.accepted, state.time, state.settled_at)
-        return dataclasses.replace(state, active=active, settled_at=settled_at)
+        decided_at = jnp.where(accepted & ~state.accepted, state.time, state.decided_at)
+        return dataclasses.replace(state, active=active, decided_at=decided_at)
 
 
 def never_seen_to_matter(

@@ -18,7 +18,7 @@ class RaceResult(abc.ABC):
     ranking: jax.Array  # int32 [K], options from best to worst
     selected: jax.Array  # bool [K], certainly in the top kappa; if decided, the first kappa
     discarded: jax.Array  # bool [K], certainly not needed for it; if decided, all others
-    decided: jax.Array  # bool [], nothing is left to decide
+    decided: jax.Array  # bool [], by the race's rule; certified if that is a proof
     samples: jax.Array  # int32 [K], samples that counted
     simulated: jax.Array  # int32 [K], samples drawn for options that had asked
     invalid: jax.Array  # int32 [K], first round with a counted outcome not finite, or 0

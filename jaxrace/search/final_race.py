@@ -36,14 +36,14 @@ class FinalRaceState:
 
     search: SearchState
     recent: Any  # theta of the best of the last L generations, leaves [L, ...]
-    finished: jax.Array  # bool []
+    raced: jax.Array  # bool [], the final race has been run
 
 
 @dataclasses.dataclass(frozen=True)
 class FinalRace:
     """A learner: a policy search, and a last step that recommends a policy by a race.
 
-    In the row of that step, ``options_decided`` and ``finished`` are of its L candidates.
+    In the row of that step, ``options_decided`` and ``race_decided`` are of its L candidates.
 
     Attributes:
         search: Runs until the budget, less what is reserved, is used up.
@@ -89,7 +89,7 @@ class FinalRace:
 
     def done(self, state: FinalRaceState, params: FinalRaceParams) -> jax.Array:
         """Has the final race been run? A bool []."""
-        return state.finished
+        return state.raced
 
     def step(
         self, state: FinalRaceState, params: FinalRaceParams
@@ -132,11 +132,11 @@ class FinalRace:
             simulated=row.simulated + result.simulated.sum(dtype=jnp.int32),
             max_rounds=jnp.where(is_final, params.max_rounds, row.max_rounds),
             options_decided=jnp.where(is_final, certain, row.options_decided),
-            finished=jnp.where(is_final, result.decided, row.finished),
+            race_decided=jnp.where(is_final, result.decided, row.race_decided),
             best=jax.tree.map(lambda x, y: jnp.where(is_final, x, y), winner, row.best),
             valid=row.valid & ~result.invalid.any(),
         )
-        return FinalRaceState(searched, recent, state.finished | is_final), row
+        return FinalRaceState(searched, recent, state.raced | is_final), row
 
     def remember(self, recent: Any, row: SearchRow) -> Any:
         """The best of the last L generations, with that of the row if it has ``ran``."""
@@ -145,4 +145,4 @@ class FinalRace:
         return absorb(~row.ran, recent, remembered)
 
     def _is_final(self, state: FinalRaceState, params: FinalRaceParams) -> jax.Array:
-        return self.search.done(state.search, params.search) & ~state.finished
+        return self.search.done(state.search, params.search) & ~state.raced

@@ -67,7 +67,7 @@ class SearchRow(NamedTuple):
     simulated: jax.Array  # int32 [], drawn in this generation
     max_rounds: jax.Array  # int32 [], n_max of this generation's race, 0 if it did not run
     options_decided: jax.Array  # int32 [], certainly in or out, of lambda
-    finished: jax.Array  # bool [], the race was decided within n_max rounds
+    race_decided: jax.Array  # bool [], within n_max rounds
     best: Any  # theta, rank 1
     valid: jax.Array  # bool [], every counted outcome was finite
 
@@ -77,7 +77,7 @@ class RankedPolicies(NamedTuple):
 
     ranking: jax.Array  # int32 [K], from best to worst
     enough: jax.Array  # bool [], fewer rounds might do: n_max shrinks
-    finished: jax.Array  # bool [], decided within n_max rounds
+    race_decided: jax.Array  # bool [], within n_max rounds
     certain: jax.Array  # bool [K], in or out
     samples: jax.Array  # int32 [], counted
     simulated: jax.Array  # int32 [], drawn
@@ -250,7 +250,7 @@ class PolicySearch:
             simulated=ranked.simulated,
             max_rounds=asked.max_rounds,
             options_decided=(ranked.certain & ~done).sum(dtype=jnp.int32),
-            finished=ranked.finished & ~done,
+            race_decided=ranked.race_decided & ~done,
             best=next_state.best,
             valid=~ranked.invalid.any(),
         )
@@ -291,7 +291,7 @@ def ranked_by(result: Any) -> RankedPolicies:
     return RankedPolicies(
         ranking=result.ranking,
         enough=result.decided,
-        finished=result.decided,
+        race_decided=result.decided,
         certain=result.selected | result.discarded,
         samples=result.samples.sum(dtype=jnp.int32),
         simulated=result.simulated.sum(dtype=jnp.int32),

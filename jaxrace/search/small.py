@@ -219,7 +219,7 @@ def _tell(
             return search.tell(state, params, asked, ranked)
         searched, row = search.tell(state.search, params.search, asked, ranked)
         recent = learner.remember(state.recent, row)
-        return FinalRaceState(searched, recent, state.finished), row
+        return FinalRaceState(searched, recent, state.raced), row
 
     return jax.vmap(tell, (0, axis, 0, 0, 0))(states, params, asked, races, race_params)
 
@@ -228,4 +228,4 @@ def _without_generation(state: SearchState) -> SearchRow:
     """The row of a search that is done."""
     zero, no = jnp.zeros((), jnp.int32), jnp.zeros((), bool)
     counted = state.generation, state.episodes, zero, zero, zero
-    return SearchRow(no, *counted, finished=no, best=state.best, valid=~no)
+    return SearchRow(no, *counted, race_decided=no, best=state.best, valid=~no)

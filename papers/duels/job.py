@@ -108,7 +108,7 @@ def _columns(name: str, found: Runs) -> Columns:
         **dict(zip(dueling.MEASURES, regret.T, strict=True)),
         "recommended": found.recommended.reshape(-1),
         "correct": found.is_best.reshape(-1),
-        "settled_at": np.repeat(found.settled_at[0], records),
+        "decided_at": np.repeat(found.decided_at[0], records),
     }
 
 
@@ -119,7 +119,7 @@ def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> Bandit:
         if np.isfinite(values).all():
             one = runs.mean_and_stderr(values)
             regrets |= {measure: one["mean"], f"{measure}_stderr": one["stderr"]}
-    settled = found.settled_at[0]
+    settled = found.decided_at[0]
     return Bandit(
         name,
         correct=float(found.is_best[0, :, -1].mean()),

@@ -32,7 +32,7 @@ class Runs(NamedTuple):
     time: np.ndarray  # int64 [T], choices so far
     regret: np.ndarray  # float64 [G, R, T, M], so far
     recommended: np.ndarray  # int32 [G, R, T]
-    settled_at: np.ndarray  # int32 [G, R], choices until exploration ended, 0 if it did not
+    decided_at: np.ndarray  # int32 [G, R], choices until exploration ended, 0 if it did not
     is_best: np.ndarray  # bool [G, R, T], recommended is what the algorithm looks for
 
 
@@ -58,7 +58,7 @@ def run_entrant(
     count = problems.probabilities.shape[0]
     interval = horizon // records
     work = DuelWork(
-        entrant.algorithm, interval, horizon, problems, entrant.params, ends_when_settled=True
+        entrant.algorithm, interval, horizon, problems, entrant.params, ends_when_decided=True
     )
     problem = np.repeat(np.arange(count, dtype=np.int32), repeats)
     keys = jax.random.split(jax.random.key(np.uint32(bench.seed)), len(problem))
@@ -80,7 +80,7 @@ def run_entrant(
         interval * np.arange(1, records + 1),
         regret.cumsum(1).reshape(*shape, -1),
         row.recommended.reshape(shape),
-        row.settled_at.max(1).reshape(shape[:2]),
+        row.decided_at.max(1).reshape(shape[:2]),
         _is_best(problems, problem, row.recommended, target_of(entrant.algorithm)).reshape(shape),
     )
 

@@ -191,7 +191,7 @@ def _generations(learned: medical.Findings) -> list[Columns]:
             present = np.flatnonzero(searches)
             piece: dict[str, Any] = {"hazard": hazard, "variant": name, "race": race}
             piece |= {"generation": present, "searches": searches[present]}
-            for column in ("max_rounds", "simulated", "finished", "options_decided"):
+            for column in ("max_rounds", "simulated", "race_decided", "options_decided"):
                 sums = np.bincount(generation, learning.numbers[column][chosen])
                 piece[column] = sums[present] / searches[present]
             pieces.append(piece)
@@ -247,11 +247,11 @@ def _decisions(generations: list[Columns]) -> str:
         races, name = piece["searches"].sum(), piece["variant"]
         if races:
             size = CANDIDATES if piece["race"] == FINAL else VARIANTS[name].population
-            finished, decided = (
+            ended, decided = (
                 np.average(piece[column], weights=piece["searches"])
-                for column in ("finished", "options_decided")
+                for column in ("race_decided", "options_decided")
             )
-            counts = f"{races:,}", f"{finished:.2%}", f"{decided:.3f} of {size}"
+            counts = f"{races:,}", f"{ended:.2%}", f"{decided:.3f} of {size}"
             rows.append([name, piece["hazard"], piece["race"], *counts])
     heads = ("variant", "hazard", "race", "races", "ended early", "options decided in a race")
     return markdown_table(heads, rows)

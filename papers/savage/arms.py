@@ -31,7 +31,7 @@ class ArmState:
     pulls: jax.Array  # int32 [K]
     payments: jax.Array  # int32 [K]
     active: jax.Array  # bool [K], arms that have not been eliminated
-    settled_at: jax.Array  # int32 [], choices after which one arm was left; 0 before
+    decided_at: jax.Array  # int32 [], choices after which one arm was left; 0 before
 
     @property
     def mean(self) -> jax.Array:
@@ -183,7 +183,7 @@ class ActionElimination(ArmBandit):
     >>> from papers.savage.questions import Best
     >>> algorithm, problem = ActionElimination(3, Best(3)), arms([0, 0, 1], [0, 0, 1])
     >>> log = run(algorithm, jax.random.key(0), problem, 1000, algorithm.params(), records=1)
-    >>> log.recommended.tolist(), bool(log.settled_at > 0)
+    >>> log.recommended.tolist(), bool(log.decided_at > 0)
     ([2], True)
     """
 
@@ -209,10 +209,10 @@ class ActionElimination(ArmBandit):
         value = jnp.where(state.active, self.value(state), -jnp.inf)
         behind = value.max() - value >= 2 * jnp.sqrt(level / rounds)
         active = state.active & ~(is_complete & behind)
-        is_over = (active.sum(dtype=jnp.int32) == 1) & (state.settled_at == 0)
-        settled_at = jnp.where(is_over, state.time, state.settled_at)
-        told = dataclasses.replace(state, active=active, settled_at=settled_at)
-        is_open = before.settled_at == 0
+        is_over = (active.sum(dtype=jnp.int32) == 1) & (state.decided_at == 0)
+        decided_at = jnp.where(is_over, state.time, state.decided_at)
+        told = dataclasses.replace(state, active=active, decided_at=decided_at)
+        is_open = before.decided_at == 0
         kept = jax.tree.map(lambda new, old: jnp.where(is_open, new, old), told, before)
         return dataclasses.replace(kept, time=state.time)
 

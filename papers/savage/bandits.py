@@ -88,11 +88,11 @@ def run(bench: Workbench) -> None:
             own, regret = {"decision": task, "algorithm": name}, log.regret[:, 0, :, 0]
             curves.append({**own, "time": log.time, **mean_columns("regret", regret.T)})
             end = {**mean_columns("regret", regret[:, -1]), **ended_columns(log)}
-            ends.append({**own, "runs": len(log.settled_at), **end})
+            ends.append({**own, "runs": len(log.decided_at), **end})
         rows += ends
         published = PUBLISHED if task == "rigged" else {}
         shown = [without_end(row) | {"published": published.get(row["algorithm"])} for row in ends]
-        table = report_table(shown, "algorithm regret published ended settled_at")
+        table = report_table(shown, "algorithm regret published ended decided_at")
         sections += [f"## {task[0].upper()}{task[1:]}", table]
     bench.write_table("bandits.csv", rows)
     bench.write_table("curves.csv", curves)
@@ -109,14 +109,14 @@ def run(bench: Workbench) -> None:
 
 def ended_columns(log: Runs) -> Columns:
     """The share of runs in which exploration has ended, and after how many samples on average."""
-    settled = log.settled_at[log.settled_at > 0]
+    settled = log.decided_at[log.decided_at > 0]
     after = float(settled.mean()) if settled.size else 0.0
-    return {"ended": settled.size / log.settled_at.size, "settled_at": after}
+    return {"ended": settled.size / log.decided_at.size, "decided_at": after}
 
 
 def without_end(row: Columns) -> dict[str, Any]:
     """A row for people, who are not told of an end that there was not."""
-    return {**row, "settled_at": row["settled_at"] or None}
+    return {**row, "decided_at": row["decided_at"] or None}
 
 
 def _figure(found: Found) -> "plots.Figure":

@@ -108,7 +108,7 @@ def run(bench: Workbench, settings: dict[str, Setting] = SETTINGS) -> None:
         sections += [
             f"## {setting.title}",
             f"{setting.horizon:,} duels a run, {setting.measure} regret. {setting.paper}",
-            report_table(map(without_end, ends), "algorithm runs regret accuracy ended settled_at"),
+            report_table(map(without_end, ends), "algorithm runs regret accuracy ended decided_at"),
             f"![{setting.title}]({name}.png)",
         ]
     bench.write_table("duels.csv", rows)

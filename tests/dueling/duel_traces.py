@@ -26,7 +26,7 @@ class Trace(NamedTuple):
     pair: Any  # int [2]
     outcome: Any  # bool []
     recommended: Any  # int [], after the duel
-    settled_at: Any  # int [], after the duel
+    decided_at: Any  # int [], after the duel
     state: Any  # after the duel
 
 
@@ -70,9 +70,9 @@ def _trace(algorithm, keys, matrices, params, count):
             outcome = draw_outcome(outcome_key, problem, pair)
             state = algorithm.tell(state, pair, outcome, params)
             recommended = algorithm.recommend(state, params)
-            settled_at = algorithm.settled_at(state, params)
+            decided_at = algorithm.decided_at(state, params)
             noise = jax.tree.map(_key_data, algorithm.draw(ask_key))
-            return state, Trace(noise, pair, outcome, recommended, settled_at, state)
+            return state, Trace(noise, pair, outcome, recommended, decided_at, state)
 
         return jax.lax.scan(step, algorithm.init(params), jnp.arange(count))[1]
 
@@ -85,7 +85,7 @@ def _key_data(leaf):
 
 
 def duels_of(trace, game):
-    """What happened in one game: (noise, pair, outcome, recommended, settled_at, state) each."""
+    """What happened in one game: (noise, pair, outcome, recommended, decided_at, state) each."""
     count = trace.pair.shape[1]
     for time in range(count):
         moment = jax.tree.map(lambda leaf: leaf[game, time], trace)  # noqa: B023
@@ -100,7 +100,7 @@ def assert_same_duels(trace, make_reference, choose):
             assert choose(reference, moment.noise) == moment.pair, (game, time)
             reference.tell(moment.pair, moment.outcome)
             assert reference.best() == moment.recommended, (game, time)
-            assert reference.settled_at == moment.settled_at, (game, time)
+            assert reference.decided_at == moment.decided_at, (game, time)
         if isinstance(trace.state, CountedState):
             np.testing.assert_array_equal(trace.state.wins[game, -1], reference.wins)
 
@@ -122,9 +122,9 @@ def loop(algorithm, key, problem, params):
             outcome = _draw_outcome(outcome_key, problem, pair)
             state = algorithm.tell(state, pair, outcome, params)
             regret += costs[:, pair[0], pair[1]]
-        settled_at = algorithm.settled_at(state, params)
+        decided_at = algorithm.decided_at(state, params)
         recommended = algorithm.recommend(state, params)
-        rows.append(DuelRecord(state.time, regret, recommended, settled_at))  # pyright: ignore
+        rows.append(DuelRecord(state.time, regret, recommended, decided_at))  # pyright: ignore
     return jax.tree.map(lambda *leaves: np.array(leaves), *rows)
 
 

@@ -54,7 +54,7 @@ def explore(algorithm, chances, uniforms, params):
             outcome = uniform < chances[tuple(choice)]
             state = algorithm.tell(state, choice, outcome, params)
             best = algorithm.recommend(state, params)
-            seen = (choice, state.active, state.lower, state.upper, best, state.settled_at)
+            seen = (choice, state.active, state.lower, state.upper, best, state.decided_at)
             return state, (*seen, state.time)
 
         return jax.lax.scan(step, algorithm.init(params), uniforms)[1]
@@ -88,7 +88,7 @@ def told(algorithm, chances, uniforms, params):
 
 def assert_same_steps(question, seen, expected, settled):
     """What the library has seen of one run is what the reference expects, step by step."""
-    choices, active, lower, upper, best, settled_at, time = seen
+    choices, active, lower, upper, best, decided_at, time = seen
     for t, step in enumerate(expected):
         assert tuple(choices[t].tolist()) == step.choice
         assert active[t].tolist() == step.active
@@ -97,8 +97,8 @@ def assert_same_steps(question, seen, expected, settled):
     np.testing.assert_allclose(lower[:length], [x.lower for x in expected], rtol=0, atol=2e-6)
     np.testing.assert_allclose(upper[:length], [x.upper for x in expected], rtol=0, atol=2e-6)
     assert time.tolist() == list(range(1, len(time) + 1))
-    assert not settled_at[: length - 1].any()
-    assert (settled_at[length - 1 :] == (length if settled else 0)).all()
+    assert not decided_at[: length - 1].any()
+    assert (decided_at[length - 1 :] == (length if settled else 0)).all()
     # Then the decision is played, and nothing is learnt any more.
     assert (best[length - 1 :] == best[length - 1]).all()
     if question.kind != "counting":

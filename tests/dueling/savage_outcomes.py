@@ -80,6 +80,6 @@ def outcome_of(question, level=None, forever=False, close=False, how=None):
     states = explore_many(algorithm, keys, problems, horizon, params)
     truth = chances[(slice(None), *np.transpose(question.choices))]
     missed = ((truth < states.lower) | (truth > states.upper)).any(1)
-    settled_at = np.asarray(states.settled_at)
+    decided_at = np.asarray(states.decided_at)
     recommended = np.asarray(jax.vmap(lambda state: algorithm.recommend(state, params))(states))
-    return (recommended != right) & (settled_at > 0), np.asarray(missed), settled_at
+    return (recommended != right) & (decided_at > 0), np.asarray(missed), decided_at

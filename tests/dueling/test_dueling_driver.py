@@ -51,7 +51,7 @@ def test_the_regret_of_many_rounds_does_not_drift():
     problem = duels(flat(7))
     params = algorithm.params(delta=1e-300)
     found = run(algorithm, jax.random.key(0), problem, horizon, params, 1)
-    assert found.settled_at[0] == 0
+    assert found.decided_at[0] == 0
     costs = np.asarray(problem.costs, np.float64)[:, *np.triu_indices(7, 1)]
     exact = costs[:, np.resize(np.arange(21), horizon)].sum(1)
     np.testing.assert_allclose(found.regret[0], exact, rtol=ROUNDING)

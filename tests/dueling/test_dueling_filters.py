@@ -30,7 +30,7 @@ def test_interleaved_filter_against_the_reference(num_arms, horizon):
     )
     # New candidates, and ends.
     assert (trace.recommended > 0).any()
-    assert (trace.settled_at[:, -1] > 0).any()
+    assert (trace.decided_at[:, -1] > 0).any()
 
 
 @pytest.mark.parametrize(("num_arms", "gamma"), [(3, 1.0), (12, 1.3)])
@@ -45,7 +45,7 @@ def test_beat_the_mean_against_the_reference(num_arms, gamma):
         lambda reference, noise: reference.choose(noise.astype(float)),
     )
     if num_arms == 3:  # of 12, none is dropped so soon: it is the choice of pairs that is compared
-        assert (trace.settled_at[:, -1] > 0).any()
+        assert (trace.decided_at[:, -1] > 0).any()
 
 
 def test_only_what_was_asked_for_can_be_told():

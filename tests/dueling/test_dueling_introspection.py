@@ -164,6 +164,6 @@ def test_introspection_is_as_good_as_the_exact_test(num_arms, decision, latest):
         params = algorithm.params(1 / horizon, horizon, key=jax.random.key(3))
         log = play_many(algorithm, keys, problems, horizon, 1, params)
         assert (np.asarray(log.recommended) == 0).mean() >= 0.98
-        assert (np.asarray(log.settled_at) > 0).all()
-        ends.append(np.asarray(log.settled_at).mean())
+        assert (np.asarray(log.decided_at) > 0).all()
+        ends.append(np.asarray(log.decided_at).mean())
     assert 0.5 < ends[1] / ends[0] < latest

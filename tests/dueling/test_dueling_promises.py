@@ -32,15 +32,15 @@ def outcome_of(plain):
 
 @pytest.mark.parametrize("question", PROMISES, ids=lambda question: question.kind)
 def test_errors_are_rarer_than_delta(question, outcome_of):
-    errors, _, settled_at = outcome_of(question)
-    assert (settled_at > 0).all()
+    errors, _, decided_at = outcome_of(question)
+    assert (decided_at > 0).all()
     assert upper_limit(errors) <= DELTA
 
 
 def test_errors_with_introspection_are_rarer_than_delta(outcome_of):
     """A sampled test may drop what matters, so rarely that it does not show; too few do show."""
-    errors, missed, settled_at = outcome_of(PROMISES[0], how=Introspection(100))
-    assert (settled_at > 0).all()
+    errors, missed, decided_at = outcome_of(PROMISES[0], how=Introspection(100))
+    assert (decided_at > 0).all()
     assert upper_limit(errors) <= DELTA
     assert upper_limit(missed) <= DELTA
     careless, _, _ = outcome_of(PROMISES[0], how=Introspection(2))
@@ -80,11 +80,11 @@ def longest(question, forever):
 @pytest.mark.parametrize("forever", [False, True])
 @pytest.mark.parametrize("question", PROMISES[:4], ids=lambda question: question.kind)
 def test_the_bound_of_exploration(question, forever, outcome_of):
-    _, _, settled_at = outcome_of(question, forever=forever)
-    assert (settled_at > 0).all()
-    assert upper_limit(settled_at > longest(question, forever)) <= DELTA
+    _, _, decided_at = outcome_of(question, forever=forever)
+    assert (decided_at > 0).all()
+    assert upper_limit(decided_at > longest(question, forever)) <= DELTA
     # For ever, the bound lies beyond these runs: that they settle says more. The other one can be
     # missed: with intervals three times as wide it is.
     if not forever:
-        _, _, settled_at = outcome_of(question, 9 * level_of(question))
-        assert ((settled_at == 0) | (settled_at > longest(question, forever))).mean() > 0.9
+        _, _, decided_at = outcome_of(question, 9 * level_of(question))
+        assert ((decided_at == 0) | (decided_at > longest(question, forever))).mean() > 0.9

@@ -83,14 +83,14 @@ def assert_plays_alike(question, settings, length=None):
     horizon = uniforms.shape[1]
     params = algorithm.params(**settings)
     found = play_many(algorithm, keys, problems, horizon, horizon // 7, params)
-    choices, *_, best, settled_at, time = told(algorithm, chances, uniforms, params)
+    choices, *_, best, decided_at, time = told(algorithm, chances, uniforms, params)
     runs = np.arange(24)[:, None]
     cost = np.moveaxis(costs, 1, -1)[runs, choices[:, :, 0], choices[:, :, 1]]
     np.testing.assert_array_equal(found.regret, cost.reshape(24, -1, 7, 4).sum(2))
     np.testing.assert_array_equal(found.time, time[:, 6::7])
     np.testing.assert_array_equal(found.recommended, best[:, 6::7])
-    np.testing.assert_array_equal(found.settled_at, settled_at[:, 6::7])
-    return settled_at[:, -1]
+    np.testing.assert_array_equal(found.decided_at, decided_at[:, 6::7])
+    return decided_at[:, -1]
 
 
 @pytest.mark.parametrize(
@@ -142,5 +142,5 @@ def test_many_rounds_in_one_go_are_the_same_as_one_by_one(kind, delta):
         for algorithm in (by_rounds, OneByOne(question.num_arms, by_rounds.decision))
     )
     jax.tree.map(np.testing.assert_array_equal, found, expected)
-    is_settled = np.asarray(found.settled_at[:, -1]) > 0
+    is_settled = np.asarray(found.decided_at[:, -1]) > 0
     assert is_settled.all() if delta == 0.5 else not is_settled.all()  # up to the decision, or not

@@ -59,7 +59,7 @@ def _duels(*names: str) -> Callable[[], Any]:
         for name in names:
             one = entrant(name, 6, 2_000, 1e-3, jax.random.key(0))
             log = dueling.run(one.algorithm, jax.random.key(1), problem, 600, one.params, 6)
-            found[name] = log.recommended, log.settled_at
+            found[name] = log.recommended, log.decided_at
         return found
 
     return play

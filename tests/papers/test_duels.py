@@ -159,8 +159,8 @@ def test_what_is_not_simulated_is_known(name, tmp_path):
     regret = row.regret.reshape(2, 5, 20, -1).cumsum(2)
     np.testing.assert_allclose(found.regret, regret, rtol=1e-5, atol=1e-3)
     np.testing.assert_array_equal(found.recommended, row.recommended.reshape(2, 5, 20))
-    np.testing.assert_array_equal(found.settled_at, row.settled_at.reshape(2, 5, 20)[..., -1])
-    has_ended = bool((found.settled_at > 0).any())
+    np.testing.assert_array_equal(found.decided_at, row.decided_at.reshape(2, 5, 20)[..., -1])
+    has_ended = bool((found.decided_at > 0).any())
     assert has_ended == (name != "uniform")
     np.testing.assert_array_equal(found.is_best, found.recommended == 1)
 
@@ -175,7 +175,7 @@ def test_records_after_the_last_row_of_a_run():
         "time": np.array([10, 20, 10, 20, 30, 40]),
         "regret": np.ones((6, measures)),
         "recommended": np.array([1, 2, 0, 0, 1, 1]),
-        "settled_at": np.array([0, 20, 0, 0, 0, 0]),
+        "decided_at": np.array([0, 20, 0, 0, 0, 0]),
     }
     row = DuelRecord(**columns)
     log: Any = types.SimpleNamespace(
@@ -185,7 +185,7 @@ def test_records_after_the_last_row_of_a_run():
     rucb = entrant("rucb", 3, 40, 0.5, jax.random.key(0))
     found = duel_runs.run_entrant(bench, "rucb", rucb, problems, 2, 40, 4)
     assert found.recommended.tolist() == [[[1, 2, 2, 2], [0, 0, 1, 1]]]
-    assert found.settled_at.tolist() == [[20, 0]]
+    assert found.decided_at.tolist() == [[20, 0]]
     stays = 10 * np.asarray(problems.costs)[0, :, 2, 2]
     np.testing.assert_allclose(found.regret[0, 0, 3], 2 + 2 * stays, rtol=1e-6)
     np.testing.assert_allclose(found.regret[0, 1, 3], 4)

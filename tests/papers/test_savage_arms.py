@@ -46,7 +46,7 @@ def follow(algorithm, chances, key, length, params):
         paid = jax.random.uniform(outcome_key, (), jnp.float32) < chances[choice[0]]
         state = algorithm.tell(state, choice, paid, params)
         best = algorithm.recommend(state, params)
-        seen = (choice[0], paid, best, algorithm.draw(ask_key), state.active, state.settled_at)
+        seen = (choice[0], paid, best, algorithm.draw(ask_key), state.active, state.decided_at)
         return state, seen
 
     return jax.lax.scan(step, algorithm.init(params), jnp.arange(length))[1]
@@ -85,16 +85,16 @@ def test_elimination_against_the_reference(question, wrapped):
     algorithm = ActionElimination(5, decision_of(question), wrapped)
     ends = []
     for seed in (0, 1):
-        history, best, _, active, settled_at = listed(algorithm, 700, algorithm.params(0.9), seed)
+        history, best, _, active, decided_at = listed(algorithm, 700, algorithm.params(0.9), seed)
         expected = reference.survivors(question, wrapped, history, 0.9)
         left = set(range(5))
         for t, after in enumerate(expected):
             assert history[t][0] == reference.next_survivor(left, history[:t], 5)
             assert {i for i in range(5) if active[t][i]} == after
             end = next((n + 1 for n, found in enumerate(expected[: t + 1]) if len(found) == 1), 0)
-            assert settled_at[t] == end
+            assert decided_at[t] == end
             left = after
-        counted = history[: settled_at[-1] or None]  # the last one is no longer looked at
+        counted = history[: decided_at[-1] or None]  # the last one is no longer looked at
         assert best[-1] == reference.recommended(question, counted)
         ends.append(len(left))
     assert min(ends) < 5
@@ -117,13 +117,13 @@ def eliminate(factor, runs):
     problem = arms(means, means)
 
     log = run_many(algorithm, problem, params, jax.random.split(jax.random.key(3), runs))
-    return np.asarray(log.recommended)[:, 0] != 0, np.asarray(log.settled_at)[:, 0]
+    return np.asarray(log.recommended)[:, 0] != 0, np.asarray(log.decided_at)[:, 0]
 
 
 @pytest.mark.slow
 def test_elimination_errs_less_often_than_delta():
-    errors, settled_at = eliminate(1.0, 200)
-    assert (settled_at > 0).all()
+    errors, decided_at = eliminate(1.0, 200)
+    assert (decided_at > 0).all()
     assert upper_limit(errors) <= DELTA
     careless, _ = eliminate(0.02, 200)
     assert 1 - upper_limit(~careless) > DELTA
@@ -147,7 +147,7 @@ def test_play_is_the_loop_of_the_verbs():
     losses = (values.max() - values)[best].reshape(10, 30).sum(1)
     np.testing.assert_allclose(log.regret[:, 0], losses, rtol=1e-5)
     assert log.recommended.tolist() == best[29::30]
-    assert not log.settled_at.any()
+    assert not log.decided_at.any()
 
 
 @pytest.mark.parametrize("kind", [Ucb1, KlUcb, ActionElimination])

@@ -102,7 +102,7 @@ def test_a_generation_is_raced_in_two_halves():
         assert bool(found.enough) == (share >= 0.6)
         shares.append(share)
         assert int(found.samples) == sum(int(half.samples.sum()) for half in halves)
-        assert bool(found.finished) == all(bool(half.decided) for half in halves)
+        assert bool(found.race_decided) == all(bool(half.decided) for half in halves)
     assert min(shares) < 0.6 <= max(shares)
 
 

@@ -28,7 +28,7 @@ class SupKlucb:
     Of several pairs with the largest bound the first one is taken.
     """
 
-    settled_at = 0  # it never is
+    decided_at = 0  # it never is
 
     def __init__(self, num_arms, c1, c2, score="copeland"):
         self.num_arms, self.c1, self.c2, self.score = num_arms, c1, c2, score
@@ -91,7 +91,7 @@ class InterleavedFilter:
         self.candidate = 0
         self.rivals = set(range(1, num_arms))
         self.told = 0
-        self.settled_at = 0
+        self.decided_at = 0
         self.restart()
 
     def restart(self):
@@ -123,7 +123,7 @@ class InterleavedFilter:
             self.rivals = {i for i in self.rivals if not rates[i] > 0.5} - {self.candidate}
             self.restart()
         if not self.rivals:
-            self.settled_at = self.told
+            self.decided_at = self.told
 
     def best(self):
         return self.candidate
@@ -137,7 +137,7 @@ class BeatTheMean:
         self.gamma = gamma
         self.duels = {arm: [] for arm in range(num_arms)}  # of W: (second arm, has the arm won)
         self.told = 0
-        self.settled_at = 0
+        self.decided_at = 0
 
     def choose(self, noise):
         fewest = min(map(len, self.duels.values()))
@@ -152,7 +152,7 @@ class BeatTheMean:
 
     def tell(self, pair, outcome):
         self.told += 1
-        if self.settled_at:
+        if self.decided_at:
             return
         self.duels[pair[0]].append((pair[1], bool(outcome)))
         fewest = min(map(len, self.duels.values()))
@@ -166,7 +166,7 @@ class BeatTheMean:
             for arm, duels in self.duels.items():
                 self.duels[arm] = [duel for duel in duels if duel[0] != worst]
         if len(self.duels) == 1:
-            self.settled_at = self.told
+            self.decided_at = self.told
 
     def best(self):
         rates = self.rates()

@@ -24,7 +24,7 @@ def first_largest(values):
 class Counts:
     """Who has beaten whom how often; duels of an arm against itself are left out."""
 
-    settled_at = 0  # it never is
+    decided_at = 0  # it never is
 
     def __init__(self, num_arms):
         self.num_arms = num_arms

@@ -107,7 +107,7 @@ def test_a_file_is_replaced_as_a_whole_or_not_at_all(empty_folder, monkeypatch):
 def test_log_comes_back_as_it_was():
     columns = {
         "repeat": np.array([0, 1, 1], np.int32),
-        "finished": np.array([True, False, True]),
+        "race_decided": np.array([True, False, True]),
         "theta_0": np.array([0.1, 1e-30, -3e8], np.float32),
         "seconds": np.array([0.1, np.pi, 2.0]),
         "note": np.array(["a", "b, c", '"']),

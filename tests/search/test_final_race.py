@@ -65,8 +65,8 @@ def test_the_recommended_policy_has_won_a_race_of_the_last_ones(shared):
     assert int(last.episodes) == before + int(result.samples.sum()) <= 600 + 7 * 40
     assert int(last.generation) == int(searched[-1].generation) + 1
     assert int(last.options_decided) == int((result.selected | result.discarded).sum())
-    assert bool(last.finished) == bool(result.decided)
-    assert bool(state.finished)
+    assert bool(last.race_decided) == bool(result.decided)
+    assert bool(state.raced)
     assert bool(last.ran)
 
 

@@ -102,15 +102,15 @@ def test_n_max_adapts_as_a_float():
         rounds = 3.0
         for g in range(log.generations[b]):
             assert log.rows.max_rounds[g, b] == math.ceil(np.float32(rounds))
-            finished = log.rows.finished[g, b]
+            finished = log.rows.race_decided[g, b]
             rounds = np.clip(np.float32(rounds / 1.25 if finished else rounds * 1.25), 3, 100)
 
 
 def test_races_of_the_probe_end_both_ways():
     """What the other tests of the probe rest on."""
     log = probe_log()
-    assert log.rows.finished[log.rows.ran].any()
-    assert not log.rows.finished[log.rows.ran].all()
+    assert log.rows.race_decided[log.rows.ran].any()
+    assert not log.rows.race_decided[log.rows.ran].all()
     assert (np.diff(log.rows.max_rounds[:, 0]) < 0).any()
 
 
@@ -199,7 +199,7 @@ def test_numbers_are_swept_within_one_program(count_compilations):
     ran = np.asarray(log.rows.ran)
     np.testing.assert_array_equal(ran.sum(0), log.generations)
     assert not ran.all()
-    for name in ("simulated", "max_rounds", "options_decided", "finished"):
+    for name in ("simulated", "max_rounds", "options_decided", "race_decided"):
         assert not np.asarray(getattr(log.rows, name))[~ran].any()
 
     other = stack_params(settings[::-1])

@@ -316,7 +316,7 @@ def test_searches_as_jobs():
     for number in range(4):
         own = log.rows.job == number
         ran = expected.rows.ran[:, number]
-        for name in ("generation", "episodes", "max_rounds", "finished"):
+        for name in ("generation", "episodes", "max_rounds", "race_decided"):
             np.testing.assert_array_equal(
                 getattr(log.rows.row, name)[own], getattr(expected.rows, name)[ran, number]
             )

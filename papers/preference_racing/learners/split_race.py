@@ -55,7 +55,7 @@ class SplitRaceSearch(PolicySearch):
         return RankedPolicies(
             ranking=jnp.lexsort((-total, -wins)).astype(jnp.int32),
             enough=agreement >= self.agreement,
-            finished=halves.decided.all(),
+            race_decided=halves.decided.all(),
             certain=(halves.selected | halves.discarded).all(0),
             samples=halves.samples.sum(dtype=jnp.int32),
             simulated=halves.simulated.sum(dtype=jnp.int32),
