@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from jaxrace.answers.answer import Answer, Shown, first_of, labels, list_down, listed, panels
-from jaxrace.evidence.levels import By
-from jaxrace.judging.result import GroupMean, NextRuns, groups_shown, once_only, outward
+from jaxrace.answers.answer import Shown, first_of, labels, list_down, listed, panels
+from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, once_only, outward
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,32 +53,22 @@ class RankedPair:
     verdict: str  # "better", "worse", "tied" within the tolerance, or "?"
 
 
-@dataclasses.dataclass(frozen=True)
-class RankOfTable(Answer):
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RankOfTable(AnswerOfTable):
     """The answer of ``jaxrace.rank``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
     ROWS: ClassVar = {"options": RankedOption, "pairs": RankedPair, "groups": GroupMean}
     ALSO: ClassVar = ("tiers",)
 
-    delta: float
-    by: By
-    kind: str  # of runs: "independent", "shared", or "all N shared"
     tolerance: float
     wanted: int | None  # tiers that are enough
     options: tuple[RankedOption, ...]  # best first
     pairs: tuple[RankedPair, ...]  # those asked for
     pairs_error: float  # the probability that an interval of a pair is wrong
     tied: list[list[str]]  # names of which any two are tied within the tolerance
-    next_runs: NextRuns  # how many more runs of whom, or of whom which tasks
     undecided: int  # pairs that are neither certain nor tied
-    notes: tuple[str, ...] = ()
-    better: str = "larger"  # which scores are: larger, smaller or, by ``compare``, preferred
-    is_dependent: bool = False  # runs may depend on each other: nothing is certain
-    one_look: bool = False  # does the error hold for this look alone?
     whole: bool = False  # have all tasks of the list been run?
-    refuted: str = ""  # what contradicts itself in the table, if anything
     cheapest: str | None = None  # of those not certainly worse than another, where costs are known
-    groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
 
     @property
     def names(self) -> list[str]:

@@ -3,9 +3,8 @@
 import dataclasses
 from typing import TYPE_CHECKING, ClassVar
 
-from jaxrace.answers.answer import NOT_YET, Answer, Shown, labels, list_down, listed, panels
-from jaxrace.evidence.levels import By
-from jaxrace.judging.result import GroupMean, NextRuns, groups_shown, outward
+from jaxrace.answers.answer import NOT_YET, Shown, labels, list_down, listed, panels
+from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, outward
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,29 +39,19 @@ class Candidate:
     final: str | None = None  # the verdict of one look at the complete table, if asked for
 
 
-@dataclasses.dataclass(frozen=True)
-class GateOfTable(Answer):
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GateOfTable(AnswerOfTable):
     """The answer of ``jaxrace.gate``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
     ROWS: ClassVar = {"candidates": Candidate, "groups": GroupMean}
     ALSO: ClassVar = ("passed", "rejected", "status")
 
-    delta: float  # the error of better, and of not worse by the margin
     delta_reject: float  # that of worse, and of no better by the margin
-    by: By
-    kind: str  # of runs: "independent", "shared", or "all N shared"
     margin: float
     wanted: str  # "either", "better" or "not-worse"
     baseline: Candidate
     candidates: tuple[Candidate, ...]  # in the order in which they came
     at_most: int | None  # candidates that share the errors; None: any number
-    next_runs: NextRuns  # how many more runs of whom, or of whom which tasks
-    notes: tuple[str, ...] = ()
-    better: str = "larger"  # which scores are: larger, smaller or, by ``compare``, preferred
-    is_dependent: bool = False  # runs may depend on each other: nothing is certain
-    one_look: bool = False  # do the errors hold for this look alone?
-    refuted: str = ""  # what contradicts itself in the table, if anything
-    groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
 
     @property
     def passed(self) -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from jaxrace.answers.answer import (
     MOST_SHOWN,
+    Answer,
     Ranking,
     Shown,
     first_of,
@@ -92,17 +93,30 @@ def groups_shown(means: Sequence[GroupMean], names: Sequence[str]) -> list[Shown
     return [Shown.first(["group", "weight", "tasks", *columns], rows, *below)]
 
 
-@dataclasses.dataclass(frozen=True)
-class RaceOfTable(Ranking):
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AnswerOfTable(Answer):
+    """What the answers about tables of scores, ``race``, ``rank`` and ``gate``, have in common."""
+
+    delta: float  # the error; of a gate that of better, and of not worse by the margin
+    by: By
+    kind: str  # of runs: "independent", "shared", or "shared, all N"
+    next_runs: NextRuns  # how many more runs of whom, or of whom which tasks; nothing if certified
+    notes: tuple[str, ...] = ()
+    better: str = "larger"  # which scores are: larger, smaller or, by ``compare``, preferred
+    is_dependent: bool = False  # runs may depend on each other: nothing is certified
+    one_look: bool = False  # does the error hold for this look alone?
+    refuted: str = ""  # what contradicts itself in the table, if anything
+    groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RaceOfTable(AnswerOfTable, Ranking):
     """The answer of ``jaxrace.race``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
     ROWS: ClassVar = {"options": Option, "pairs": Pair, "groups": GroupMean}
     ALSO: ClassVar = ("best", "certified")
 
     top: int
-    delta: float
-    by: By
-    kind: str  # of runs: "independent", "shared", or "shared, all N"
     tolerance: float
     certificate: Certificate | None
     options: tuple[Option, ...]  # best first
@@ -110,18 +124,11 @@ class RaceOfTable(Ranking):
     pairs: tuple[Pair, ...]  # across the boundary, the closest first
     more_pairs: int  # across the boundary, further apart or without runs in common
     confidence: float  # that of the interval of each pair, by itself
-    next_runs: NextRuns  # how many more runs of whom, or of whom which tasks; nothing if certified
     at_least: int  # further runs until nothing is in doubt, if all of them go one way
     in_doubt: int  # pairs that need more evidence
-    notes: tuple[str, ...] = ()
-    better: str = "larger"  # which scores are: larger, smaller or, by ``compare``, preferred
-    is_dependent: bool = False  # runs may depend on each other: nothing is certified
-    one_look: bool = False  # does the error hold for this look alone?
     whole: bool = False  # is the question about a list of tasks, all of which have been run?
     tied: list[str] = dataclasses.field(default_factory=list)  # for the last places, if it is
     tiers: list[list[str]] = dataclasses.field(default_factory=list)  # found on the way
-    refuted: str = ""  # what contradicts itself in the table, if anything
-    groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
     final: list[str] | None = None  # who may be among the best in one look, if that was asked for
 
     @property
