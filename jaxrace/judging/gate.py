@@ -23,7 +23,7 @@ from jaxrace.core.validation import (
 from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
 from jaxrace.evidence.process import Pairs, Process, lower_ends
 from jaxrace.judging.final_look import look_once
-from jaxrace.judging.gate_result import CLAIMS, FALLS, PASSES, Candidate, GateOfTable
+from jaxrace.judging.gate_result import CLAIMS, EQUAL, FALLS, PASSES, Candidate, GateOfTable
 from jaxrace.judging.judgement import assumed, mean_score
 from jaxrace.judging.next_runs import next_runs, number_of, to_run
 from jaxrace.judging.result import NextRuns
@@ -221,7 +221,7 @@ def _answer(
     of_counted = found.claims[counted]
     verdicts = np.array(CLAIMS)[counted][of_counted.argmax(0)].astype(object)
     verdicts[~of_counted.any(0)] = "too few"
-    verdicts[~of_counted.any(0) & tied] = "equal"
+    verdicts[~of_counted.any(0) & tied] = EQUAL
     weights = pairs.bets.weights
     ahead = [forecast(found.processes[k], found.levels[k], weights, question.of) for k in counted]
     further = np.where(verdicts == "too few", np.min(ahead, 0), 0)

@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 # What may become certain of a candidate: what is said is the first of these that is certain.
 CLAIMS = ("better", "not worse", "worse", "no better")
 # By what is wanted: those that let it pass, and those that reject it.
-PASSES = dict.fromkeys(("either", "not-worse"), CLAIMS[:2]) | {"better": CLAIMS[:1]}
-FALLS = dict.fromkeys(("either", "better"), CLAIMS[2:]) | {"not-worse": CLAIMS[2:3]}
+EQUAL = "equal"  # on a whole list of tasks, which no further run can change
+PASSES = dict.fromkeys(("either", "not-worse"), (*CLAIMS[:2], EQUAL)) | {"better": CLAIMS[:1]}
+FALLS = {"either": CLAIMS[2:], "better": (*CLAIMS[2:], EQUAL), "not-worse": CLAIMS[2:3]}
 REJECTED = 1  # the exit status where a candidate is
 
 _MOST_DRAWN = 60  # candidates of a figure
@@ -33,7 +34,7 @@ class Candidate:
     estimate: float | None  # win probability against the baseline, or how much better its mean is
     low: float | None
     high: float | None
-    verdict: str  # one of ``CLAIMS``; "too few", "equal" on a whole list of tasks, "?", "baseline"
+    verdict: str  # one of ``CLAIMS``; ``EQUAL``, "too few", "?" or "baseline"
     further: int | None  # runs in common, about, that it takes if they go on as so far
     next: int  # runs that would help next
     final: str | None = None  # the verdict of one look at the complete table, if asked for
@@ -131,7 +132,7 @@ class GateOfTable(AnswerOfTable):
         ]
 
     def _is_said(self, claim: str) -> bool:
-        return self.margin > 0 or claim in ("better", "worse")
+        return claim in CLAIMS and (self.margin > 0 or claim in ("better", "worse"))
 
     def _words(self, one: Candidate) -> str:
         return one.verdict if one.estimate is None else self._said(one.verdict, one.further)

@@ -166,7 +166,9 @@ def test_a_whole_list_is_known():
     table = {"main": [1.0, 0.0] * 10, "same": [0.0, 1.0] * 10, "more": [1.0, 1.0, 0.0, 1.0] * 5}
     result = gate(table, **BASE, shared=True, of=20, **MEAN)
     assert [one.verdict for one in result.candidates] == ["equal", "better"]
-    assert (result.status, result.next_runs) == (3, {})
+    assert (result.status, result.next_runs) == (0, {})  # no further run can change it
+    strict = gate(table, **BASE, shared=True, of=20, want="better", **MEAN)
+    assert (strict.status, strict.rejected) == (1, ["same"])
     within = gate(table, **BASE, shared=True, of=20, margin=0.01, **MEAN)
     assert [one.verdict for one in within.candidates] == ["not worse", "better"]
     assert within.candidates[0].low == within.candidates[0].high == 0
