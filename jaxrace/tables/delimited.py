@@ -50,6 +50,9 @@ def parse(place: Place, text: str, delimiter: str = "auto", header: bool = True)
     said += [f"left out, as a title: {title!r}" for title in titles]
     if header and (heads := _heads_of_pivot(place, rows)):
         rows, lines = [heads, *rows[3:]], [lines[1], *lines[3:]]
+    if header and (heads := _heads_of_two_levels(place, rows)):
+        rows, lines = [heads, *rows[2:]], lines[1:]
+        said.append("two rows of heads: the one that tells columns apart")
     if header and _lacks_a_head(rows):
         if hint := _other_reading(rows, chosen):
             width, got = len(rows[0]), str(len(rows[1]))
@@ -177,6 +180,24 @@ def _heads_of_pivot(place: Place, rows: Sequence[Row]) -> Row | None:
         hint, got = f"frame[{kinds[0]!r}].to_csv writes those of one", quoted(kinds)
         raise place.wrong("one kind of numbers below two rows of heads", got, hint=hint)
     return (*names[:count], *heads[count:])
+
+
+def _heads_of_two_levels(place: Place, rows: Sequence[Row]) -> Row | None:
+    """The heads of a table with two rows of them, one of which is the same in all columns."""
+    if len(rows) < 3 or not len(rows[0]) == len(rows[1]) == len(rows[2]) > 2:
+        return None
+    above, below = (list(row[1:]) for row in rows[:2])
+    filled = [next((h for h in above[at::-1] if h), "") for at in range(len(above))]
+    are_heads = kind_of(below) == "text" and all(below) and filled[0]
+    if not are_heads or len({*filled}) == len(filled) or kind_of(rows[2][1:]) != "number":
+        return None
+    first = rows[1][0] or rows[0][0]
+    for one, other in ((filled, below), (below, filled)):
+        if len({*one}) == 1:
+            return (first, *other)
+    kinds = [*dict.fromkeys(below)]
+    hint = f"keep the columns of one, such as {kinds[0]!r}, below one row of heads"
+    raise place.wrong("one kind of numbers below two rows of heads", quoted(kinds), hint=hint)
 
 
 def _delimiter_of(place: Place, text: str, header: bool) -> str:

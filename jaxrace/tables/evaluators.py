@@ -1,19 +1,14 @@
-"""Readers of what evaluators and timers leave: functions of a file, None for other files."""
+"""Readers of lm-evaluation-harness, Inspect, hyperfine and pytest-benchmark."""
 
 import itertools
 import math
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from shlex import quote
-from typing import Any, TypeGuard
+from collections.abc import Mapping
+from typing import Any
 
 from jaxrace.tables.files import File, loads, members
-from jaxrace.tables.optuna_runs import journal, study
+from jaxrace.tables.reading import are_objects, chosen, number_in, object_in
 from jaxrace.tables.runs import Asked, SourceRuns
-from jaxrace.tables.sources import LINES
 from jaxrace.tables.table import quoted
-
-Reader = Callable[[File, Asked], SourceRuns | None]
 
 # Of a line of samples_*.jsonl; its metrics are beside these, and named by "metrics".
 _HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
@@ -21,19 +16,9 @@ _HARNESS |= {"doc_hash", "prompt_hash", "target_hash"}
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # of Inspect: correct, partial, not, no answer
 
 
-def runs_in(file: File, asked: Asked) -> SourceRuns | None:
-    """The runs in a file, by the first reader that knows its kind; None if it is a table."""
-    try:
-        found = (reader(file, asked) for reader in READERS)
-        return next((runs for runs in found if runs is not None), None)
-    except (AttributeError, KeyError, TypeError) as error:
-        got = f"something else ({type(error).__name__}: {error})"
-        raise file.wrong("what hyperfine, Inspect or others write", got) from error
-
-
 def harness(file: File, asked: Asked) -> SourceRuns | None:
     """Samples of lm-evaluation-harness, of one model and one filter: "exact_match,strict-match"."""
-    if file.ending not in LINES or not _are_objects(file.records[0], "doc_id"):
+    if not file.has_lines or not are_objects(file.records[0], "doc_id"):
         return None
     records, lines = file.records
     if not all("resps" in one or "filtered_resps" in one for one in records):
@@ -43,7 +28,7 @@ def harness(file: File, asked: Asked) -> SourceRuns | None:
         names = [name for name in records[0] if name not in _HARNESS]
     if not all(isinstance(name, str) for name in names):
         raise file.wrong("names of metrics", repr(names), at=f", line {lines[0]}")
-    metric, wanted = _chosen(file, names, asked.score)
+    metric, wanted = chosen(file, names, asked.score)
     filters = list(dict.fromkeys(str(one["filter"]) for one in records if "filter" in one))
     if wanted is None and len(filters) > 1:
         hint = f"--score-column {metric},{filters[0]} takes one"
@@ -56,7 +41,7 @@ def harness(file: File, asked: Asked) -> SourceRuns | None:
     scores, tasks = [], []
     for one, line in zip(records, lines, strict=True):
         if wanted is None or str(one.get("filter")) == wanted:
-            scores.append(_number(file, one.get(metric), f", line {line}"))
+            scores.append(number_in(file, one.get(metric), f", line {line}"))
             tasks.append(f"{task} {one['doc_id']}")
     models = [file.path.resolve().parent.name] * len(scores)
     said = (f"samples of lm-evaluation-harness: {metric}, models by their folders",)
@@ -70,11 +55,11 @@ def harness(file: File, asked: Asked) -> SourceRuns | None:
 
 def hyperfine(file: File, asked: Asked) -> SourceRuns | None:
     """Times of commands, as ``--export-json`` writes them."""
-    results = _object(file).get("results")
+    results = object_in(file).get("results")
     if isinstance(results, Mapping) and "configs" in file.content:
         hint = "lm_eval --log_samples writes them, as samples_*.jsonl"
         raise file.wrong("a score for each question", "means alone", hint=hint)
-    if not _are_objects(results, "command"):
+    if not are_objects(results, "command"):
         return None
     options, scores = [], []
     called = [str(result.get("name") or result["command"]) for result in results]
@@ -93,7 +78,7 @@ def hyperfine(file: File, asked: Asked) -> SourceRuns | None:
             hint = "--command-name tells them apart"
             raise file.wrong("commands of different names", f"{name!r} twice", hint=hint)
         options += [name] * len(times)
-        numbers = [_number(file, time, f", {name!r}") for time in times]
+        numbers = [number_in(file, time, f", {name!r}") for time in times]
         pairs = itertools.zip_longest(numbers, codes[: len(times)])
         scores += [x if code in (0, None) else math.nan for x, code in pairs]
     said = ("seconds of hyperfine: smaller is better",)
@@ -105,12 +90,12 @@ def hyperfine(file: File, asked: Asked) -> SourceRuns | None:
 
 def pytest_benchmark(file: File, asked: Asked) -> SourceRuns | None:
     """Times of one group of benchmarks, as ``--benchmark-json`` writes them."""
-    found = _object(file).get("benchmarks")
-    if not _are_objects(found, "stats"):
+    found = object_in(file).get("benchmarks")
+    if not are_objects(found, "stats"):
         return None
     groups = list(dict.fromkeys(str(one.get("group")) for one in found))
     if asked.score is not None or len(groups) > 1:
-        group, _ = _chosen(file, groups, asked.score, "group of benchmarks")
+        group, _ = chosen(file, groups, asked.score, "group of benchmarks")
         found = [one for one in found if str(one.get("group")) == group]
     names = [str(one.get("name")) for one in found]
     if len(set(names)) < len(names):
@@ -122,7 +107,7 @@ def pytest_benchmark(file: File, asked: Asked) -> SourceRuns | None:
             hint = "--benchmark-save-data keeps them with --benchmark-save"
             raise file.wrong(f"the times of {name!r}", "statistics alone", hint=hint)
         options += [name] * len(times)
-        scores += [_number(file, time, f", {name!r}") for time in times]
+        scores += [number_in(file, time, f", {name!r}") for time in times]
     said = ("seconds of pytest-benchmark: smaller is better",)
     return SourceRuns(file.argument, file.where, options, scores, said=said, smaller=True)
 
@@ -130,14 +115,14 @@ def pytest_benchmark(file: File, asked: Asked) -> SourceRuns | None:
 def inspect(file: File, asked: Asked) -> SourceRuns | None:
     """Samples of a log of Inspect: runs of one model."""
     is_archive = file.ending == ".eval"
-    log = _archive(file) if is_archive else _object(file)
+    log = _archive(file) if is_archive else object_in(file)
     about = log.get("eval")
     if not (isinstance(about, Mapping) and "model" in about):
         if is_archive:
             raise file.wrong("a log of Inspect", "another archive")
         return None
     samples, status = log.get("samples"), log.get("status") or "success"
-    if not _are_objects(samples, "id"):
+    if not are_objects(samples, "id"):
         hint = "a header alone has none; `inspect log convert --to json` writes whole logs"
         raise file.wrong("the samples of an Inspect log", "none", hint=hint)
     # Logs have them as they ended, .eval and .json in two ways; the data set had one order.
@@ -151,7 +136,7 @@ def inspect(file: File, asked: Asked) -> SourceRuns | None:
     if not (scorers or has_ended):
         got = f"none, as the evaluation has status {status!r}"
         raise file.wrong("scores", got, hint="leave this log out")
-    name, part = _chosen(file, scorers, asked.score)
+    name, part = chosen(file, scorers, asked.score)
     scores = [_inspected(file, one, name, part) for one in samples]
     said = [f"an Inspect log: scores of {name!r}"]
     said += [] if has_ended else [f"{file.where} is of an evaluation with status {status!r}"]
@@ -180,7 +165,7 @@ def _inspected(file: File, sample: Mapping[str, Any], name: str, part: str | Non
         value = value[part]
     value = _GRADES.get(value, value) if isinstance(value, str) else value
     is_failed = isinstance(value, float) and not math.isfinite(value)
-    return math.nan if is_failed else _number(file, value, at)
+    return math.nan if is_failed else number_in(file, value, at)
 
 
 def _archive(file: File) -> dict[str, Any]:
@@ -204,39 +189,3 @@ def _archive(file: File) -> dict[str, Any]:
         if not isinstance(found[-1], dict):
             raise file.wrong("an object", f"a {type(found[-1]).__name__}", at=at)
     return found[0] | {"samples": found[1:]}
-
-
-def _object(file: File) -> Mapping[str, Any]:
-    """The object in a file of JSON, an empty one for other files."""
-    content = file.content if file.ending == ".json" else None
-    return content if isinstance(content, Mapping) else {}
-
-
-def _are_objects(content: Any, key: str) -> TypeGuard[list[Mapping[str, Any]]]:
-    are_objects = isinstance(content, list) and all(isinstance(x, Mapping) for x in content)
-    return are_objects and bool(content) and all(key in one for one in content)
-
-
-def _number(file: File, value: Any, at: str) -> float:
-    if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
-        return float(value)
-    raise file.wrong("a number", repr(value)[:60], at=at)
-
-
-def _chosen(
-    file: File, names: Sequence[str], asked: str | None, what: str = "score"
-) -> tuple[str, str | None]:
-    """The name of a score and, after a comma, of its part."""
-    if asked is None and len(names) != 1:
-        hint = f"--score-column {quote(names[0])} takes one" if names else ""
-        raise file.wrong(f"one {what}", quoted(names) or "none", hint=hint)
-    if asked is None or asked in names:
-        return names[0] if asked is None else asked, None
-    name, _, part = asked.partition(",")
-    if name not in names:
-        raise file.wrong(f"a {what} {asked!r}", quoted(names) or "none")
-    return name, part
-
-
-# Each recognises its files, reads them, and says so.
-READERS: tuple[Reader, ...] = (study, journal, harness, hyperfine, pytest_benchmark, inspect)

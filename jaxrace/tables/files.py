@@ -3,9 +3,11 @@
 import copy
 import dataclasses
 import functools
+import gzip
 import json
 import math
 import os
+import re
 import sys
 import zipfile
 import zlib
@@ -19,6 +21,9 @@ from jaxrace.tables.table import Place
 
 MOST_BYTES = 500_000_000  # a few GB as Python's texts
 
+_WIDE = {"utf-16-le": 1, "utf-16-be": 0}  # where zeros are in plain text
+_LOOKED_AT = 200  # bytes
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # no text has them
 _ZSTANDARD = 93  # as archives call it
 _KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)  # of others a piece may be large
 
@@ -35,25 +40,71 @@ class File(Place):
 
     @property
     def ending(self) -> str:
-        """Such as ".csv"."""
-        return self.path.suffix.lower()
+        """Such as ".csv", of what may be packed by gzip."""
+        path = self.path.with_suffix("") if self._is_packed else self.path
+        return path.suffix.lower()
+
+    @property
+    def _is_packed(self) -> bool:
+        return self.path.suffix.lower() == ".gz"
+
+    @property
+    def text(self) -> str:
+        """Its text in UTF-8, UTF-16 or Windows-1252; BadArgument if it has other bytes."""
+        return self._decoded[0]
+
+    @property
+    def encoding(self) -> str:
+        """What was guessed of how it is written, in words, "" if nothing was."""
+        return self._decoded[1]
 
     @functools.cached_property
-    def text(self) -> str:
-        """Its text in UTF-8, or in UTF-16 with its mark; BadArgument if it has other bytes."""
-        content = self.path.read_bytes()
-        is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+    def _decoded(self) -> tuple[str, str]:
+        content = self._unpacked() if self._is_packed else self.path.read_bytes()
+        wide = [name for name, zeros in _WIDE.items() if _are_zero(content[zeros:_LOOKED_AT:2])]
+        has_mark = content.startswith((b"\xff\xfe", b"\xfe\xff"))
+        # Spreadsheets put a mark before the first name.
+        kind = "utf-16" if has_mark else wide[0] if wide else "utf-8-sig"
+        said = "text in UTF-16 without a mark" if wide and not has_mark else ""
         try:
-            # Spreadsheets put a mark before the first name.
-            text = content.decode("utf-16" if is_wide else "utf-8-sig")
+            text = content.decode(kind)
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            hint = "Excel saves it as `CSV UTF-8`; iconv -f WINDOWS-1252 -t UTF-8 may help, too"
-            got = f"other bytes ({error.reason})"
-            raise self.wrong("text in UTF-8", got, hint=hint, at=f", line {line}") from None
+            try:
+                text, said = content.decode("cp1252"), "text in Windows-1252"
+            except UnicodeDecodeError:
+                text = "\0"
+            if _CONTROL.search(text):
+                got = f"other bytes ({error.reason})"
+                hint = "Excel saves it as `CSV UTF-8`"
+                raise self.wrong("text in UTF-8", got, hint=hint, at=f", line {line}") from None
         if "\0" in text:
             raise self.wrong("text", "a zero byte")
-        return text
+        return text, said
+
+    def _unpacked(self) -> bytes:
+        try:
+            with gzip.open(self.path) as opened:
+                content = opened.read(MOST_BYTES + 1)
+        except (EOFError, OSError, zlib.error) as error:
+            raise self.wrong("a file packed by gzip", f"another ({error})") from None
+        if len(content) > MOST_BYTES:
+            raise self.wrong(f"at most {MOST_BYTES:,} bytes unpacked", "more")
+        return content
+
+    @functools.cached_property
+    def has_lines(self) -> bool:
+        """Is it JSON lines, whatever its name says of JSON?"""
+        if self.ending != ".json":
+            return self.ending in (".jsonl", ".ndjson")
+        first, _, rest = self.text.strip().partition("\n")
+        if not (rest and first.startswith("{") and first.rstrip().endswith("}")):
+            return False
+        try:
+            json.loads(first)
+        except (ValueError, RecursionError):
+            return False
+        return True
 
     @functools.cached_property
     def content(self) -> Any:
@@ -66,6 +117,10 @@ class File(Place):
         lines = [(n, line) for n, line in enumerate(self.text.split("\n"), 1) if line.strip()]
         found = [loads(self, line, f", line {number}") for number, line in lines]
         return found, [number for number, _ in lines]
+
+
+def _are_zero(content: bytes) -> bool:
+    return len(content) > 1 and not any(content)
 
 
 def file_at(

@@ -20,9 +20,12 @@ from jaxrace.tables.heads import (
     are_numbered_tasks,
     names_group,
     names_option,
+    names_quantity,
     names_score,
+    names_smaller,
     names_task,
     names_times,
+    words,
 )
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.refusals import (
@@ -42,6 +45,9 @@ from jaxrace.tables.table import Table, counts, is_blank, kind_of, quoted
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; a name that is a number needs a letter"
 )
+
+_LEAST_BENCHMARKS = 3  # columns of a leaderboard
+_MADE = SUMMARIES | {"overall", "rank"}  # of the others
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,8 +87,9 @@ class Wide:
 def runs_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns:
     """The runs that a table lists, all of them of one ``option`` if that is given."""
     found = layout_of(table, asked, option)
+    unit = f" [{table.unit_of_scores}]" if table.unit_of_scores else ""
     if isinstance(found, SourceRuns):
-        return found
+        return dataclasses.replace(found, measures=tuple(m + unit for m in found.measures))
     runs, said = found.runs(table), []
     if gaps := sum(runs.gaps):
         is_unsaid = asked.failed in (None, "drop")
@@ -91,7 +98,9 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns
     columns = zip(table.heads, table.columns, strict=True)
     empty = [head for head, column in columns if all(map(is_blank, column))]
     said += [f"left out, as they are empty: {quoted(empty)}"] if empty else []
-    return settled(dataclasses.replace(runs, said=(*runs.said, *said)), asked.failed)
+    measures = tuple(measure + unit for measure in runs.measures)
+    runs = dataclasses.replace(runs, said=(*runs.said, *said), measures=measures)
+    return settled(runs, asked.failed)
 
 
 def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns | Wide:
@@ -125,8 +134,13 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
         column = named[0] if asked.option is None else asked.option
         rest = [head for head in table.heads if head != column and head not in asked.tasks]
         are_scores = all(kinds[head] in ("number", "flag", "mixed") for head in rest)
-        if not (asked.score or asked.tasks) and are_scores and are_numbered_tasks(rest):
-            return _pivoted(table, asked, column)
+        if not (asked.score or asked.tasks) and are_scores:
+            if are_numbered_tasks(rest):
+                return _pivoted(table, asked, column)
+            if benchmarks := _benchmarks(table, column, rest):
+                others = [head for head in rest if head not in benchmarks]
+                said = f"left out, as made of the others: {quoted(others)}"
+                return _pivoted(table.without(others, *[said] * bool(others)), asked, column)
         return _long(table, asked, kinds, column)
     if len(named) > 1:
         hint = "--option-column says which it is"
@@ -147,6 +161,19 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
     if texts[:1] == list(table.heads[:1]) and are_numbered_tasks(table.heads[1:]):
         return _pivoted(table, asked, table.heads[0])
     return _wide(table, asked, kinds)
+
+
+def _benchmarks(table: Table, option: str, heads: Sequence[str]) -> list[str]:
+    """Columns of a leaderboard, a row for each option: none is called like a score or a count."""
+    labels = table.labels(option)
+    kept = [head for head in heads if words(head)[:1] not in [[one] for one in _MADE]]
+    are_unlike = any(map(_is_of_runs, kept)) or len({*labels}) < len(labels)
+    return [] if are_unlike or len(kept) < _LEAST_BENCHMARKS else kept
+
+
+def _is_of_runs(head: str) -> bool:
+    names = names_score, names_task, names_quantity, names_option, names_smaller
+    return any(name(head) for name in names)
 
 
 def _without_row_numbers(table: Table, asked: Asked) -> Table:

@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.tables.evaluators import runs_in
 from jaxrace.tables.failures import settled
 from jaxrace.tables.files import file_at
 from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
-from jaxrace.tables.optuna_runs import trial_runs
+from jaxrace.tables.readers import runs_in, runs_of_program
 from jaxrace.tables.refusals import selected
 from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, in_clusters, joined, scores_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import quoted, with_visible_names
+
+# What is looked for in a folder, the first that is there; what lies beside results of asv.
+_IN_FOLDERS = ("samples_*.jsonl", "per_instance_stats.json", "results/results.json")
+_IN_FOLDERS += ("evaluations.npz", "*monitor.csv", "*.json", "*.eval", "*.jsonl")
+_NO_RUNS = ("machine.json", "benchmarks.json")
 
 
 def read_scores(
@@ -113,10 +117,11 @@ def _runs(source: Any, asked: Asked) -> SourceRuns:
 
 
 def _folder(folder: Path, asked: Asked) -> SourceRuns:
-    for pattern in ("samples_*.jsonl", "*.json", "*.eval"):
-        if files := sorted(folder.rglob(pattern)):
+    for pattern in _IN_FOLDERS:
+        files = sorted(path for path in folder.rglob(pattern) if path.name not in _NO_RUNS)
+        if files:
             return _files(files, asked)
-    expected = "a file, or a folder with samples_*.jsonl, .json or .eval logs"
+    expected = f"a file, or a folder with {', '.join(_IN_FOLDERS)}"
     raise BadArgument(asked.argument, expected, f"'{folder}'")
 
 
@@ -167,7 +172,7 @@ def _file(path: Path, asked: Asked, option: str | None = None) -> SourceRuns:
 def _table(source: Any, asked: Asked, option: str | None = None) -> SourceRuns:
     table = read_table(asked.argument, source, decimal=asked.decimal)
     table = selected(table, asked.where)
-    found = trial_runs(table, asked)
+    found = runs_of_program(table, asked)
     if found is not None:
         return settled(found, asked.failed)
     return runs_of(table, asked, option)

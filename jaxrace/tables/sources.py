@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from jaxrace.core.validation import require_choice
+from jaxrace.tables.cells import plain, without_comments
 from jaxrace.tables.delimited import parse
 from jaxrace.tables.files import MOST_BYTES, File, file_at, members
 from jaxrace.tables.frames import of_records, table_of
 from jaxrace.tables.table import Table, named, with_visible_names
 
-LINES = (".jsonl", ".ndjson")
 _DECIMALS = {"auto": None, "comma": ",", "point": "."}
 
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
@@ -151,12 +151,12 @@ def _of_excel(file: File) -> Table:
 
 def json_lines(file: File) -> Table | None:
     """A row for each line of JSON."""
-    return of_records(file, *file.records) if file.ending in LINES else None
+    return of_records(file, *file.records) if file.has_lines else None
 
 
 def json_table(file: File) -> Table | None:
     """Rows, columns by name, or what pandas' ``to_json`` writes."""
-    if file.ending != ".json":
+    if file.ending != ".json" or file.has_lines:
         return None
     content = file.content
     if isinstance(content, Mapping) and isinstance(content.get("data"), list):
@@ -202,7 +202,11 @@ def games(file: File) -> Table | None:
 def text(file: File) -> Table:
     """Text with delimiters."""
     is_tab = file.ending == ".tsv" and file.delimiter == "auto"
-    return parse(file, file.text, "tab" if is_tab else file.delimiter, file.header)
+    content, comments = without_comments(file.text)
+    table = plain(parse(file, content, "tab" if is_tab else file.delimiter, file.header))
+    said = [file.encoding] if file.encoding else []
+    said += [f"lines of comments, left out: {comments}"] if comments else []
+    return dataclasses.replace(table, said=(*said, *table.said))
 
 
 # Each recognises its files, and is None for others; the last one takes all.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jaxrace.core.validation import require_choice
+from jaxrace.tables.annotations import plain_votes
 from jaxrace.tables.matrix import crosstable_in, games_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import Sides, are_sides, names_winners, shares_of, sides_of
@@ -95,6 +96,8 @@ def read_votes(
     asked = {first_column, second_column, score_column} - {None}
     source = _with_heads(argument, source, asked)
     table = read_table(argument, source, decimal=decimal, delimiter=delimiter)
+    if first_column is None:
+        table, score = plain_votes(table, score)
     square = crosstable_in(table) if first_column is None else None
     if square is not None:
         return _of_crosstable(square)

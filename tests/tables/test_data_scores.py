@@ -168,7 +168,6 @@ REFUSED = [
     ("a,b\n1.020,850\n990,1.100\n", {}, "got '1.020': --decimal comma or --decimal point"),
     ("model,acc\na,1.020\nb,850\n", {}, "got '1.020': --decimal comma or --decimal point"),
     ('a,b\n"1,234",2\n', {}, "got '1,234': --decimal comma or --decimal point says"),
-    ("a;b\n1.234,5;2\n", {}, "got '1.234,5': thousands are written without a sign"),
     ("a;b\n1,234;2\n", {"decimal": "point"}, "got '1,234': thousands are written without"),
     ("a;x|b;y\n1;2|3;4\n", {}, "got semicolons or bars: --delimiter says which it is"),
     ("model,acc,f1\na,1,2\nb,3,4\n", {}, "'acc', 'f1': --score-column says which it is"),
@@ -313,7 +312,7 @@ def test_what_is_no_table_of_scores_is_refused(source, message):
 
 
 def test_other_texts_are_refused(tmp_path):
-    (tmp_path / "s.csv").write_bytes("a,b\n1,2\n3,\u00e4\n".encode("latin-1"))
+    (tmp_path / "s.csv").write_bytes(b"a,b\n1,2\n3,\x81\n")  # nor in Windows-1252
     with pytest.raises(ValueError, match=r"text in UTF-8 in '.*s\.csv', line 3, .*`CSV UTF-8`"):
         read_scores(tmp_path / "s.csv")
 

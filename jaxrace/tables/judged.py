@@ -1,0 +1,173 @@
+"""Readers of evaluations of models: promptfoo, OpenAI evals, DeepEval, HELM, SWE-bench."""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from jaxrace.tables.files import File
+from jaxrace.tables.reading import are_objects, chosen, number_in, object_in
+from jaxrace.tables.runs import Asked, SourceRuns
+from jaxrace.tables.table import Table
+
+_CELL = re.compile(r"\[(PASS|FAIL|ERROR)\](?:\s*\(([\d.]+)\))?(?:\s|$)")
+_MODEL = re.compile(r"(?:^|[,:])model(?:_deployment)?=([^,]+)")
+
+
+def promptfoo(file: File, asked: Asked) -> SourceRuns | None:
+    """Results of promptfoo, ``-o FILE.json``: an option is a provider, and a prompt of several."""
+    outer = object_in(file).get("results")
+    found = outer.get("results") if isinstance(outer, Mapping) else None
+    if not are_objects(found, "provider"):
+        return None
+    prompts = [_prompt(one) for one in found]
+    several = len({*prompts}) > 1
+    options, scores, tasks = [], [], []
+    for one, prompt in zip(found, prompts, strict=True):
+        provider = one["provider"]
+        name = (
+            str(provider.get("label") or provider["id"])
+            if isinstance(provider, Mapping)
+            else str(provider)
+        )
+        options.append(f"{name}, {prompt}" if several else name)
+        is_error = one.get("failureReason") == 2 or (one.get("error") and one.get("score") is None)
+        scores.append(math.nan if is_error else number_in(file, one.get("score"), f", {name!r}"))
+        tasks.append(f"test {one.get('testIdx', one.get('rowIndex', len(tasks)))}")
+    return _judged(file, options, scores, tasks, "promptfoo: scores of providers, tests are tasks")
+
+
+def _prompt(one: Mapping[str, Any]) -> str:
+    prompt = one.get("prompt") or {}
+    return (
+        str(prompt.get("label") or prompt.get("raw") or "")[:40]
+        if isinstance(prompt, Mapping)
+        else str(prompt)[:40]
+    )
+
+
+def promptfoo_table(table: Table, asked: Asked) -> SourceRuns | None:
+    """The same as CSV: a column of "[PASS] (1.00) text" for each provider."""
+    cells = {head: [_CELL.match(str(cell)) for cell in table.column(head)] for head in table.heads}
+    graded = {head: found for head, found in cells.items() if found and all(found)}
+    if len(graded) < 2:
+        return None
+    options, scores, tasks = [], [], []
+    for head, found in graded.items():
+        for row, cell in enumerate(filter(None, found), 1):
+            grade, score = cell.groups()
+            number = {"PASS": 1.0, "FAIL": 0.0, "ERROR": math.nan}[grade]
+            options.append(head)
+            scores.append(float(score) if score and grade != "ERROR" else number)
+            tasks.append(f"test {row}")
+    return _judged(table, options, scores, tasks, "promptfoo: grades in brackets, rows are tasks")
+
+
+def openai_evals(file: File, asked: Asked) -> SourceRuns | None:
+    """Events of one run of OpenAI evals: the model's, by sample."""
+    if not file.has_lines or not isinstance(file.records[0][:1], list):
+        return None
+    records = [one for one in file.records[0] if isinstance(one, Mapping)]
+    spec = next((one["spec"] for one in records if isinstance(one.get("spec"), Mapping)), None)
+    if spec is None:
+        return None
+    events = [one for one in records if one.get("type") in ("match", "metrics")]
+    events = [one for one in events if isinstance(one.get("data"), Mapping)]
+    if not events:
+        raise file.wrong("events of type match or metrics", "none")
+    names = [key for key, x in events[0]["data"].items() if isinstance(x, bool | int | float)]
+    score, _ = chosen(file, names, asked.score or ("correct" if "correct" in names else None))
+    models = spec.get("completion_fns") or [spec.get("model_name", file.path.stem)]
+    scores = [number_in(file, one["data"].get(score), f", {one['sample_id']!r}") for one in events]
+    tasks = [str(one["sample_id"]) for one in events]
+    options = [", ".join(map(str, models))] * len(scores)
+    return _judged(file, options, scores, tasks, f"OpenAI evals: {score} of samples")
+
+
+def deepeval(file: File, asked: Asked) -> SourceRuns | None:
+    """A test run of DeepEval: the scores of one metric; the option is its model, or the file."""
+    content = object_in(file)
+    cases = content.get("testCases") or content.get("test_cases")
+    key = "metricsData" if are_objects(cases, "metricsData") else "metrics_data"
+    if not are_objects(cases, key):
+        return None
+    names = [*dict.fromkeys(str(one["name"]) for case in cases for one in case[key] or ())]
+    metric, _ = chosen(file, names, asked.score)
+    settings = content.get("hyperparameters") or {}
+    option = str(settings.get("model") or file.path.stem)
+    scores, tasks = [], []
+    for number, case in enumerate(cases, 1):
+        found = [one for one in case[key] or () if one["name"] == metric]
+        is_error = not found or found[0].get("error") or found[0].get("score") is None
+        name = str(case.get("name") or f"test case {number}")
+        scores.append(math.nan if is_error else number_in(file, found[0]["score"], f", {name!r}"))
+        tasks.append(name)
+    return _judged(file, [option] * len(scores), scores, tasks, f"DeepEval: {metric} of test cases")
+
+
+def helm(file: File, asked: Asked) -> SourceRuns | None:
+    """per_instance_stats.json of HELM: one metric of one run; its folder names the model."""
+    content = file.content if file.ending == ".json" and not file.has_lines else None
+    if not are_objects(content, "instance_id") or "stats" not in content[0]:
+        return None
+    kept = [one for one in content if not one.get("perturbation")]
+    names = [*dict.fromkeys(_stat(stat) for one in kept for stat in one["stats"])]
+    metric, _ = chosen(file, names, asked.score, "metric")
+    folder = file.path.resolve().parent.name
+    model = _MODEL.search(folder)
+    scenario = _MODEL.sub("", folder).strip(",:") or "scenario"
+    scores, tasks = [], []
+    for one in kept:
+        found = [stat for stat in one["stats"] if _stat(stat) == metric]
+        name = f"{scenario} {one['instance_id']}"
+        trial = one.get("train_trial_index", 0)
+        tasks.append(f"{name} trial {trial}" if trial else name)
+        mean = found[0].get("mean") if found else None
+        scores.append(math.nan if mean is None else number_in(file, mean, f", {name!r}"))
+    left = len(content) - len(kept)
+    said = f"HELM: {metric}" + (f"; perturbed instances left out: {left:,}" if left else "")
+    options = [model[1] if model else folder] * len(scores)
+    found = _judged(file, options, scores, tasks, said, metric)
+    assert found is not None
+    return found
+
+
+def _stat(stat: Mapping[str, Any]) -> str:
+    name = stat.get("name")
+    return str(name.get("name")) if isinstance(name, Mapping) else str(name)
+
+
+def swe_bench(file: File, asked: Asked) -> SourceRuns | None:
+    """Lists of instances of SWE-bench, of one system: 1 for those resolved, 0 for others."""
+    content = object_in(file)
+    lists = {key: x for key, x in content.items() if isinstance(x, list)}
+    key = next((key for key in ("resolved_ids", "resolved") if key in lists), None)
+    if key is None or not all(isinstance(one, str) for x in lists.values() for one in x):
+        return None
+    tasks = sorted({one for own in lists.values() for one in own})
+    if len(tasks) == len(lists[key]):
+        hint = "a report with submitted or unresolved ids has all of them"
+        raise file.wrong("instances that were not resolved, too", "resolved ones alone", hint=hint)
+    folder = file.path.resolve().parent
+    folder = folder.parent if folder.name in ("results", "logs") else folder
+    model = file.path.stem.split(".")[0] if file.path.stem not in ("results", "report") else ""
+    resolved = {*lists[key]}
+    scores = [float(task in resolved) for task in tasks]
+    options = [model or folder.name] * len(tasks)
+    return _judged(file, options, scores, tasks, "SWE-bench: 1 for an instance that is resolved")
+
+
+def _judged(
+    place: Any,
+    options: list[str],
+    scores: list[float],
+    tasks: list[str],
+    said: str,
+    metric: str = "",
+) -> SourceRuns:
+    failed = sum(score != score for score in scores)
+    return SourceRuns(
+        *(place.argument, place.where, options, scores, tasks, (said,)),
+        measures=(metric,) if metric else (),
+        failures=f"cases with an error: {failed:,}" if failed else "",
+    )

@@ -1,0 +1,48 @@
+"""All readers of what other programs leave: functions of a file, None for other files."""
+
+from collections.abc import Callable
+
+from jaxrace.tables.evaluators import harness, hyperfine, inspect, pytest_benchmark
+from jaxrace.tables.files import File
+from jaxrace.tables.judged import (
+    deepeval,
+    helm,
+    openai_evals,
+    promptfoo,
+    promptfoo_table,
+    swe_bench,
+)
+from jaxrace.tables.optuna_runs import journal, study, trial_runs
+from jaxrace.tables.runs import Asked, SourceRuns
+from jaxrace.tables.table import Table
+from jaxrace.tables.timers import asv, criterion, google_benchmark, jmh
+from jaxrace.tables.training import cross_validated, curves, evaluations, games, monitor, tracked
+
+Reader = Callable[[File, Asked], SourceRuns | None]
+
+# Each recognises its files, reads them, and says so.
+READERS: tuple[Reader, ...] = (
+    *(study, journal, harness, openai_evals, monitor, evaluations),
+    *(google_benchmark, hyperfine, pytest_benchmark, jmh, asv),
+    *(inspect, promptfoo, deepeval, helm, swe_bench, games),
+)
+# The same of tables.
+TABLE_READERS: tuple[Callable[[Table, Asked], SourceRuns | None], ...] = (
+    *(trial_runs, cross_validated, tracked, curves, criterion, promptfoo_table),
+)
+
+
+def runs_in(file: File, asked: Asked) -> SourceRuns | None:
+    """The runs in a file, by the first reader that knows its kind; None if it is a table."""
+    try:
+        found = (reader(file, asked) for reader in READERS)
+        return next((runs for runs in found if runs is not None), None)
+    except (AttributeError, KeyError, TypeError) as error:
+        got = f"something else ({type(error).__name__}: {error})"
+        raise file.wrong("what hyperfine, Inspect or others write", got) from error
+
+
+def runs_of_program(table: Table, asked: Asked) -> SourceRuns | None:
+    """The runs in a table that a program has left, by the first reader that knows its kind."""
+    found = (reader(table, asked) for reader in TABLE_READERS)
+    return next((runs for runs in found if runs is not None), None)

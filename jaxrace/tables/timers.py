@@ -1,0 +1,135 @@
+"""Readers of what benchmarks of programs leave: Google Benchmark, JMH, criterion, asv."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+
+from jaxrace.tables.files import File
+from jaxrace.tables.reading import are_objects, chosen, number_in, object_in
+from jaxrace.tables.runs import Asked, SourceRuns
+from jaxrace.tables.table import Table, quoted
+
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_FASTER = "smaller is better"
+
+
+def google_benchmark(file: File, asked: Asked) -> SourceRuns | None:
+    """Repetitions of Google Benchmark, ``--benchmark_out_format=json``."""
+    found = object_in(file).get("benchmarks")
+    if not are_objects(found, "name") or not any("real_time" in one for one in found):
+        return None
+    runs = [one for one in found if one.get("run_type", "iteration") == "iteration"]
+    if not runs:
+        hint = "--benchmark_report_aggregates_only=false keeps the repetitions"
+        raise file.wrong("repetitions", "aggregates alone", hint=hint)
+    time = chosen(file, ["real_time", "cpu_time"], asked.score or "real_time", "time")[0]
+    options, scores = [], []
+    for one in runs:
+        name = str(one.get("run_name") or one["name"])
+        failed = one.get("error_occurred", False)
+        at = f", {name!r}"
+        value = math.nan if failed else number_in(file, one.get(time), at)
+        options.append(name)
+        scores.append(value * _SECONDS[one.get("time_unit", "ns")])
+    errors, left = sum(score != score for score in scores), len(found) - len(runs)
+    said = [f"seconds of Google Benchmark ({time}): {_FASTER}"]
+    said += [f"left out, as they are made of repetitions: {left:,} aggregates"] if left else []
+    about = file.argument, file.where, options, scores
+    failures = f"benchmarks with an error: {errors:,}" if errors else ""
+    return SourceRuns(*about, said=tuple(said), smaller=True, failures=failures)
+
+
+def jmh(file: File, asked: Asked) -> SourceRuns | None:
+    """Measurements of JMH, ``-rf json``: a run is a fork, or an iteration of the only one."""
+    content = file.content if file.ending == ".json" and not file.has_lines else None
+    if not are_objects(content, "primaryMetric") or "mode" not in content[0]:
+        return None
+    modes = [*dict.fromkeys(str(one["mode"]) for one in content)]
+    mode, _ = chosen(file, modes, asked.score, "mode")
+    found = [one for one in content if str(one["mode"]) == mode]
+    units = [*dict.fromkeys(str(one["primaryMetric"]["scoreUnit"]) for one in found)]
+    if len(units) > 1:
+        raise file.wrong("scores in one unit", quoted(units), hint="jmh -tu sets it for all")
+    short = Counter(
+        _method(one["benchmark"], 2) for one in {x["benchmark"]: x for x in found}.values()
+    )
+    options, scores, are_forks = [], [], True
+    for one in found:
+        name = _method(one["benchmark"], 2)
+        name = str(one["benchmark"]) if short[name] > 1 else name
+        given = ", ".join(f"{key}={value}" for key, value in (one.get("params") or {}).items())
+        name += f" ({given})" if given else ""
+        forks = one["primaryMetric"].get("rawData") or []
+        numbers = [[number_in(file, x, f", {name!r}") for x in fork] for fork in forks]
+        if not any(numbers):
+            raise file.wrong(f"the raw data of {name!r}", "none")
+        are_forks &= len(numbers) > 1
+        own = [sum(x) / len(x) for x in numbers if x] if len(numbers) > 1 else numbers[0]
+        options += [name] * len(own)
+        scores += own
+    is_rate = mode == "thrpt"
+    run = "each fork is a run" if are_forks else "iterations of one fork are runs"
+    said = f"JMH, {units[0]}: {'larger' if is_rate else 'smaller'} is better; {run}"
+    about = file.argument, file.where, options, scores
+    return SourceRuns(*about, said=(said,), smaller=not is_rate)
+
+
+def _method(name: object, parts: int) -> str:
+    return ".".join(str(name).split(".")[-parts:])
+
+
+def asv(file: File, asked: Asked) -> SourceRuns | None:
+    """Results of one commit as airspeed velocity keeps them; options are commits."""
+    content = object_in(file)
+    results, heads = content.get("results"), content.get("result_columns")
+    if not (isinstance(results, Mapping) and isinstance(heads, list) and "commit_hash" in content):
+        return None
+    scores, tasks = [], []
+    for name, cells in results.items():
+        row = dict(zip(heads, cells or [], strict=False))
+        values = row.get("result")
+        if not isinstance(values, list):  # failed or skipped
+            continue
+        params = _combinations(row.get("params") or [])
+        for which, value in zip(params, values, strict=True):
+            scores.append(math.nan if value is None else number_in(file, value, f", {name!r}"))
+            tasks.append(f"{name}({which})" if which else str(name))
+    options = [str(content["commit_hash"])[:8]] * len(scores)
+    failed = sum(score != score for score in scores)
+    return SourceRuns(
+        *(file.argument, file.where, options, scores, tasks),
+        said=(f"airspeed velocity: options are commits, tasks benchmarks; {_FASTER}",),
+        smaller=True,
+        failures=f"benchmarks without a result: {failed:,}" if failed else "",
+    )
+
+
+def _combinations(params: list[list[object]]) -> list[str]:
+    found = [""]
+    for values in params:
+        found = [f"{one}, {value}".removeprefix(", ") for one in found for value in values]
+    return found
+
+
+_CRITERION = ("group", "function", "value", "sample_measured_value", "unit", "iteration_count")
+
+
+def criterion(table: Table, asked: Asked) -> SourceRuns | None:
+    """Samples of criterion.rs, its raw.csv: nanoseconds of an iteration."""
+    if not {*_CRITERION} <= {*table.heads}:
+        return None
+    group, function, value, measured, unit, count = map(table.labels, _CRITERION)
+    units = [*dict.fromkeys(unit)]
+    if len(units) > 1:
+        raise table.wrong("measurements in one unit", quoted(units), hint="take the rows of one")
+    rows = zip(group, function, value, strict=True)
+    options = ["/".join(filter(None, row)) for row in rows]
+    scores = []
+    for row, (total, number) in enumerate(zip(measured, count, strict=True)):
+        try:
+            scores.append(float(total) / float(number))
+        except (ValueError, ZeroDivisionError):
+            got = f"{total!r} of {number!r} iterations"
+            raise table.wrong("a measurement", got, row) from None
+    said = f"criterion: {units[0]} of an iteration; {_FASTER}"
+    return SourceRuns(table.argument, table.where, options, scores, said=(said,), smaller=True)

@@ -1,0 +1,225 @@
+"""What other programs leave: a small file each in its documented shape, as people bring it."""
+
+from pathlib import Path
+
+import pytest
+
+from jaxrace.tables import read_scores, read_votes
+
+DATA = Path(__file__).parent / "data" / "programs"
+CURVE = "a run of Stable-Baselines3 counts by the mean return of its last"
+
+# File, arguments, scores by option, tasks, and is smaller better.
+FILES = [
+    (
+        "google_benchmark.json",
+        {"score_column": "cpu_time"},
+        {"BM_Sort/1024": [895e-6, 896e-6, 897e-6]},
+        (),
+        True,
+    ),
+    (
+        "jmh.json",
+        {},
+        {"Hashes.plain (size=8)": [21, 22], "Hashes.mixed (size=8)": [31, 30]},
+        (),
+        True,
+    ),
+    (
+        "asv",
+        {"failed": 1},
+        {"01234567": [0.02, 0.04, 0.3], "fedcba98": [0.01, 0.03, 1]},
+        ("time_sort(10)", "time_sort(20)", "time_join"),
+        True,
+    ),
+    ("criterion.csv", {}, {"sort/quick/64": [101] * 3, "sort/merge/64": [121] * 3}, (), True),
+    (
+        "zoo",
+        {},
+        {"ppo": [200, 200], "sac": [150, 150]},
+        ("Pendulum-v1 run 1", "Pendulum-v1 run 2"),
+        False,
+    ),
+    (
+        "monitors",
+        {},
+        {"ppo": [202.5, 203.5], "sac": [152.5, 153.5]},
+        ("Pendulum-v1 run 1", "Pendulum-v1 run 2"),
+        False,
+    ),
+    (
+        "rliable.json",
+        {"task_column": "game"},
+        {"DQN": [2, 3, 4], "Rainbow": [3, 5, 7]},
+        ("game 1", "game 2", "game 3"),
+        False,
+    ),
+    ("rliable.json", {"task_column": "run"}, {"DQN": [2, 4], "Rainbow": [4, 6]}, (), False),
+    (
+        "cv_results.csv",
+        {},
+        {"C=0.1": [0.8, 0.82, 0.79], "C=1.0": [0.9, 0.91, 0.88]},
+        ("split 0", "split 1", "split 2"),
+        False,
+    ),
+    (
+        "mlflow.csv",
+        {"score_column": "accuracy", "failed": 0},
+        {"lr=0.1": [0.8, 0.81], "lr=0.01": [0.9, 0]},
+        ("0", "1"),
+        False,
+    ),
+    ("ray.csv", {}, {"lr=0.1": [20, 21], "lr=0.01": [30, 29]}, ("0", "1"), False),
+    ("wandb.csv", {}, {"ppo": [500, 410], "dqn": [250]}, (), False),
+    (
+        "promptfoo.json",
+        {"failed": 0},
+        {"openai:large": [1, 1, 0.5], "openai:small": [0, 1, 0]},
+        ("test 0", "test 1", "test 2"),
+        False,
+    ),
+    ("promptfoo.csv", {}, {"[openai:large] Say {{x}}": [1, 1]}, ("test 1", "test 2"), False),
+    (
+        "openai",
+        {},
+        {"gpt-large": [1, 1, 0], "gpt-small": [1, 0, 0]},
+        ("sums.dev.0", "sums.dev.1", "sums.dev.2"),
+        False,
+    ),
+    (
+        "deepeval",
+        {"failed": 0},
+        {"model-large": [0.9, 0.8], "model-small": [0.5, 0]},
+        ("test_case_0", "test_case_1"),
+        False,
+    ),
+    (
+        "helm",
+        {"score_column": "exact_match"},
+        {"org_large": [1, 1], "org_small": [0, 0]},
+        ("mmlu:subject=anatomy id0", "mmlu:subject=anatomy id1"),
+        False,
+    ),
+    (
+        "swe",
+        {},
+        {"20260102_large": [1, 1, 0, 0], "20260102_small": [1, 0, 0, 0]},
+        ("a__a-1", "b__b-2", "c__c-3", "d__d-4"),
+        False,
+    ),
+    ("mt_bench_single.jsonl", {}, {"large": [9, 8, 8.5, 7.5, 7, 6]}, ("81", "82", "83"), False),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "scores", "tasks", "smaller"), FILES)
+def test_a_file_is_read(name, given, scores, tasks, smaller):
+    found = read_scores(DATA / name, **given)
+    values = dict(zip(found.names, found.values, strict=True))
+    for option, expected in scores.items():
+        assert values[option].tolist() == pytest.approx(expected)
+    assert len(found.names) == 2
+    assert (found.task_names, found.smaller) == (tasks, smaller)
+    assert found.said
+
+
+def test_what_is_said():
+    said = "; ".join(read_scores(DATA / "google_benchmark.json").said)
+    assert "made of repetitions: 2 aggregates" in said
+    assert "each fork is a run" in read_scores(DATA / "jmh.json").said[0]
+    assert f"{CURVE} 100 episodes" in read_scores(DATA / "monitors").said[0]
+    assert f"{CURVE} evaluation, of 2 episodes" in read_scores(DATA / "zoo").said[0]
+    assert "bounds of curves: 6 columns" in "; ".join(read_scores(DATA / "wandb.csv").said)
+
+
+# What is refused, and what the message advises: a command that must then work.
+ADVICE = [
+    ("rliable.json", {}, "--task-column game takes games", {"task_column": "game"}),
+    (
+        "mlflow.csv",
+        {"failed": 0},
+        "--score-column metrics.accuracy takes",
+        {"score_column": "metrics.accuracy"},
+    ),
+    ("helm", {}, "--score-column exact_match takes one", {"score_column": "exact_match"}),
+    ("promptfoo.json", {}, "--failed worst", {"failed": "worst"}),
+    ("deepeval", {}, "--failed drop", {"failed": "drop"}),
+    ("asv", {}, "--failed NUMBER", {"failed": 9}),
+]
+
+
+@pytest.mark.parametrize(("name", "given", "advice", "then"), ADVICE)
+def test_advice_works(name, given, advice, then):
+    with pytest.raises(ValueError, match=advice):
+        read_scores(DATA / name, **given)
+    assert len(read_scores(DATA / name, **given, **then).names) == 2
+
+
+def test_comparisons():
+    votes = read_votes(DATA / "alpaca_eval.json")
+    assert (votes.names, votes.scores.tolist(), votes.kind) == (("ref", "mine"), [1, 0, 0.5], "win")
+    votes = read_votes(DATA / "mt_bench_pair.jsonl")
+    assert (votes.names, votes.scores.tolist()) == (("large", "small"), [1, 0.5, 0])
+
+
+AB = {"a": [2.5, 2.6], "b": [3.5, 3.4]}
+TEXTS = [
+    ("seed,a,b\n,s,s\n1,2.5,3.5\n2,2.6,3.4\n", AB, "a row of units: 's'"),
+    (
+        'seed,a,b\n1,"1,759.4",2\n2,"1,760.1",3\n',
+        {"a": [1759.4, 1760.1], "b": [2, 3]},
+        "parted by commas",
+    ),
+    (
+        "seed;a;b\n1;1.509,15;2\n2;1.510,2;3\n",
+        {"a": [1509.15, 1510.2], "b": [2, 3]},
+        "parted by points",
+    ),
+    ("seed,a,b\n1,2.50 s,3.5s\n2,2.6 s,3.4s\n", AB, "numbers in s"),
+    ("task,a,b\nx,2.5 ± .1,3.5+/-1\ny,2.6 ± .2,3.4 +/- 1\n", AB, "such as '2.5 ± .1': the number"),
+    ("seed,a,b\n1,2.5,3.5\n# half\n2,2.6,3.4\n", AB, "lines of comments, left out: 1"),
+    ("seed,a,b\n1,2.5,3.5\nseed,a,b\n2,2.6,3.4\n", AB, "repeat the heads, left out: 1"),
+    (",acc,acc\nseed,a,b\n1,2.5,3.5\n2,2.6,3.4\n", AB, "two rows of heads"),
+    (
+        "model,arc,bbh,mmlu,Average\na,2.5,2.6,1,2\nb,3.5,3.4,2,3\n",
+        {"a": [2.5, 2.6, 1], "b": [3.5, 3.4, 2]},
+        "made of the others: 'Average'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "scores", "said"), TEXTS)
+def test_what_stands_beside_numbers(tmp_path, text, scores, said):
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    found = read_scores(tmp_path / "t.csv")
+    assert dict(zip(found.names, (x.tolist() for x in found.values), strict=True)) == scores
+    assert said in "; ".join(found.said)
+
+
+def test_units_say_the_direction(tmp_path):
+    import jaxrace
+
+    for text in ("seed,a,b\n1,2.50 s,3.5 s\n2,2.6 s,3.4 s\n", "seed,a,b\n,ms,ms\n1,2,3\n2,3,4\n"):
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.raises(ValueError, match="whether smaller scores are better"):
+            jaxrace.race(tmp_path / "t.csv", shared=True)
+
+
+def test_other_packings(tmp_path):
+    import gzip
+
+    text = "seed,ä,b\n1,2.5,3.5\n2,2.6,3.4\n"
+    (tmp_path / "w.csv").write_bytes(text.encode("cp1252"))
+    (tmp_path / "z.csv.gz").write_bytes(gzip.compress(text.encode()))
+    (tmp_path / "u.csv").write_bytes(text.replace("ä", "a").encode("utf-16-le"))
+    found = {path.name: read_scores(path) for path in tmp_path.iterdir()}
+    assert found["w.csv"].names == found["z.csv.gz"].names == ("ä", "b")
+    assert found["u.csv"].names == ("a", "b")
+    assert found["w.csv"].said[0] == "text in Windows-1252"
+    rows = [
+        f'{{"model":"{m}","seed":{s},"score":{s + len(m)}}}' for m in ("a", "bb") for s in (1, 2)
+    ]
+    (tmp_path / "l.json").write_text("\n".join(rows))
+    assert read_scores(tmp_path / "l.json").names == ("a", "bb")
+    (tmp_path / "z.csv.gz").write_bytes(gzip.compress(text.encode())[:20])
+    with pytest.raises(ValueError, match="expected a file packed by gzip"):
+        read_scores(tmp_path / "z.csv.gz")
