@@ -1,6 +1,7 @@
 """The source tree keeps its structure: import arrows, packages, file sizes, quiet imports."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -38,6 +39,7 @@ ARROWS = {
     "sweep": BASE | {"runs", "sweep"},
 }
 SEE_EVERYTHING = {"__init__", "__main__", "commands"}
+ERRORS = "jaxrace.core.validation"  # every room may import it
 
 
 def modules_in(folders: dict[str, Path]) -> dict[str, Path]:
@@ -83,6 +85,7 @@ def violations(module: str, source: str) -> list[str]:
     for name in imported_names(source):
         top = name.split(".")[0]
         outside = top == "jaxrace" and room in ARROWS and room_of(name) not in ARROWS[room]
+        outside = outside and not f"{name}.".startswith(f"{ERRORS}.")
         if name.startswith(".") or top in FLOOR | {PAPERS.name} or outside:
             found.append(f"{module} imports {name}")
     return found
@@ -99,6 +102,7 @@ def test_import_arrows():
     [
         ("jaxrace.kernels.wins", "import jaxrace"),
         ("jaxrace.kernels", "def late():\n    from jaxrace.racing import run"),
+        ("jaxrace.kernels.wins", "from jaxrace.core import protocol, validation"),
         ("jaxrace.envs.medical.env", "from jaxrace.kernels import wins"),
         ("jaxrace.racing.run", "from jaxrace import dueling, search"),
         ("jaxrace.search.edps", "from jaxrace.selection.pocba import POCBA"),
@@ -116,6 +120,7 @@ def test_a_wrong_import_is_found(module, source):
     ("module", "source"),
     [
         ("jaxrace.kernels.wins", "import jax\nfrom jaxrace.kernels.relations import compare"),
+        ("jaxrace.kernels.wins", "from jaxrace.core.validation import BadArgument"),
         (
             "jaxrace.racing.run",
             "from jaxrace import agents, kernels\nimport jaxrace.racing.result",
@@ -126,6 +131,48 @@ def test_a_wrong_import_is_found(module, source):
 )
 def test_a_right_import_passes(module, source):
     assert violations(module, source) == []
+
+
+def test_what_every_room_may_import_imports_numpy_alone():
+    """But for JAX inside of a function, which needs it only for keys."""
+    loaded = ast.parse(INSTALLED[ERRORS].read_text("utf-8")).body
+    tops = {
+        name.split(".")[0]
+        for node in loaded
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported_names(ast.unparse(node))
+    }
+    assert tops - set(sys.stdlib_module_names) == {"numpy"}
+
+
+def untyped_errors(source: str) -> list[str]:
+    """Messages "name: expected ..." of errors that are plain ValueErrors, not BadArguments."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+            continue
+        if ast.unparse(node.exc.func) == "ValueError":
+            text = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "{}"
+                for argument in node.exc.args
+                for part in (argument.values if isinstance(argument, ast.JoinedStr) else [argument])
+            )
+            found += [text] if re.match(r"[^:]+(: [^:]+)?: expected ", text) else []
+    return found
+
+
+def test_errors_about_an_argument_have_a_type():
+    found = {path: untyped_errors(path.read_text("utf-8")) for path in sources()}
+    assert {path: messages for path, messages in found.items() if messages} == {}
+
+
+@pytest.mark.parametrize(
+    "message",
+    ['"top: expected 1, got 2"', 'f"{name}: expected {x}, got {y}"', 'f"{p}: rows: expected 1"'],
+)
+def test_an_untyped_error_is_found(message):
+    assert untyped_errors(f"def f():\n    raise ValueError({message}) from None")
+    assert not untyped_errors(f"def f():\n    raise RuntimeError({message})")
 
 
 def dependencies() -> dict[str, set[str]]:

@@ -277,7 +277,9 @@ CASES = [
         (
             f"config.json is {content}",
             lambda content=content: resumed("d/config.json", content),
-            ValueError("--out: expected the folder of a run to resume: d/config.json: expected"),
+            ValueError(
+                "--out: expected the folder of a run to resume, got a damaged one: d/config.json:"
+            ),
         )
         for content in ("[]", "null", "3", '{"config": []}', "", "\xff", "[" * 100_000, "NaN")
     ),
@@ -285,7 +287,9 @@ CASES = [
         (
             f"summary.json is {name}",
             lambda content=content: resumed("d/summary.json", content),
-            ValueError("--out: expected the files of a finished run: d/summary.json: expected"),
+            ValueError(
+                "--out: expected the files of a finished run, got others: d/summary.json: expected"
+            ),
         )
         for name, content in {
             "[]": "[]",
@@ -299,7 +303,9 @@ CASES = [
         (
             f"log.csv, {name}",
             lambda change=change: resumed("d/log.csv", change),
-            ValueError("--out: expected the files of a finished run: d/log.csv is not as it"),
+            ValueError(
+                "--out: expected the files of a finished run, got others: d/log.csv is not as it"
+            ),
         )
         for name, change in (
             ("cut", lambda content: content[:-9]),

@@ -146,7 +146,10 @@ def test_a_checkpoint_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
 
 
 REFUSED = {
-    "no resume": ({"resume": False}, "folder: expected no checkpoint in .*, or resume=True"),
+    "no resume": (
+        {"resume": False},
+        "folder: expected one without a checkpoint, or resume=True, got",
+    ),
     "another config": ({"config": {"grid": [3]}}, r"grid = \[3\], got \[1, 2\]"),
     "more config": ({"config": {"grid": [1, 2], "a": 1}}, "with a = 1, got None"),
     "less config": ({"config": {"b": 0}}, "with b = 0, got None"),

@@ -484,5 +484,7 @@ def test_bad_input(arguments, message):
 
 
 def test_a_folder_is_wanted():
-    with pytest.raises(ValueError, match="checkpoints: expected some, with a folder"):
+    with pytest.raises(
+        ValueError, match="checkpoints: expected a folder that all nodes see, got none"
+    ):
         cases.run(cases.wanders(LENGTHS), cluster=sweep.Ray())
