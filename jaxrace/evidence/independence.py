@@ -72,7 +72,7 @@ def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     >>> scores = np.random.default_rng(0).normal(size=40)
     >>> check_runs({"a": scores, "b": np.sort(scores)})
     Traceback (most recent call last):
-    ValueError: runs: expected independent ones in the order in which they were made, got sorted ...
+    jaxrace.core.validation.BadArgument: runs: expected independent ones in the order ... sorted ...
     """
     named = runs if isinstance(runs, Mapping) else {f"option {i}": x for i, x in enumerate(runs)}
     doubt = doubt_about(list(map(runs_of_numbers, named, named.values())))

@@ -40,6 +40,7 @@ ARROWS = {
 }
 SEE_EVERYTHING = {"__init__", "__main__", "commands"}
 ERRORS = "jaxrace.core.validation"  # every room may import it
+TELLS = {"tell", "checked_tell", "_checked_tell"}
 
 
 def modules_in(folders: dict[str, Path]) -> dict[str, Path]:
@@ -173,6 +174,45 @@ def test_errors_about_an_argument_have_a_type():
 def test_an_untyped_error_is_found(message):
     assert untyped_errors(f"def f():\n    raise ValueError({message}) from None")
     assert not untyped_errors(f"def f():\n    raise RuntimeError({message})")
+
+
+def told_out_of_order(source: str) -> tuple[int, list[str]]:
+    """How many methods tell, and which do not take (state, ..., params, key, example)."""
+    methods = [
+        (f"{kind.name}.{node.name}", [one.arg for one in (*node.args.args, *node.args.kwonlyargs)])
+        for kind in ast.walk(ast.parse(source))
+        if isinstance(kind, ast.ClassDef)
+        for node in kind.body
+        if isinstance(node, ast.FunctionDef) and node.name in TELLS
+    ]
+    order = re.compile(
+        r"self state (?!key |example )\w+ (?:(?!key |example )\w+ )*?params( key)?( example)?"
+    )
+    return len(methods), [name for name, given in methods if not order.fullmatch(" ".join(given))]
+
+
+def test_every_tell_takes_its_arguments_in_one_order():
+    found = [told_out_of_order(path.read_text("utf-8")) for path in sources()]
+    assert sum(count for count, _ in found) > 20
+    assert [name for _, names in found for name in names] == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "key, state, data, params",
+        "state, params, outcomes",
+        "outcomes, state, params",
+        "state, params",
+        "state, key, outcomes, params",
+        "state, outcomes, params, example, key",
+    ],
+)
+def test_a_tell_out_of_order_is_found(given):
+    source = "class Race:\n    def {}(self, {}): ..."
+    assert told_out_of_order(source.format("tell", given)) == (1, ["Race.tell"])
+    told = "state, pair, score, params, key, example"
+    assert told_out_of_order(source.format("_checked_tell", told)) == (1, [])
 
 
 def dependencies() -> dict[str, set[str]]:
