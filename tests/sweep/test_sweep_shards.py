@@ -83,6 +83,7 @@ def noted(jobs, folder):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("tests_on_nodes")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray's: sockets that it leaves open
 @pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 @pytest.mark.parametrize(
