@@ -110,9 +110,10 @@ def doubt_about(options: Sequence[Runs]) -> str | None:
 
 
 def _worst(kinds: list[list[_Finding]], level: float) -> BadArgument | None:
-    """The worst finding of one kind: the first kind with a finding that is rare enough.
+    """The worst finding, as an error; None if no finding is rare enough.
 
-    Chance alone makes such a finding with a probability below ``level``.
+    Rare enough is a finding that chance alone makes with a probability below ``level``. The first
+    of ``kinds`` that has one counts, and no later one.
     """
     for findings in kinds:
         counted = [one for one in findings if one.is_refused or level == WARNED]

@@ -163,9 +163,7 @@ CASES = [
     (
         "an open quote",
         lambda: refused(RACE, {"s.csv": table(SCORES[:22]) + '1,2,"3\n'}),
-        ValueError(
-            "scores: expected a table in 's.csv', got text that is none .unexpected end of da"
-        ),
+        ValueError("scores: expected a table in 's.csv', got other text .unexpected end of da"),
     ),
     (
         "a file without end",

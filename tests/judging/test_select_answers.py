@@ -167,7 +167,7 @@ CASES = [
     (
         "an open quote",
         lambda: read('x,y,1\n"x,y,1\nx,y,0'),
-        ValueError("expected a table in .* got text that is none"),
+        ValueError("expected a table in .* got other text"),
     ),
     ("complex scores", lambda: read("x,y,1+2j"), ValueError(r"expected a number .* got '1\+2j'")),
     (
