@@ -105,7 +105,7 @@ def learning_alone(keys):
         def of_search(key, state):
             ask_key, tell_key = jax.random.split(jax.random.fold_in(key, number))
             population, asked = strategy.ask(ask_key, state, of_strategy, example)
-            return strategy.tell(tell_key, population, ranking, asked, of_strategy, example)
+            return strategy.tell(asked, population, ranking, of_strategy, tell_key, example)
 
         return jax.vmap(of_search)(keys, states)
 

@@ -27,6 +27,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from jaxrace.core.validation import BadArgument
+
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
 
@@ -64,7 +66,7 @@ RACE_BOUNDS: dict[str, Bound] = {
 def bound_named(name: str) -> Bound:
     """The bound of a name in ``RACE_BOUNDS``; ValueError for another."""
     if not isinstance(name, str) or name not in RACE_BOUNDS:
-        raise ValueError(f"bound: expected one of {', '.join(RACE_BOUNDS)}, got {name!r}")
+        raise BadArgument("bound", f"one of {', '.join(RACE_BOUNDS)}", repr(name))
     return RACE_BOUNDS[name]
 
 
@@ -169,7 +171,7 @@ def threshold_table(
     True
     """
     if capacity > MAX_TABLE_CAPACITY:
-        raise ValueError(f"capacity: expected at most {MAX_TABLE_CAPACITY}, got {capacity}")
+        raise BadArgument("capacity", f"at most {MAX_TABLE_CAPACITY}", str(capacity))
     rows, columns = np.tril_indices(capacity)
     rows_levels = [levels(bound, num_options, n, delta) for n in range(1, capacity + 1)]
     level, size = (np.concatenate(parts) for parts in zip(*rows_levels, strict=True))

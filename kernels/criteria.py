@@ -5,6 +5,8 @@ import functools
 import jax
 import jax.numpy as jnp
 
+from jaxrace.core.validation import BadArgument
+
 
 def pareto(*signs: jax.Array) -> jax.Array:
     """Pareto dominance: preferred when no criterion objects and at least one agrees.
@@ -33,4 +35,4 @@ def lexicographic(*signs: jax.Array) -> jax.Array:
 
 def _require_criteria(name: str, signs: tuple[jax.Array, ...]) -> None:
     if not signs:
-        raise ValueError(f"{name}: expected at least one criterion, got none")
+        raise BadArgument(name, "at least one criterion", "none")

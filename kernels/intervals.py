@@ -8,6 +8,7 @@ import numpy as np
 from jax import lax
 from numpy.typing import NDArray
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.kernels.bounds import Bound, FloatArray, bernoulli_divergence, levels
 from jaxrace.kernels.sparse import MAX_ROUNDS
 from jaxrace.kernels.wins import Compare, Outcome, net_counts, open_round_gains
@@ -71,12 +72,10 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
     """
     num_options, num_rounds = jax.tree.leaves(outcomes)[0].shape[:2]
     if not num_rounds:
-        raise ValueError("outcomes: expected at least one round, got none")
+        raise BadArgument("outcomes", "at least one round", "none")
     if num_rounds > MAX_ROUNDS:
-        raise ValueError(
-            f"outcomes: expected at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in "
-            f"an int32, got {num_rounds}"
-        )
+        expected = f"at most {MAX_ROUNDS} rounds, so that 2 n^2 half units fit in an int32"
+        raise BadArgument("outcomes", expected, str(num_rounds))
     chunk = min(_CHUNK, num_rounds)
     num_chunks = -(-num_rounds // chunk)
     missing = num_chunks * chunk - num_rounds

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxrace.core.validation import BadArgument
+
 Rule = Literal["sharp", "printed"]
 RULES: tuple[str, ...] = get_args(Rule)
 
@@ -78,7 +80,7 @@ def select_and_discard(
     if rule == "printed":
         better = total > num_options
         return _count(better, 1) > num_options - top, _count(better, 0) > top
-    raise ValueError(f"rule: expected one of {', '.join(RULES)}, got {rule!r}")
+    raise BadArgument("rule", f"one of {', '.join(RULES)}", repr(rule))
 
 
 def _count(better: jax.Array, axis: int) -> jax.Array:

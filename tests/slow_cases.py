@@ -26,7 +26,7 @@ SLOW_CASES = frozenset(
         "test_reproduce_dueling.py::test_the_regret_of_uniform_play_is_that_of_random_pairs[1]",
         "test_reproduce_improvement.py::test_initial_policies_perform_as_in_figure_4[marketing-0.063]",
         "test_reproduce_improvement.py::test_initial_policies_perform_as_in_figure_4[mountain-car-0.26]",
-        "test_right_answers.py::test_right_answers[right_command: the bets stay]",
+        "test_command_files.py::test_right_answers[the bets stay]",
         "test_selection_rounds.py::test_top_plays_the_same_matches[7-3-2]",
         "test_selection_scores.py::test_agrees_with_the_reference_step_by_step[followed-6-4-0-1-settings5]",
         "test_strategies.py::test_every_supported_strategy_moves_towards_the_optimum[CMA_ES]",

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from jaxrace.core.validation import BadArgument
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -95,7 +97,7 @@ class Answer:
         """One kind of its rows, by default the first, as a frame of polars, or else of pandas."""
         which = next(iter(self.ROWS)) if which is None else which
         if which not in self.ROWS:
-            raise ValueError(f"which: expected one of {', '.join(self.ROWS)}, got {which!r}")
+            raise BadArgument("which", f"one of {', '.join(self.ROWS)}", repr(which))
         names = [field.name for field in dataclasses.fields(self.ROWS[which])]
         columns = {name: [getattr(row, name) for row in getattr(self, which)] for name in names}
         for library in ("polars", "pandas"):

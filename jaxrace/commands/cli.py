@@ -133,9 +133,10 @@ def _said(error: Exception, verb: Verb | None) -> str:
     if typed := re.match(r'Parser key "(\w+)"', str(error)):  # jsonargparse
         value = str(error).rpartition("value: ")[2]
         error = BadArgument(typed[1], options.expected(hints[typed[1]]), repr(value))
-    name = error.name if isinstance(error, BadArgument) else str(error).partition(":")[0]
-    if name in hints.keys() - {*options.POSITIONAL} | {"out", "resume", "ray", "report"}:
-        return str(error).replace(name, options.spelt(name), 1)
+    named = hints.keys() - {*options.POSITIONAL} | {"out", "resume", "ray", "report"}
+    if isinstance(error, BadArgument) and error.name in named:
+        spelt = options.spelt(error.name)
+        return str(BadArgument(spelt, error.expected, error.got, error.hint))
     # "argument --sigma: ..." and "arguments are required: train.env" of argparse.
     return re.sub(rf"^argument (?=--)|\b({'|'.join((*_RUNS, *_FILES))})\.", "", str(error))
 

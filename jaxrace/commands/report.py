@@ -83,9 +83,8 @@ def require_figures() -> None:
         import matplotlib.figure  # noqa: F401
     except Exception as error:  # it reads settings, such as MPLBACKEND
         settings = "its settings (MPLBACKEND, matplotlibrc)"
-        raise ValueError(
-            f"figures: expected matplotlib to start with {settings}: {error}"
-        ) from error
+        expected = f"matplotlib to start with {settings}"
+        raise BadArgument("figures", expected, f"an error: {error}") from error
 
 
 def _can_draw() -> bool:

@@ -31,7 +31,7 @@ def log_factorial(n: ArrayLike) -> NDArray[np.float64]:
 
 
 def log_choose(n: ArrayLike, k: ArrayLike) -> NDArray[np.float64]:
-    """ln of n choose k; of k = n + 1 there is no way: -inf."""
+    """ln of n choose k, k at most n + 1; -inf for k = n + 1, as the number of ways is 0."""
     return log_factorial(n) - log_factorial(k) - log_factorial(np.asarray(n) - np.asarray(k))
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.gamma import log_choose, log_factorial
 
 # What chance does less often than this is warned of, or refused, in one call.
@@ -71,7 +72,7 @@ def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     >>> scores = np.random.default_rng(0).normal(size=40)
     >>> check_runs({"a": scores, "b": np.sort(scores)})
     Traceback (most recent call last):
-    ValueError: runs: expected independent ones in the order in which they were made, got sorted ...
+    jaxrace.core.validation.BadArgument: runs: expected independent ones in the order ... sorted ...
     """
     named = runs if isinstance(runs, Mapping) else {f"option {i}": x for i, x in enumerate(runs)}
     doubt = doubt_about(list(map(runs_of_numbers, named, named.values())))
@@ -101,22 +102,26 @@ def doubt_about(options: Sequence[Runs]) -> str | None:
         most = max(len(option.order) for option in options)
         kinds[2] += _rows_correlated(options, min(len(rows), most))
         kinds += [_rows_repeated(rows)]
-    certain = _said(kinds, REFUSED)
+    certain = _worst(kinds, REFUSED)
     if certain is not None:
-        raise ValueError(certain)
-    doubt = _said(kinds, WARNED)
-    return doubt and f"{doubt}: no certificate is guaranteed"
+        raise certain
+    doubt = _worst(kinds, WARNED)
+    return None if doubt is None else f"{doubt}: no certificate is guaranteed"
 
 
-def _said(kinds: list[list[_Finding]], level: float) -> str | None:
-    """The worst finding of the first kind of which chance makes such a one less often than that."""
+def _worst(kinds: list[list[_Finding]], level: float) -> BadArgument | None:
+    """The worst finding, as an error; None if no finding is rare enough.
+
+    Rare enough is a finding that chance alone makes with a probability below ``level``. The first
+    of ``kinds`` that has one counts, and no later one.
+    """
     for findings in kinds:
         counted = [one for one in findings if one.is_refused or level == WARNED]
         worst = min(counted, default=_Finding(0.0, ""))
         if worst.log_p < math.log(level):
-            expected = "runs: expected independent ones in the order in which they were made"
-            chance = f"chance does so less than once in {1 / level:,.0f} tries"
-            return f"{expected}, got {worst.what}; {chance}"
+            expected = "independent ones in the order in which they were made"
+            chance = f"; chance does so less than once in {1 / level:,.0f} tries"
+            return BadArgument("runs", expected, worst.what, chance)
     return None
 
 
@@ -125,7 +130,7 @@ def runs_of_numbers(name: str, values: ArrayLike) -> Runs:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "biuf" or np.isnan(array).any():
         got = f"{array.dtype}{list(array.shape)}"
-        raise ValueError(f"runs: expected numbers [n] of {name}, without NaN, got {got}")
+        raise BadArgument("runs", f"numbers [n] of {name}, without NaN", got)
     codes = _identity(array)
     return Runs(name, codes, codes)
 
@@ -139,7 +144,7 @@ def _identity(values: np.ndarray) -> np.ndarray:
 
 def sorted_options(options: Sequence[Runs]) -> list[str]:
     """The options whose runs are certainly sorted."""
-    return [option.name for option in options if _said([_sorted([option])], REFUSED)]
+    return [option.name for option in options if _worst([_sorted([option])], REFUSED)]
 
 
 def _is_sorted(numbers: np.ndarray) -> bool:

@@ -41,9 +41,11 @@ def require_scale(by: By, low: float | None, high: float | None) -> None:
     """Raise ValueError unless a race by mean has a range of scores, and one by wins none."""
     if by == "wins":
         if low is not None or high is not None:
-            raise ValueError("low, high: expected none for a race by wins, which needs no range")
+            expected = "none for a race by wins, which needs no range"
+            raise BadArgument("low, high", expected, f"{low}, {high}")
     elif low is None or high is None:
-        raise ValueError("low, high: expected the range of the scores for a race by mean")
+        expected = "the range of the scores for a race by mean"
+        raise BadArgument("low, high", expected, f"{low}, {high}")
     else:
         for name, end in (("low", low), ("high", high)):
             require_number(name, end, -math.inf, most=_LARGEST_SCORE)

@@ -29,9 +29,10 @@ class Decision(NamedTuple):
 
 
 def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
-    """Options, best first, and how many each is over: verdicts, and where there is none the mean.
+    """Options, best first, and how many others each one is over, or looks better than.
 
-    Ties go by the sum of the means, then to the smaller index.
+    A pair without a verdict goes by the sign of its mean. Equal counts go by the sum of the means,
+    then by the smaller index.
     """
     ahead = over | (~over.T & (mean > 0))
     wins = ahead.sum(1)
@@ -52,20 +53,21 @@ def decide(
 
 
 def who_may_help(seen: Seen, top: int, *, is_tolerant: bool = False) -> BoolArray:
-    """Pairs that may still matter to certificate (a), where none is in doubt: bool [K, K].
+    """Pairs that may still lead to certificate (a), if no pair is in doubt: bool [K, K].
 
-    If j over i is decided, a set that is ever certified has j in it with i. Who takes more than
-    kappa options with it is out, who is taken by more than K - kappa is in; nobody helps if that
-    leaves no set. Undecided pairs do, but for those of which both options are in, or both out.
+    A certified set with i in it also has every j that is over i. Count i itself among them, and
+    follow chains. An option that needs more than kappa options is out. An option that more than
+    K - kappa options need is in. If no set of kappa options is left, no pair helps. Else every
+    undecided pair helps, unless both of its options are in, or both are out.
     """
     num_options = len(seen.over)
     itself = np.eye(num_options, dtype=bool)
-    # Pairs (i, j) of which i will not be over j any more, but by a wrong verdict.
+    # Pairs (i, j) with a verdict for j: only a wrong verdict can still put i over j.
     against = seen.over.T & (not is_tolerant)
     undecided = ~(seen.over | against) & ~itself
     takes = against | itself
     for _ in range(math.ceil(math.log2(num_options))):
-        # With all that those take.
+        # Chains of twice the length.
         takes = takes.astype(np.float32) @ takes.astype(np.float32) > 0
     is_out = takes.sum(1) > top
     is_in = takes.sum(0) > num_options - top

@@ -109,7 +109,7 @@ def maximise(
         found = worth(jnp.concatenate([start[None], population]))
         value, found = jnp.maximum(value, found[0]), found[1:]
         ranking = jnp.argsort(-found, stable=True).astype(jnp.int32)
-        state = strategy.tell(tell_key, population, ranking, state, strategy_params, start)
+        state = strategy.tell(state, population, ranking, strategy_params, tell_key, start)
         first = ranking[0]
         is_better = found[first] > value
         best = jnp.where(is_better, population[first], best)

@@ -78,7 +78,7 @@ class Daedalus:
     >>> policy = daedalus.ask(None, params)  # run it on your system, where action 1 pays more
     >>> done, shape = jnp.arange(100)[:, None] % 2, (100, 1)
     >>> data = trajectories(jnp.zeros((*shape, 1)), done, jnp.full(shape, 0.5), 0.1 + 0.8 * done)
-    >>> state, row = daedalus.tell(jax.random.key(0), None, data, params)
+    >>> state, row = daedalus.tell(None, data, params, jax.random.key(0))
     >>> bool(row.is_added)
     True
     """
@@ -136,10 +136,10 @@ class Daedalus:
     @verb
     def tell(
         self,
-        key: jax.Array,
         state: DaedalusState | None,
         data: Trajectories,
         params: ImprovementParams,
+        key: jax.Array,
     ) -> tuple[DaedalusState, DaedalusRow]:
         """Count a batch of trajectories of the policy asked for, and look for a better one.
 
@@ -202,11 +202,11 @@ class Daedalus:
 
     def checked_tell(
         self,
-        key: jax.Array,
         state: DaedalusState | None,
         data: Trajectories,
         params: ImprovementParams,
-    ) -> tuple[jax.Array, DaedalusState, Trajectories, ImprovementParams]:
+        key: jax.Array,
+    ) -> tuple[DaedalusState, Trajectories, ImprovementParams, jax.Array]:
         """What ``tell`` is given, see ``verb``."""
         require_keys("key", key, ndim=0)
         count = len(data.behaviour)
@@ -228,7 +228,7 @@ class Daedalus:
         is_full = state.num_train >= self.num_batches * self.batch_for_training
         if not isinstance(is_full, Tracer) and is_full:
             raise BadArgument("data", f"at most {self.num_batches} batches", "another one")
-        return key, state, data, params
+        return state, data, params, key
 
     def _with(self, state: DaedalusState, data: Trajectories, key: jax.Array) -> DaedalusState:
         """The state with a batch added: a random fifth to the training set."""

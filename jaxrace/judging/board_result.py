@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from jaxrace.answers.answer import Shown, first_of, labels, list_down, listed, panels
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, once_only, outward
 
 if TYPE_CHECKING:
@@ -238,7 +239,7 @@ class RankOfTable(AnswerOfTable):
     def plot_pairs(self) -> "Figure":
         """A matplotlib figure: of any two options which one is better, or that they are tied."""
         if not self.pairs:
-            raise ValueError('pairs: expected those of rank(..., pairs="all"), got none')
+            raise BadArgument("pairs", 'those of rank(..., pairs="all")', "none")
         from matplotlib.colors import ListedColormap  # late: it is slow to import
 
         places = {name: place for place, name in enumerate(self.names)}

@@ -34,7 +34,7 @@ class Looks:
             try:
                 self._found = files.read_json(path)
             except (OSError, ValueError) as error:
-                raise ValueError(f"looks: {error}") from error
+                raise BadArgument("looks", "a file of looks", f"another: {error}") from error
             if self._found.get("kind") != _KIND:
                 raise BadArgument("looks", "a file of looks", repr(str(path)))
         for name, then in self._found.get("question", {}).items():

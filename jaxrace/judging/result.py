@@ -299,7 +299,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
         claim = who_may(self.by, self.top, self.possible, sure, len(self.options))
         told = f"; {told}" if sure or len(self.possible) < len(self.options) else ""
         if not set(self.best) <= set(self.possible):
-            told += "; perhaps nobody is, and the guess is who beats most of the others"
+            told += "; perhaps no option is; the guess is the one that beats most of the others"
         number = "1 more run" if self.at_least == 1 else f"{self.at_least:,} more runs"
         more = f"; it takes at least {number} to know" if self.at_least else ""
         return claim + told + more

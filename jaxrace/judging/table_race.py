@@ -262,9 +262,9 @@ def _doubts(
     elif runs:
         try:
             found.append(doubt_about(runs))
-        except ValueError as error:
-            hint = "--dependent (dependent=True) looks at them, and certifies nothing"
-            raise ValueError(f"{error}; {hint}") from error
+        except BadArgument as error:
+            hint = "; --dependent (dependent=True) looks at them, and certifies nothing"
+            raise BadArgument(error.name, error.expected, error.got, error.hint + hint) from error
         if table.repeat_tasks:
             found.append(
                 "options have several runs on one task, such as episodes of a seed, which go "

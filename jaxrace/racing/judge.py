@@ -106,5 +106,6 @@ def _together(only_orders: bool, *arrays: np.ndarray) -> np.ndarray:
 def _count(name: Any, outcomes: Any) -> int:
     lengths = {x.shape[0] if x.ndim else -1 for x in jax.tree.leaves(outcomes)}
     if len(lengths) != 1 or -1 in lengths:
-        raise ValueError(f"samples: expected arrays [n, ...] of one length for {name}")
+        got = str([list(x.shape) for x in jax.tree.leaves(outcomes)])
+        raise BadArgument("samples", f"arrays [n, ...] of one length for {name}", got)
     return lengths.pop()

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jaxrace import kernels
+from jaxrace.core.validation import BadArgument
 from jaxrace.racing.preference.result import PreferenceResult
 from jaxrace.racing.result import REPORTS, FloatArray
 from jaxrace.racing.value import ValueResult
@@ -172,7 +173,7 @@ class PreferenceReport(Report):
         """Lower and upper ends, and was an intersection empty? [K, K] each, of one race."""
         result = self.result
         if np.ndim(result.decided):
-            raise ValueError("intervals: expected the result of one race, got a batch")
+            raise BadArgument("intervals", "the result of one race", "a batch")
         rounds = np.asarray(result.rounds)
         lower, upper = np.zeros(rounds.shape), np.ones(rounds.shape)
         ever_empty = np.zeros(rounds.shape, bool)

@@ -136,8 +136,8 @@ def reopened(out: StrPath | None, asked: Mapping[str, Any]) -> Path:
     try:
         found = read_config(out)
     except (OSError, ValueError) as error:
-        got = f", got '{out}'" if isinstance(error, OSError) else f": {error}"
-        raise ValueError(f"out: expected the folder of a run to resume{got}") from error
+        got = f"'{out}'" if isinstance(error, OSError) else f"a damaged one: {error}"
+        raise BadArgument("out", "the folder of a run to resume", got) from error
     if found.get("command") != asked["command"]:
         wanted = f"the folder of a run of {asked['command']}"
         raise BadArgument("out", wanted, f"'{out}', which is of {found.get('command')}")
@@ -156,7 +156,7 @@ def reopened(out: StrPath | None, asked: Mapping[str, Any]) -> Path:
             if checksum_of(folder / name) != checksum:
                 raise ValueError(f"{folder / name} is not as it was written")
     except (OSError, ValueError) as error:
-        raise ValueError(f"out: expected the files of a finished run: {error}") from error
+        raise BadArgument("out", "the files of a finished run", f"others: {error}") from error
     return folder
 
 

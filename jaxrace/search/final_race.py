@@ -99,7 +99,7 @@ class FinalRace:
         chunk, common = self.search.chunk, self.search.common_random_numbers
         asked = self.ask(state, params)
         result = racing.run(self.race, asked[0], self.search.rollout, *asked[1:], chunk, common)
-        return self.tell(state, params, searched, row, result)
+        return self.tell(state, searched, row, result, params)
 
     def ask(
         self, state: FinalRaceState, params: FinalRaceParams
@@ -115,10 +115,10 @@ class FinalRace:
     def tell(
         self,
         state: FinalRaceState,
-        params: FinalRaceParams,
         searched: SearchState,
         row: SearchRow,
         result: Any,
+        params: FinalRaceParams,
     ) -> tuple[FinalRaceState, SearchRow]:
         """The rest of a step, given the search's own step and the result of the final race."""
         is_final = self._is_final(state, params)

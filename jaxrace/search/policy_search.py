@@ -222,16 +222,16 @@ class PolicySearch:
     def step(self, state: SearchState, params: SearchParams) -> tuple[SearchState, SearchRow]:
         """One generation. A search that is done stays as it is, without a race."""
         asked = self.ask(state, params)
-        return self.tell(state, params, asked, self._ranked(asked))
+        return self.tell(state, asked, self._ranked(asked), params)
 
     def tell(
-        self, state: SearchState, params: SearchParams, asked: Generation, ranked: RankedPolicies
+        self, state: SearchState, asked: Generation, ranked: RankedPolicies, params: SearchParams
     ) -> tuple[SearchState, SearchRow]:
         """The rest of a step, once the policies it ``asked`` about are ranked."""
         done = self.done(state, params)
         example, population = self.policy.example(), asked.population
         told = self.strategy.tell(
-            asked.tell_key, population, ranked.ranking, asked.strategy, params.strategy, example
+            asked.strategy, population, ranked.ranking, params.strategy, asked.tell_key, example
         )
         adapted = jnp.where(ranked.enough, state.rounds / _ADAPTATION, state.rounds * _ADAPTATION)
         next_state = SearchState(

@@ -62,7 +62,7 @@ def step_lanes(
             races, gains = _count(race.compare, races, outcomes, race_params, told)
         races, asks = _tell_race(race, races, outcomes, gains, race_params, np.int32(told))
         told += chunk
-    return _tell(learner, axis, is_final, states, params, asked, races, race_params)
+    return _tell(learner, axis, is_final, states, asked, races, params, race_params)
 
 
 def _draw(rollout: Rollout, num_rounds: int, rows: driver.Rows, asked: np.ndarray) -> Any:
@@ -201,27 +201,27 @@ def _tell(
     axis: Axis,
     is_final: bool,
     states: Any,
-    params: Any,
     asked: Any,
     races: Any,
+    params: Any,
     race_params: Any,
 ) -> tuple[Any, SearchRow]:
     """What a learner makes of races that have ended."""
     search = _search_of(learner)
 
-    def tell(state: Any, params: Any, asked: Any, race: Any, race_params: Any) -> Any:
+    def tell(state: Any, asked: Any, race: Any, params: Any, race_params: Any) -> Any:
         if is_final:
             result = learner.race.result(race, race_params)
             row = _without_generation(state.search)
-            return learner.tell(state, params, state.search, row, result)
+            return learner.tell(state, state.search, row, result, params)
         ranked = ranked_by(search.race.result(race, race_params))
         if search is learner:
-            return search.tell(state, params, asked, ranked)
-        searched, row = search.tell(state.search, params.search, asked, ranked)
+            return search.tell(state, asked, ranked, params)
+        searched, row = search.tell(state.search, asked, ranked, params.search)
         recent = learner.remember(state.recent, row)
         return FinalRaceState(searched, recent, state.raced), row
 
-    return jax.vmap(tell, (0, axis, 0, 0, 0))(states, params, asked, races, race_params)
+    return jax.vmap(tell, (0, 0, 0, axis, 0))(states, asked, races, params, race_params)
 
 
 def _without_generation(state: SearchState) -> SearchRow:

@@ -45,7 +45,7 @@ class Strategy:
     >>> state = strategy.init(jax.random.key(0), example, params)
     >>> population, state = strategy.ask(jax.random.key(1), state, params, example)
     >>> ranking, key = jnp.arange(7), jax.random.key(2)
-    >>> strategy.tell(key, population, ranking, state, params, example).mean.shape
+    >>> strategy.tell(state, population, ranking, params, key, example).mean.shape
     (3,)
     """
 
@@ -99,11 +99,11 @@ class Strategy:
 
     def tell(
         self,
-        key: jax.Array,
+        state: Any,
         population: Any,
         ranking: jax.Array,
-        state: Any,
         params: Any,
+        key: jax.Array,
         example: Any,
     ) -> Any:
         """The state after a ``ranking``, int32 [lambda], of the members from best to worst.

@@ -60,7 +60,7 @@ def opened(checkpoints: Checkpoints) -> Iterator[Checkpoints]:
     folder.mkdir(parents=True, exist_ok=True)
     with runs.locked(folder):
         if is_saved(folder) and not checkpoints.resume:
-            raise ValueError(f"folder: expected no checkpoint in '{folder}', or resume=True")
+            raise BadArgument("folder", "one without a checkpoint, or resume=True", f"'{folder}'")
         yield dataclasses.replace(checkpoints, folder=folder)
 
 

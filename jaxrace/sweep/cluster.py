@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.sweep.work import Jobs
 
 # Shards for each task that the cluster runs at once when the sweep begins: an even share, some for
@@ -36,7 +37,8 @@ def connected(address: str | None) -> Iterator[Any]:
     try:
         import ray
     except ImportError as error:
-        raise ValueError('ray: expected it to be installed: pip install "jaxrace[ray]"') from error
+        hint = ': pip install "jaxrace[ray]"'
+        raise BadArgument("ray", "the package ray", "none", hint) from error
     if ray.is_initialized():
         yield ray
         return

@@ -102,7 +102,7 @@ class Ray:
     ) -> SweepLog:
         """Do every job; for the arguments see ``sweep.run``."""
         if checkpoints is None:
-            raise ValueError("checkpoints: expected some, with a folder that all nodes see")
+            raise BadArgument("checkpoints", "a folder that all nodes see", "none")
         started = time.perf_counter()
         folder = SharedFolder(checkpoints.folder)
         row = traced(work, jobs).out_info[1]
@@ -162,7 +162,7 @@ def _read_cut(folder: SharedFolder, names: set[str], checkpoints: Checkpoints) -
         return {}
     cut = files.from_json(folder.read(SHARDS), f"checkpoint: {where}/{SHARDS}")
     if not checkpoints.resume:
-        raise ValueError(f"folder: expected no sweep in '{where}', or resume=True")
+        raise BadArgument("folder", "one without a sweep, or resume=True", f"'{where}'")
     return cut
 
 

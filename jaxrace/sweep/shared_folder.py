@@ -7,6 +7,7 @@ of its content. So a file that was changed, replaced or left by another sweep is
 import contextlib
 import hashlib
 import io
+import re
 import tarfile
 import uuid
 from collections.abc import Collection
@@ -14,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from jaxrace import runs
+from jaxrace.core.validation import BadArgument
 from jaxrace.runs import files
 
 DAMAGED = (ValueError, FileNotFoundError)  # what reading a damaged file raises
 _SEAL = hashlib.sha256().digest_size
 _ROWS, _NAMES = "rows-*.npz", "names.json"
+_PLAIN = re.compile(r"\w[\w.-]*", re.ASCII)  # the name of a file here, and nowhere else
 
 
 class SharedFolder:
@@ -53,7 +56,8 @@ class SharedFolder:
             return content
         content, seal = content[:-_SEAL], content[-_SEAL:]
         if seal != self._seal(name, content):
-            raise ValueError("its seal does not fit; without it, its jobs are done again")
+            what = "the seal is wrong: the file was changed, or belongs to another sweep"
+            raise ValueError(f"{what}; delete it to run its jobs again")
         return content
 
     def write(self, name: str, content: bytes) -> None:
@@ -114,7 +118,14 @@ class ShardCheckpoint:
     def fetch(self, here: Path) -> None:
         """Put it into a folder of this process; raises one of ``DAMAGED`` if it is not whole."""
         with tarfile.open(fileobj=io.BytesIO(self._folder.read(self._tar))) as archive:
-            archive.extractall(here, filter="data")
+            # By hand: Python 3.11 has ``extractall(filter=)`` only from 3.11.4 on.
+            for member in archive:
+                if not member.isfile() or not _PLAIN.fullmatch(member.name):
+                    expected = f"plain files without folders in {self._tar}"
+                    raise BadArgument("checkpoint", expected, repr(member.name))
+                content = archive.extractfile(member)
+                assert content is not None  # as it is a file
+                (here / member.name).write_bytes(content.read())
         self._names = files.read_json(here / _NAMES)
         for own, name in self._names.items():
             (here / own).write_bytes(self._folder.read(name))

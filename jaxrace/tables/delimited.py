@@ -42,7 +42,7 @@ def parse(place: Place, text: str, delimiter: str = "auto", header: bool = True)
     try:
         lines, rows = _plain_rows(text, chosen) or _all_rows(text, chosen)
     except csv.Error as error:
-        raise place.wrong("a table", f"text that is none ({error})") from None
+        raise place.wrong("a table", f"other text ({error})") from None
     if not rows:
         raise place.wrong("a table with something in it", "none")
     is_usual = chosen in ",\t" or not is_auto

@@ -282,7 +282,7 @@ def _require_names(table: Table, head: str, names: Sequence[str], expected: str)
 
 
 def _require_no_summaries(table: Table, head: str, names: Sequence[str], what: str) -> None:
-    """Raise if one of the tasks or options, as ``what`` says, is called as what is made of all."""
+    """Raise if a name is that of a summary, such as "mean". ``what``: "task" or "option"."""
     a = "an" if what == "option" else "a"
     hint = f"leave out rows that summarise others; {a} {what} needs another name"
     table.require(head, [name.lower() not in SUMMARIES for name in names], f"{a} {what}", hint)

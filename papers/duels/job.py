@@ -12,6 +12,7 @@ from jaxrace import dueling, runs
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.report import print_answer
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging.standing import duel as duel_of
 from jaxrace.runs import plots
 from papers.duels.config import DuelsConfig
@@ -77,8 +78,8 @@ def _lineup(config: DuelsConfig, num_arms: int) -> dict[str, Entrant]:
         try:
             lineup[name] = entrant(name, num_arms, config.horizon, delta, key)
         except ValueError as error:
-            raise ValueError(
-                f"algorithm: expected some for {num_arms} arms, got {name!r} ({error})"
+            raise BadArgument(
+                "algorithm", f"some for {num_arms} arms", f"{name!r} ({error})"
             ) from error
     for one in lineup.values():
         dueling.require_horizon(one.algorithm, config.horizon)

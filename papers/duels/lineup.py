@@ -10,6 +10,7 @@ import numpy as np
 
 from jaxrace import dueling
 from jaxrace import tables as data
+from jaxrace.core.validation import BadArgument
 from jaxrace.dueling import matrices
 from papers.duels import families
 from papers.duels.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelsConfig
@@ -72,18 +73,14 @@ def matrix_of(config: DuelsConfig) -> data.Matrix:
     }
     assert makers.keys() == MATRICES.keys()
     if config.matrix == "cyclic" and count < 3:
-        raise ValueError(f"arms: expected at least 3 for a cyclic matrix, got {count}")
+        raise BadArgument("arms", "at least 3 for a cyclic matrix", str(count))
     return data.Matrix(tuple(map(str, range(count))), np.asarray(makers[config.matrix](), float))
 
 
 def _read(config: DuelsConfig) -> data.Matrix:
     if "." not in config.matrix and not Path(config.matrix).exists():
-        raise ValueError(
-            f"matrix: expected a file or one of {', '.join(MATRICES)}, got {config.matrix!r}"
-        )
+        raise BadArgument("matrix", f"a file or one of {', '.join(MATRICES)}", repr(config.matrix))
     found = data.read_matrix(config.matrix, decimal=config.decimal, delimiter=config.delimiter)
     if config.arms not in (None, len(found.names)):
-        raise ValueError(
-            f"arms: expected {len(found.names)}, as in {config.matrix}, got {config.arms}"
-        )
+        raise BadArgument("arms", f"{len(found.names)}, as in {config.matrix}", str(config.arms))
     return found

@@ -3,7 +3,7 @@
 import dataclasses
 
 from jaxrace.commands.train.config import require_step_size
-from jaxrace.core.validation import require_choice, require_integer
+from jaxrace.core.validation import BadArgument, require_choice, require_integer
 from papers.config import require_names
 
 SELECTIONS: dict[str, str] = {
@@ -84,9 +84,10 @@ class HoldemConfig:
                 most = _MOST_OF.get(field.name, _MOST_KEPT)
                 require_integer(field.name, value, least.get(field.name, 1), most)
         if self.budget > _MOST:
-            raise ValueError(
-                f"matches: expected at most {_MOST:,} in a generation, got {self.budget:,} with "
-                f"{self.matches} of each pair of {self.population}"
+            raise BadArgument(
+                "matches",
+                f"at most {_MOST:,} in a generation",
+                f"{self.budget:,} with {self.matches} of each pair of {self.population}",
             )
         # Imported late: it imports JAX, which the command's help has no time for.
         from jaxrace.search.strategies import SUPPORTED
@@ -96,9 +97,10 @@ class HoldemConfig:
             require_step_size(self.strategy, self.population, self.sigma)
         samples = self.budget // self.population
         if "race" in self.selections and samples < _LEAST_SAMPLES:
-            raise ValueError(
-                f"matches: expected at least {_LEAST_SAMPLES} of each player for a race, "
-                f"got {samples} with {self.matches} of each pair of {self.population}"
+            raise BadArgument(
+                "matches",
+                f"at least {_LEAST_SAMPLES} of each player for a race",
+                f"{samples} with {self.matches} of each pair of {self.population}",
             )
 
     @property

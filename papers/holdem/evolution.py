@@ -133,7 +133,7 @@ class EvolutionWork:
         example = state.job.mean
         members, asked = self.strategy.ask(keys[0], state.strategy, self.params, example)
         ranked = self.selection.rank(keys[1], (members, self.shared))
-        told = self.strategy.tell(keys[2], members, ranked.ranking, asked, self.params, example)
+        told = self.strategy.tell(asked, members, ranked.ranking, self.params, keys[2], example)
         generation, comparisons = state.generation + 1, state.comparisons + ranked.comparisons
         valid = ranked.valid & jnp.isfinite(told.mean).all()
         done = ranked.comparisons, ranked.certified, told.mean, valid

@@ -30,6 +30,7 @@ import numpy as np
 from jax import lax
 from jax.core import Tracer
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.envs.holdem import abstraction, betting, table
 from jaxrace.envs.holdem.betting import BettingState, Rules
 from jaxrace.envs.holdem.table import Deals, Move, Observation, Policy, Seating
@@ -129,16 +130,16 @@ def play_lane(
         own = getattr(player, "rules", rules)
         # A player whose memory has the shape of other games would look in the wrong places.
         if own != rules:
-            raise ValueError(f"rules: expected those of players[{number}], {own}, got {rules}")
+            raise BadArgument("rules", f"those of players[{number}], {own}", str(rules))
         for leaf in jax.tree.leaves(weights[number]):
             # With NaN no action would be better than any other.
             if not isinstance(leaf, Tracer) and not np.isfinite(np.asarray(leaf)).all():
-                raise ValueError(f"weights[{number}]: expected finite numbers, got others")
+                raise BadArgument(f"weights[{number}]", "finite numbers", "others")
     played = _play_lane(players, weights, key, deals, seating, rules)
     if not isinstance(played.illegal, Tracer) and played.illegal.any():
-        raise ValueError(
-            "players: expected legal actions, got another one in hand "
-            f"{int(played.illegal.argmax())} (and in {int(played.illegal.sum()) - 1} other hands)"
+        hand, others = int(played.illegal.argmax()), int(played.illegal.sum()) - 1
+        raise BadArgument(
+            "players", "legal actions", f"another one in hand {hand} (and in {others} other hands)"
         )
     return played
 

@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 from jax.typing import ArrayLike
 
+from jaxrace.core.validation import BadArgument
 from papers.holdem import pattern_tree
 
 HIDDEN_UNITS = 7
@@ -69,7 +70,7 @@ NUM_WEIGHTS = NUM_SHOWDOWN_WEIGHTS + NUM_FOLD_WEIGHTS
 def split(weights: ArrayLike) -> Networks:
     """The parts of a weight vector, float32 [1449]; ValueError for another shape."""
     if jnp.shape(weights) != (NUM_WEIGHTS,):
-        raise ValueError(f"weights: expected shape ({NUM_WEIGHTS},), got {jnp.shape(weights)}")
+        raise BadArgument("weights", f"shape ({NUM_WEIGHTS},)", f"{jnp.shape(weights)}")
     flat = jnp.asarray(weights, jnp.float32)
     return Networks(
         _split_network(flat[:NUM_SHOWDOWN_WEIGHTS], _shapes(*_SHOWDOWN_SIZES)),

@@ -6,6 +6,7 @@ from typing import Literal
 from jaxrace.commands.improve import BOUNDS
 from jaxrace.core.inputs import require_default
 from jaxrace.core.validation import (
+    BadArgument,
     require_choice,
     require_integer,
     require_number,
@@ -91,13 +92,11 @@ class ImprovementsConfig:
         if self.method == "batch":
             require_default("batch", self, "with method batch, which has one")
         if self.spend and self.method != "daedalus":
-            raise ValueError(
-                "spend: expected --method daedalus: only its tests are independent of their data"
-            )
+            expected = "--method daedalus: only its tests are independent of their data"
+            raise BadArgument("spend", expected, f"--method {self.method}")
         if self.method != "batch" and self.trajectories % self.chosen_batch:
-            raise ValueError(
-                f"trajectories: expected a multiple of batch = {self.chosen_batch}, "
-                f"got {self.trajectories}"
+            raise BadArgument(
+                "trajectories", f"a multiple of batch = {self.chosen_batch}", f"{self.trajectories}"
             )
 
     @property

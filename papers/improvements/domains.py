@@ -266,7 +266,7 @@ class DaedalusWork:
         own, job = state
         key = jax.random.fold_in(job, own.num_tests)
         data = self._collect(jax.random.fold_in(key, 0), self.daedalus.ask(own, self.params))
-        own, row = self.daedalus.tell(jax.random.fold_in(key, 1), own, data, self.params)
+        own, row = self.daedalus.tell(own, data, self.params, jax.random.fold_in(key, 1))
         return (own, job), row
 
     def done(self, state: tuple[DaedalusState, jax.Array]) -> jax.Array:

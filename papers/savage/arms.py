@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from jaxrace import kernels
 from jaxrace.core.protocol import pytree, verb
 from jaxrace.core.validation import (
+    BadArgument,
     require_float32_probability,
     require_number,
 )
@@ -49,11 +50,11 @@ class ArmBandit(DecisionAlgorithm):
         super().__post_init__()
         fits = self.decision.num_arms == self.num_arms and self.decision.choice_size == 1
         if not fits:
-            raise ValueError(
-                f"decision: expected one about {self.num_arms} arms that pay, got {self.decision}"
+            raise BadArgument(
+                "decision", f"one about {self.num_arms} arms that pay", f"{self.decision}"
             )
         if self.wrapped and not hasattr(self.decision, "utilities"):
-            raise ValueError(f"decision: expected one that gives arms a worth, got {self.decision}")
+            raise BadArgument("decision", "one that gives arms a worth", str(self.decision))
 
     @property
     def opening(self) -> int:

@@ -4,6 +4,7 @@ import dataclasses
 
 from jaxrace.core.inputs import require_default
 from jaxrace.core.validation import (
+    BadArgument,
     require_choice,
     require_integer,
     require_number,
@@ -98,7 +99,7 @@ class SelectionsConfig:
             require_default("noise", self, why)
         require_integer("options", self.options, 2)
         if self.top >= self.options:
-            raise ValueError(f"top: expected less than options = {self.options}, got {self.top}")
+            raise BadArgument("top", f"less than options = {self.options}", str(self.top))
         if not any(method.startswith(_GUARANTEED) for method in self.methods):
             require_default("delta", self, f"with method {self.method}, which guarantees nothing")
         others = [method for method in self.methods if method not in FROM_SCORES]
@@ -106,9 +107,8 @@ class SelectionsConfig:
             why = f"with method {self.method}, which estimates no variances of pairs"
             require_default("pooled_samples", self, why)
         if others and self.batch > 1:
-            raise ValueError(
-                f"batch: expected 1 with method {others[0]}, which chooses one by one, "
-                f"got {self.batch}"
+            raise BadArgument(
+                "batch", f"1 with method {others[0]}, which chooses one by one", f"{self.batch}"
             )
 
     @property

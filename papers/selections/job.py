@@ -11,6 +11,7 @@ from rich.console import Console
 from jaxrace import runs, selection
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import name_column, print_table, say
+from jaxrace.core.validation import BadArgument
 from jaxrace.selection.driver import first_record, fitting_interval
 from papers.selections.config import FROM_SCORES, SelectionsConfig
 from papers.selections.curves import Curve, figure_of, table_of
@@ -47,18 +48,16 @@ def _check(config: SelectionsConfig) -> None:
         if name == "top":
             least, most = match_bounds(selection.Top(config.options, config.top))
             if config.budget < most:
-                raise ValueError(
-                    f"budget: expected at least {most}, as top plays {least} to {most} matches "
-                    f"with {config.options} options, got {config.budget}"
-                )
+                matches = f"{least} to {most} matches with {config.options} options"
+                expected = f"at least {most}, as top plays {matches}"
+                raise BadArgument("budget", expected, str(config.budget))
             continue
         selector = _selector_of(config, name)
         selection.require_budget(selector, config.budget, 1)
         rest = config.budget - selector.opening
         if rest % config.batch:
-            raise ValueError(
-                f"batch: expected a divisor of the {rest} comparisons after the warm-up, "
-                f"got {config.batch}"
+            raise BadArgument(
+                "batch", f"a divisor of the {rest} comparisons after the warm-up", f"{config.batch}"
             )
 
 

@@ -86,7 +86,7 @@ def tell_strategy(population, ranking):
     strategy = Strategy("CMA_ES", 4)
     params = strategy.params(START, 1.0)
     state = strategy.init(KEY, START, params)
-    strategy.tell(KEY, population, ranking, state, params, START)
+    strategy.tell(state, population, ranking, params, KEY, START)
 
 
 BAD = {

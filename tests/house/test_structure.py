@@ -1,6 +1,7 @@
 """The source tree keeps its structure: import arrows, packages, file sizes, quiet imports."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -38,6 +39,8 @@ ARROWS = {
     "sweep": BASE | {"runs", "sweep"},
 }
 SEE_EVERYTHING = {"__init__", "__main__", "commands"}
+ERRORS = "jaxrace.core.validation"  # every room may import it
+TELLS = {"tell", "checked_tell", "_checked_tell"}
 
 
 def modules_in(folders: dict[str, Path]) -> dict[str, Path]:
@@ -83,6 +86,7 @@ def violations(module: str, source: str) -> list[str]:
     for name in imported_names(source):
         top = name.split(".")[0]
         outside = top == "jaxrace" and room in ARROWS and room_of(name) not in ARROWS[room]
+        outside = outside and not f"{name}.".startswith(f"{ERRORS}.")
         if name.startswith(".") or top in FLOOR | {PAPERS.name} or outside:
             found.append(f"{module} imports {name}")
     return found
@@ -99,6 +103,7 @@ def test_import_arrows():
     [
         ("jaxrace.kernels.wins", "import jaxrace"),
         ("jaxrace.kernels", "def late():\n    from jaxrace.racing import run"),
+        ("jaxrace.kernels.wins", "from jaxrace.core import protocol, validation"),
         ("jaxrace.envs.medical.env", "from jaxrace.kernels import wins"),
         ("jaxrace.racing.run", "from jaxrace import dueling, search"),
         ("jaxrace.search.edps", "from jaxrace.selection.pocba import POCBA"),
@@ -116,6 +121,7 @@ def test_a_wrong_import_is_found(module, source):
     ("module", "source"),
     [
         ("jaxrace.kernels.wins", "import jax\nfrom jaxrace.kernels.relations import compare"),
+        ("jaxrace.kernels.wins", "from jaxrace.core.validation import BadArgument"),
         (
             "jaxrace.racing.run",
             "from jaxrace import agents, kernels\nimport jaxrace.racing.result",
@@ -126,6 +132,87 @@ def test_a_wrong_import_is_found(module, source):
 )
 def test_a_right_import_passes(module, source):
     assert violations(module, source) == []
+
+
+def test_what_every_room_may_import_imports_numpy_alone():
+    """But for JAX inside of a function, which needs it only for keys."""
+    loaded = ast.parse(INSTALLED[ERRORS].read_text("utf-8")).body
+    tops = {
+        name.split(".")[0]
+        for node in loaded
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in imported_names(ast.unparse(node))
+    }
+    assert tops - set(sys.stdlib_module_names) == {"numpy"}
+
+
+def untyped_errors(source: str) -> list[str]:
+    """Messages "name: expected ..." of errors that are plain ValueErrors, not BadArguments."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call):
+            continue
+        if ast.unparse(node.exc.func) == "ValueError":
+            text = "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "{}"
+                for argument in node.exc.args
+                for part in (argument.values if isinstance(argument, ast.JoinedStr) else [argument])
+            )
+            found += [text] if re.match(r"[^:]+(: [^:]+)?: expected ", text) else []
+    return found
+
+
+def test_errors_about_an_argument_have_a_type():
+    found = {path: untyped_errors(path.read_text("utf-8")) for path in sources()}
+    assert {path: messages for path, messages in found.items() if messages} == {}
+
+
+@pytest.mark.parametrize(
+    "message",
+    ['"top: expected 1, got 2"', 'f"{name}: expected {x}, got {y}"', 'f"{p}: rows: expected 1"'],
+)
+def test_an_untyped_error_is_found(message):
+    assert untyped_errors(f"def f():\n    raise ValueError({message}) from None")
+    assert not untyped_errors(f"def f():\n    raise RuntimeError({message})")
+
+
+def told_out_of_order(source: str) -> tuple[int, list[str]]:
+    """How many methods tell, and which do not take (state, ..., params, key, example)."""
+    methods = [
+        (f"{kind.name}.{node.name}", [one.arg for one in (*node.args.args, *node.args.kwonlyargs)])
+        for kind in ast.walk(ast.parse(source))
+        if isinstance(kind, ast.ClassDef)
+        for node in kind.body
+        if isinstance(node, ast.FunctionDef) and node.name in TELLS
+    ]
+    order = re.compile(
+        r"self state (?!key |example )\w+ (?:(?!key |example )\w+ )*?params( key)?( example)?"
+    )
+    return len(methods), [name for name, given in methods if not order.fullmatch(" ".join(given))]
+
+
+def test_every_tell_takes_its_arguments_in_one_order():
+    found = [told_out_of_order(path.read_text("utf-8")) for path in sources()]
+    assert sum(count for count, _ in found) > 20
+    assert [name for _, names in found for name in names] == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "key, state, data, params",
+        "state, params, outcomes",
+        "outcomes, state, params",
+        "state, params",
+        "state, key, outcomes, params",
+        "state, outcomes, params, example, key",
+    ],
+)
+def test_a_tell_out_of_order_is_found(given):
+    source = "class Race:\n    def {}(self, {}): ..."
+    assert told_out_of_order(source.format("tell", given)) == (1, ["Race.tell"])
+    told = "state, pair, score, params, key, example"
+    assert told_out_of_order(source.format("_checked_tell", told)) == (1, [])
 
 
 def dependencies() -> dict[str, set[str]]:

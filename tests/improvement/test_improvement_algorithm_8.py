@@ -100,7 +100,7 @@ def test_every_batch():
             order = jax.random.permutation(jax.random.split(key)[0], BATCH)
             mine.collect([batch[place] for place in order])
             size = len(mine.test)
-            state, row = daedalus.tell(key, state, as_data(batch), params())
+            state, row = daedalus.tell(state, as_data(batch), params(), key)
 
             candidate = tuple(np.asarray(row.candidate.theta, float).ravel())
             # The bound is that of the test set before it is emptied.
@@ -132,7 +132,7 @@ def test_the_first_tests_spend_a_half_and_a_sixth_of_delta():
     for number in range(2):
         theta = daedalus.ask(state, params()).mixed.theta
         data = as_data(run_in_numpy(rng, theta))
-        state, row = daedalus.tell(jax.random.key(number), state, data, params())
+        state, row = daedalus.tell(state, data, params(), jax.random.key(number))
         deltas.append(float(row.delta))
     np.testing.assert_allclose(deltas, [0.05 / 2, 0.05 / 6], rtol=1e-6)
 
@@ -145,7 +145,7 @@ def test_a_batch_of_other_shapes():
     """It would be written over a part of other trajectories, without a word."""
     daedalus, key = OF_ALL, jax.random.key(0)
     data = as_data(run_in_numpy(np.random.default_rng(0), jnp.zeros((2, 2))))
-    state, _ = daedalus.tell(key, None, data, params())
+    state, _ = daedalus.tell(None, data, params(), key)
     short = dataclasses.replace(
         data,
         **{
@@ -154,7 +154,7 @@ def test_a_batch_of_other_shapes():
         },
     )
     with pytest.raises(ValueError, match=r"^data: expected trajectories of 2 steps, as before"):
-        daedalus.tell(key, state, short, params())
+        daedalus.tell(state, short, params(), key)
     wide = dataclasses.replace(data, observations=jnp.tile(data.observations, (1, 1, 3)))
     with pytest.raises(ValueError, match=r"before, \(2, 1\), got \(2, 3\)"):
-        daedalus.tell(key, state, wide, params())
+        daedalus.tell(state, wide, params(), key)

@@ -53,7 +53,7 @@ def play(daedalus, params, seed=0):
     for number in range(BATCHES):
         chance = np.clip(chance_of(daedalus, daedalus.ask(state, params)), 1e-3, 1 - 1e-3)
         key = jax.random.fold_in(jax.random.key(seed), number)
-        state, row = daedalus.tell(key, state, batch_of(chance, number), params)
+        state, row = daedalus.tell(state, batch_of(chance, number), params, key)
         found.append((state, row))
     return found
 
@@ -118,7 +118,7 @@ def test_a_sweep_is_the_loop_of_ask_and_tell():
         own = jax.random.fold_in(key, number)
         option = PolicyInTask(policy, work.env_params)
         data = simulate(work.env, work.daedalus.policy, jax.random.fold_in(own, 0), option, 50)
-        state, row = work.daedalus.tell(jax.random.fold_in(own, 1), state, data, work.params)
+        state, row = work.daedalus.tell(state, data, work.params, jax.random.fold_in(own, 1))
         for name in ("is_found", "is_added", "current_number", "trajectories"):
             assert getattr(log.rows.row, name)[number] == getattr(row, name), (number, name)
         # Bounds are numbers between 0 and 1, of two programs; this one is 2.3e-5.
@@ -159,9 +159,9 @@ def test_bad_input(played):
     data = batch_of(0.5, 0)
     half = jax.tree.map(lambda x: x[:25], data)
     with pytest.raises(ValueError, match=r"^data: expected 50 trajectories, got 25"):
-        daedalus.tell(jax.random.key(0), None, half, params)
+        daedalus.tell(None, half, params, jax.random.key(0))
     with pytest.raises(ValueError, match=r"^data: expected at most 4 batches"):
-        daedalus.tell(jax.random.key(0), moments[-1][0], data, params)
+        daedalus.tell(moments[-1][0], data, params, jax.random.key(0))
     for bad in ({"delta": 0}, {"floor": -0.1}, {"floor": 1.5}, {"initial": np.zeros((2, 3))}):
         with pytest.raises(ValueError, match=f"^{next(iter(bad))}: expected"):
             METHOD.params(**{"floor": 0.5, **bad})

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from right_improve import HEAD
+from in_files import HEAD
 
 from jaxrace import improve, runs
 from jaxrace.commands.cli import main

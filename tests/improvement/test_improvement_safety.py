@@ -121,7 +121,7 @@ def improve_again(daedalus, params, payoffs, key):
     def add_batch(state, key):
         data_key, own_key = jax.random.split(key)
         data = batch_of(data_key, daedalus.ask(state, params), payoffs, BATCH)
-        state, row = daedalus.tell(own_key, state, data, params)
+        state, row = daedalus.tell(state, data, params, own_key)
         worse = is_worse(row.candidate, payoffs)
         return state, (worse, worse & row.is_found)
 

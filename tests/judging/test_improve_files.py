@@ -154,9 +154,9 @@ def add_text(path):
 BAD_ARRAYS = {
     "empty": (lambda path: path.write_bytes(b""), "expected arrays of numbers in an NPZ file"),
     "plain": (write_plain, "expected arrays of numbers in an NPZ file, which begins with b'PK'"),
-    "broken": (spoil_bytes, "expected arrays of numbers in an NPZ file: "),
+    "broken": (spoil_bytes, "expected arrays of numbers in an NPZ file, got other bytes: "),
     "cut": (lambda path: path.write_bytes(b"PK\x03\x04"), "expected arrays of numbers in an NPZ"),
-    "text": (add_text, "in an NPZ file, got 'observations.txt', which is no array"),
+    "text": (add_text, "in an NPZ file, got 'observations.txt', a file of another kind"),
     **{
         f"complex {name}": (
             lambda path, name=name: np.savez(

@@ -13,10 +13,10 @@ import signal
 import tempfile
 from pathlib import Path
 
+import made_files
 import numpy as np
 import polars
 import pytest
-import right_readers
 from without_cache import without_cache
 
 from jaxrace import runs
@@ -256,10 +256,10 @@ TABLES = {
     "s.jsonl": "\n".join(map(json.dumps, ROWS)).encode(),
     "s.parquet": saved(FRAME.write_parquet),
     "s.arrow": saved(FRAME.write_ipc, compression="zstd"),
-    "s.xlsx": right_readers.workbook(*right_readers.TABLE),
-    "s.db": right_readers.content_of(right_readers.study()),
-    "s.eval": right_readers.log_of(),
-    "samples_s.jsonl": b"\n".join(right_readers.harness(doc_id=i) for i in range(4)),
+    "s.xlsx": made_files.workbook(*made_files.TABLE),
+    "s.db": made_files.content_of(made_files.study()),
+    "s.eval": made_files.log_of(),
+    "samples_s.jsonl": b"\n".join(made_files.harness(doc_id=i) for i in range(4)),
 }
 OF_ONE_MODEL = ("s.eval", "samples_s.jsonl")
 

@@ -32,7 +32,7 @@ def run(n, population_size, objective):
     ask = jax.jit(lambda key, state: strategy.ask(key, state, params, example))
     tell = jax.jit(
         lambda key, population, ranking, state: strategy.tell(
-            key, population, ranking, state, params, example
+            state, population, ranking, params, key, example
         )
     )
     rng = np.random.default_rng(0)
@@ -126,7 +126,7 @@ def test_the_rank_one_update_may_stall_in_the_first_generation(name, factor, sta
     distance = factor * (1.4 + 2 / (n + 1)) * k.chi_n / np.sqrt(k.mu_eff)
     population = np.tile(np.array([distance, 0, 0], np.float32), (population_size, 1))
     told = strategy.tell(
-        jax.random.key(2), population, jnp.arange(population_size), asked, params, example
+        asked, population, jnp.arange(population_size), params, jax.random.key(2), example
     )
     assert (np.abs(told.p_c).max() == 0) == stalls
 

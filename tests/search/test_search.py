@@ -142,7 +142,7 @@ def test_a_generation_counts_what_its_race_counts_and_draws_from_keys_of_its_own
             seen.append(key)
             return jnp.arange(14, dtype=jnp.float32).reshape(7, 2), state
 
-        def tell(self, key, population, ranking, state, params, example):
+        def tell(self, state, population, ranking, params, key, example):
             seen.append(key)
             return state + 1
 

@@ -22,7 +22,7 @@ def distance_after(strategy, generations, sigma0=None):
         ask_key, tell_key = jax.random.split(key)
         population, state = strategy.ask(ask_key, state, params, START)
         ranking = jnp.argsort((population**2).sum(-1))
-        return strategy.tell(tell_key, population, ranking, state, params, START), None
+        return strategy.tell(state, population, ranking, params, tell_key, START), None
 
     keys = jax.random.split(jax.random.key(1), generations)
     start = strategy.init(jax.random.key(0), jnp.asarray(START), params)
@@ -67,7 +67,7 @@ def test_the_mean_moves_to_the_weighted_best():
     population, state = strategy.ask(jax.random.key(1), state, params, START)
     ranking = jnp.array([6, 2, 4, 0, 1, 3, 5])
 
-    told = strategy.tell(jax.random.key(2), population, ranking, state, params, START)
+    told = strategy.tell(state, population, ranking, params, jax.random.key(2), START)
 
     expected = np.asarray(params.weights[:3]) @ np.asarray(population)[[6, 2, 4]]
     np.testing.assert_allclose(told.mean, expected, rtol=1e-4, atol=1e-5)
@@ -78,7 +78,7 @@ def test_states_are_strongly_typed_and_keep_their_types():
     params = strategy.params(START, sigma0=2.0)
     state = strategy.init(jax.random.key(0), jnp.asarray(START), params)
     population, asked = strategy.ask(jax.random.key(1), state, params, START)
-    told = strategy.tell(jax.random.key(2), population, jnp.arange(7), asked, params, START)
+    told = strategy.tell(asked, population, jnp.arange(7), params, jax.random.key(2), START)
 
     def types(tree):
         return [(x.shape, x.dtype, x.weak_type) for x in jax.tree.leaves(tree)]

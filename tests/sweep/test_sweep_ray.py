@@ -27,20 +27,13 @@ ray = pytest.importorskip("ray")
 
 LENGTHS = cases.mixed_lengths(40)
 
-# Of Ray's own: sockets that it leaves open, and a fork beside JAX's threads.
+# The warnings are Ray's own: sockets that it leaves open, and a fork beside JAX's threads.
 pytestmark = [
+    pytest.mark.usefixtures("tests_on_nodes"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def tests_on_nodes(monkeypatch):
-    """What the tests import, the nodes can import too."""
-    tests, checkout = Path(__file__).parents[1:3]
-    paths = [str(tests), str(checkout), *filter(None, [os.environ.get("PYTHONPATH")])]
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
 
 
 @pytest.fixture(scope="module")
@@ -308,7 +301,7 @@ def test_a_second_driver_is_refused(tmp_path):
 
 SCRIPT = """if True:
     import sys
-    sys.path[:0] = sys.argv[1], f"{sys.argv[1]}/.."
+    sys.path.insert(0, sys.argv[1])
     from test_sweep_ray import run_slowly
     run_slowly(sys.argv[2], sys.argv[3], on_rows=lambda ended, rows: print(ended, flush=True))
 """
@@ -484,5 +477,7 @@ def test_bad_input(arguments, message):
 
 
 def test_a_folder_is_wanted():
-    with pytest.raises(ValueError, match="checkpoints: expected some, with a folder"):
+    with pytest.raises(
+        ValueError, match="checkpoints: expected a folder that all nodes see, got none"
+    ):
         cases.run(cases.wanders(LENGTHS), cluster=sweep.Ray())

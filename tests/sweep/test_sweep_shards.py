@@ -1,8 +1,10 @@
 """Shards of a sweep: what a task has of a machine, and where its checkpoints and rows go."""
 
 import dataclasses
+import io
 import json
 import os
+import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +14,7 @@ import sweep_cases as cases
 from jaxrace import sweep
 from jaxrace.sweep import shards
 from jaxrace.sweep.cluster import lanes_per_shard
-from jaxrace.sweep.shared_folder import SharedFolder
+from jaxrace.sweep.shared_folder import DAMAGED, ShardCheckpoint, SharedFolder
 
 LENGTHS = cases.mixed_lengths(40)[:16]
 
@@ -70,6 +72,49 @@ def test_a_shard_goes_on_from_its_checkpoint(tmp_path, monkeypatch, change):
     assert cases.bits(of_shard) == cases.bits(whole)
 
 
+PLAIN = {"lanes-1.npz": b"lanes", "checkpoint.json": b"{}"}
+
+
+def archived(name, kind=tarfile.REGTYPE, link=""):
+    """A checkpoint with a file of this name at its end."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for plain, data in PLAIN.items():
+            member = tarfile.TarInfo(plain)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+        member = tarfile.TarInfo(name)
+        member.type, member.linkname = kind, link
+        archive.addfile(member)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "link"),
+    [
+        ("../outside", tarfile.REGTYPE, ""),
+        ("{}/outside", tarfile.REGTYPE, ""),  # an absolute path
+        ("folder/inside", tarfile.REGTYPE, ""),
+        ("C:outside", tarfile.REGTYPE, ""),
+        ("..\\outside", tarfile.REGTYPE, ""),
+        ("..", tarfile.DIRTYPE, ""),
+        ("outside", tarfile.SYMTYPE, "../secret"),
+        ("outside", tarfile.LNKTYPE, "lanes-1.npz"),
+        ("outside", tarfile.FIFOTYPE, ""),
+    ],
+)
+def test_a_checkpoint_writes_nowhere_else(tmp_path, name, kind, link):
+    """It could come from another node; what is refused is damaged, and the shard begins anew."""
+    shared, here = SharedFolder(tmp_path / "shared", SWEEP), tmp_path / "here"
+    here.mkdir()
+    (tmp_path / "secret").write_text("secret")
+    shared.write(f"{NAME}.tar", archived(name.format(tmp_path), kind, link))
+    with pytest.raises(DAMAGED, match="checkpoint: expected plain files without folders"):
+        ShardCheckpoint(shared, NAME).fetch(here)
+    assert {path.name for path in tmp_path.iterdir()} == {"shared", "here", "secret"}
+    assert {path.name: path.read_bytes() for path in here.iterdir()} == PLAIN
+
+
 def noted(jobs, folder):
     """The same jobs; a process in which they run leaves what it has of GPUs."""
 
@@ -83,6 +128,7 @@ def noted(jobs, folder):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("tests_on_nodes")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray's: sockets that it leaves open
 @pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 @pytest.mark.parametrize(

@@ -141,7 +141,8 @@ def _load_npz(path: Path, returns: ReturnRange) -> Loaded:
         raise BadArgument(f"{path}: observations", "numbers [n, T, d]", got)
     _require_size(str(path), *seen.shape)
     if seen.dtype.kind in "iu" and (np.abs(seen.astype(np.float64)) > _EXACT).any():
-        raise ValueError(f"{path}: observations: expected integers of at most {_EXACT}, or floats")
+        expected = f"integers of at most {_EXACT}, or floats"
+        raise BadArgument(f"{path}: observations", expected, "larger integers")
     names = tuple(f"x{number}" for number in range(seen.shape[2]))
     steps = (arrays[name] for name in _NEEDED[1:])
     more = arrays.get("lengths"), arrays.get("behaviour"), returns
@@ -163,22 +164,25 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     with path.open("rb") as file:
         start = file.read(len(_ZIP))
         if start != _ZIP:
-            raise BadArgument(f"{path}", f"{_NPZ}, which begins with {_ZIP}", f"{start}")
+            raise BadArgument(f"{path}", f"{_NPZ}, which begins with {_ZIP}", str(start))
         file.seek(0)
         try:
             with zipfile.ZipFile(file) as archive:
                 size = sum(member.file_size for member in archive.infolist())
             if size > _MOST_BYTES:
-                raise ValueError(f"at most {_MOST_BYTES:,} bytes, got {size:,}")
+                expected = f"{_NPZ} of at most {_MOST_BYTES:,} bytes"
+                raise BadArgument(f"{path}", expected, f"{size:,}")
             file.seek(0)
             with np.load(file, allow_pickle=False) as arrays:
                 found = {name: arrays[name] for name in arrays.files}
+        except BadArgument:
+            raise
         except Exception as error:
             # NumPy, zipfile and zlib have many ways to say that bytes are not what they expect.
-            raise ValueError(f"{path}: expected {_NPZ}: {error}") from error
+            raise BadArgument(f"{path}", _NPZ, f"other bytes: {error}") from error
     others = [name for name, array in found.items() if not isinstance(array, np.ndarray)]
     if others:
-        raise BadArgument(f"{path}", _NPZ, f"{others[0]!r}, which is no array")
+        raise BadArgument(f"{path}", _NPZ, f"{others[0]!r}, a file of another kind")
     return found
 
 

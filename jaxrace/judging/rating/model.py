@@ -265,7 +265,10 @@ def _flatter(pairs: MetPairs, covariance: np.ndarray) -> np.ndarray:
 def _slopes(
     pairs: MetPairs, counts: np.ndarray, precision: float, mean: np.ndarray, covariance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of what is maximised by the mean, [K], and the weights of pairs in its curvature, [P]."""
+    """Slopes of the objective at the mean, [K], and weights of the pairs, [P].
+
+    The posterior mean maximises the objective. The weights are those of its curvature.
+    """
     flatter = _flatter(pairs, covariance)
     expected = chance(flatter * pairs.differences(mean))
     slopes = pairs.slopes(counts * (pairs.means - expected)) - precision * mean

@@ -1,4 +1,4 @@
-"""Samples in blocks: what told ones add to the evidence of a dominance race, and what is decided.
+"""Samples in blocks: the evidence that they add to a dominance race, and the verdicts.
 
 Axes: B races, K options, N = capacity, r rounds told, b samples of a block, P pairs, L bets.
 """

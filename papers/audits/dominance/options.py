@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from jaxrace.core.validation import BadArgument
+
 Matrix = tuple[tuple[float, ...], ...]
 MOST_FACES = 128  # room for the faces of any die, so that one program serves options of every kind
 
@@ -63,7 +65,7 @@ class Faces:
         faces = jnp.array(self.faces, jnp.float32)
         number = faces.shape[1]
         if number > MOST_FACES:
-            raise ValueError(f"faces: expected at most {MOST_FACES} of an option, got {number}")
+            raise BadArgument("faces", f"at most {MOST_FACES} of an option", str(number))
         none = jnp.zeros(len(faces), jnp.float32)
         room = jnp.pad(faces, ((0, 0), (0, MOST_FACES - number)))
         return Law(none, none, room, jnp.full_like(none, number))

@@ -13,6 +13,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from jaxrace.core.validation import BadArgument
+
 Campaign = Literal["all", "men", "women"]
 Logger = Literal["random", "bts"]
 
@@ -80,9 +82,9 @@ def load(campaign: Campaign = "all", logger: Logger = "random") -> Logs:
     (38.0, '0.0125')
     """
     if campaign not in CAMPAIGNS:
-        raise ValueError(f"campaign: expected one of {list(CAMPAIGNS)}, got {campaign!r}")
+        raise BadArgument("campaign", f"one of {list(CAMPAIGNS)}", repr(campaign))
     if logger not in LOGGERS:
-        raise ValueError(f"logger: expected one of {list(LOGGERS)}, got {logger!r}")
+        raise BadArgument("logger", f"one of {list(LOGGERS)}", repr(logger))
     columns = _columns()
     place = CAMPAIGNS.index(campaign)
     rows = (columns["campaign"] == place) & (columns["logger"] == LOGGERS.index(logger))
@@ -114,7 +116,7 @@ def one_step(logs: Logs, position: int | None = None) -> LoggedChoices:
     array([4., 4., 4.], dtype=float32)
     """
     if position is not None and (type(position) is not int or not 0 <= position < POSITIONS):
-        raise ValueError(f"position: expected None or an integer in 0..2, got {position!r}")
+        raise BadArgument("position", "None or an integer in 0..2", repr(position))
     rows = slice(None) if position is None else logs.position == position
     contexts = [
         np.eye(codes, dtype=np.float32)[feature[rows]]

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxrace.core.validation import BadArgument
 from papers.improvements.open_bandit.data import CAMPAIGNS, FILE, LOGGERS
 
 _LOGGED = {
@@ -51,7 +52,7 @@ def _items(first: Any, second: Any, campaign: str) -> dict[str, np.ndarray]:
         pairs = set(zip(first[name], second[name], strict=True))
         same &= all(len(set(side)) == len(pairs) for side in zip(*pairs, strict=True))
     if not same:
-        raise ValueError(f"{campaign}: expected the same items for both loggers, got others")
+        raise BadArgument(f"{campaign}", "the same items for both loggers", "others")
     items = {name: _codes(first[name]) for name in _ITEM_CATEGORIES}
     return {"item_feature_0": first["item_feature_0"].to_numpy(np.float32), **items}
 

@@ -20,7 +20,7 @@ from jax import lax
 
 from jaxrace.agents.policies import Linear
 from jaxrace.core.narrowing import require_range
-from jaxrace.core.validation import require_integer, require_shape
+from jaxrace.core.validation import BadArgument, require_integer, require_shape
 
 # Weight of the penalty. Weka's regressions, which Fürnkranz et al. 2012 use, have 1e-8. In float32
 # the loss would be flat long before its minimum where the examples can be separated. With 1e-4 a
@@ -60,8 +60,8 @@ class LabelRanking:
         object.__setattr__(self, "actions", tuple(float(action) for action in self.actions))
         different = len(set(self.actions)) == len(self.actions) >= 2
         if not different or not np.isfinite(self.actions).all():
-            raise ValueError(
-                f"actions: expected at least two different finite numbers, got {self.actions!r}"
+            raise BadArgument(
+                "actions", "at least two different finite numbers", repr(self.actions)
             )
         require_range("actions", np.array(self.actions), np.float32)
 
@@ -122,9 +122,8 @@ def fit(policy: LabelRanking, observations: jax.Array, preferred: jax.Array) -> 
     [0, 0, 1, 1]
     """
     if jnp.ndim(observations) != 2 or observations.shape[1] != policy.inputs:
-        raise ValueError(
-            f"observations: expected shape [n, {policy.inputs}], "
-            f"got {list(jnp.shape(observations))}"
+        raise BadArgument(
+            "observations", f"shape [n, {policy.inputs}]", f"{list(jnp.shape(observations))}"
         )
     require_shape("preferred", preferred, (len(observations), len(policy.pairs)))
     observations = jnp.asarray(observations, jnp.float32)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from jaxrace import racing
 from jaxrace.agents.rollout import PolicyInTask
-from jaxrace.core.validation import require_probability
+from jaxrace.core.validation import BadArgument, require_probability
 from jaxrace.search.policy_search import PolicySearch, RankedPolicies
 
 
@@ -35,7 +35,7 @@ class SplitRaceSearch(PolicySearch):
         super().__post_init__()
         require_probability("agreement", self.agreement)
         if not isinstance(self.race, racing.PreferenceRace):
-            raise ValueError(f"race: expected a PreferenceRace, got {type(self.race).__name__}")
+            raise BadArgument("race", "a PreferenceRace", f"{type(self.race).__name__}")
 
     def rank(
         self, key: jax.Array, options: PolicyInTask, table: Any, max_rounds: jax.Array

@@ -9,7 +9,7 @@ from jax import lax
 from jax.typing import ArrayLike
 
 from jaxrace.core.narrowing import require_range
-from jaxrace.core.validation import require_integer, require_kind, require_shape
+from jaxrace.core.validation import BadArgument, require_integer, require_kind, require_shape
 
 # Cells and their entries are numbered in int32.
 _MOST_ENTRIES = 2**31 - 1
@@ -40,20 +40,16 @@ class Grid:
         for name in ("low", "high"):
             object.__setattr__(self, name, _finite_numbers(name, getattr(self, name)))
         if len(self.high) != len(self.low):
-            raise ValueError(
-                f"high: expected {len(self.low)} numbers, as in low, got {self.high!r}"
-            )
+            raise BadArgument("high", f"{len(self.low)} numbers, as in low", repr(self.high))
         low, high = np.array([self.low, self.high], np.float32)
         with np.errstate(over="ignore"):
             width = high - low
         if not (np.isfinite(width) & (width > 0)).all():
-            raise ValueError(
-                f"high: expected numbers above those of low {self.low}, that float32 tells from "
-                f"them, at a finite distance, got {self.high}"
-            )
+            expected = f"numbers above those of low {self.low}, that float32 tells from them, at a "
+            raise BadArgument("high", f"{expected}finite distance", str(self.high))
         if self.num_cells > _MOST_ENTRIES:
-            raise ValueError(
-                f"bins: expected at most {_MOST_ENTRIES} cells, got {self.bins}^{len(self.low)}"
+            raise BadArgument(
+                "bins", f"at most {_MOST_ENTRIES} cells", f"{self.bins}^{len(self.low)}"
             )
 
     @property
@@ -101,9 +97,10 @@ class GreedyTable:
         require_kind("grid", self.grid, Grid)
         object.__setattr__(self, "actions", _finite_numbers("actions", self.actions))
         if self.grid.num_cells * len(self.actions) > _MOST_ENTRIES:
-            raise ValueError(
-                f"actions: expected at most {_MOST_ENTRIES} entries of the table, "
-                f"got {len(self.actions)} actions in {self.grid.num_cells} cells"
+            raise BadArgument(
+                "actions",
+                f"at most {_MOST_ENTRIES} entries of the table",
+                f"{len(self.actions)} actions in {self.grid.num_cells} cells",
             )
 
     def example(self) -> np.ndarray:
@@ -136,6 +133,6 @@ def _finite_numbers(name: str, values: tuple[float, ...]) -> tuple[float, ...]:
     except (TypeError, ValueError, OverflowError):
         numbers = ()
     if not numbers or not np.isfinite(numbers).all():
-        raise ValueError(f"{name}: expected a tuple of finite numbers, got {values!r}")
+        raise BadArgument(f"{name}", "a tuple of finite numbers", repr(values))
     require_range(name, np.array(numbers), np.float32)
     return numbers

@@ -3,7 +3,9 @@
 import warnings
 
 import numpy as np
-from right_command import raced, refused
+import pytest
+from command_runs import raced, refused
+from right_answers import check, params
 
 import jaxrace
 from jaxrace import racing
@@ -126,3 +128,8 @@ CASES = [
         ["b"],
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

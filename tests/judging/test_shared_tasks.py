@@ -1,7 +1,9 @@
 """Right answers of races on shared tasks: unlike ones, ties, what contradicts itself."""
 
 import numpy as np
-from right_command import raced, ran, refused
+import pytest
+from command_runs import raced, ran, refused
+from right_answers import check, params
 
 import jaxrace
 from jaxrace.tables.runs import Scores
@@ -212,3 +214,8 @@ CASES = [
         ValueError(r"scores \[n\] of a, got an array \[10, 26\]"),
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

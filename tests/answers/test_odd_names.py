@@ -7,8 +7,10 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
+import pytest
+from command_runs import Ran, ran
 from markdown_it import MarkdownIt
-from right_command import Ran, ran
+from right_answers import check, params
 
 from jaxrace import race
 from jaxrace.answers.answer import shown
@@ -104,3 +106,8 @@ CASES = [
         [],
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

@@ -1,22 +1,16 @@
 """Right answers of the command: files as they are, folders of others, texts that are not ours."""
 
-import contextlib
-import dataclasses
 import functools
-import io
 import json
-import tempfile
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from without_cache import without_cache
+import pytest
+from command_runs import raced, ran, refused, table
+from right_answers import check, params
 
-import papers.duels.__main__
 from jaxrace.agents.outcomes import Return
 from jaxrace.agents.policies import Sigmoid
-from jaxrace.commands.cli import main
 from jaxrace.envs import medical
 from jaxrace.judging import race
 from jaxrace.racing import HoeffdingRace, PreferenceRace
@@ -30,60 +24,6 @@ DRIFT = np.cumsum(rng.normal(size=(60, 3)), 0)
 RACE = "race s.csv --horizon 22"
 DUEL = "papers.duels m.csv --algorithm uniform --horizon 20 --repeats 2"
 BEATS = "0.5,0.7,0.6\n0.3,0.5,0.8\n0.4,0.2,0.5\n"
-
-
-@dataclasses.dataclass(frozen=True)
-class Ran:
-    """What a command has left."""
-
-    status: int
-    out: str
-    err: str
-    files: dict[str, bytes]
-
-    @property
-    def summary(self) -> dict[str, Any]:
-        return json.loads(self.files["d/summary.json"])
-
-
-def table(rows, head="a,b,c\n"):
-    return head + "".join(",".join(f"{x:.6f}" for x in row) + "\n" for row in rows)
-
-
-def ran(command: str, files: Mapping[str, Any] = {}, *words: str) -> Ran:
-    """Run a command in an empty folder with some files; folders of them are made."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        for name, content in files.items():
-            Path(name).parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(content, np.ndarray):
-                np.save(name, content)
-            else:
-                data = content if isinstance(content, bytes) else content.encode()
-                Path(name).write_bytes(data)
-        said = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(said[0]), contextlib.redirect_stderr(said[1]):
-            verb, *options = [*command.split(), *words]
-            if verb == "papers.duels":
-                status = papers.duels.__main__.main([*options, "--no-compilation-cache"])
-            else:
-                status = main(without_cache([verb, *options]))
-        paths = [path for path in Path().rglob("*") if path.is_file()]
-        left = {path.as_posix(): path.read_bytes() for path in paths}
-        return Ran(status, said[0].getvalue(), said[1].getvalue(), left)
-
-
-def refused(command: str, files: Mapping[str, Any] = {}, *words: str):
-    """Raises what is said in one line; nothing is printed else, and nothing is left behind."""
-    found = ran(command, files, *words)
-    assert (found.status, found.out) == (2, "")
-    assert found.files.keys() == files.keys()
-    assert found.err.count("\n") == 1
-    raise ValueError(found.err.removeprefix("jaxrace: error: "))
-
-
-def raced(options, text):
-    """What a race says as JSON."""
-    return json.loads(ran(f"race s.csv --json {options}", {"s.csv": text}).out)
 
 
 def race_of(text, options=""):
@@ -223,9 +163,7 @@ CASES = [
     (
         "an open quote",
         lambda: refused(RACE, {"s.csv": table(SCORES[:22]) + '1,2,"3\n'}),
-        ValueError(
-            "scores: expected a table in 's.csv', got text that is none .unexpected end of da"
-        ),
+        ValueError("scores: expected a table in 's.csv', got other text .unexpected end of da"),
     ),
     (
         "a file without end",
@@ -277,7 +215,9 @@ CASES = [
         (
             f"config.json is {content}",
             lambda content=content: resumed("d/config.json", content),
-            ValueError("--out: expected the folder of a run to resume: d/config.json: expected"),
+            ValueError(
+                "--out: expected the folder of a run to resume, got a damaged one: d/config.json:"
+            ),
         )
         for content in ("[]", "null", "3", '{"config": []}', "", "\xff", "[" * 100_000, "NaN")
     ),
@@ -285,7 +225,9 @@ CASES = [
         (
             f"summary.json is {name}",
             lambda content=content: resumed("d/summary.json", content),
-            ValueError("--out: expected the files of a finished run: d/summary.json: expected"),
+            ValueError(
+                "--out: expected the files of a finished run, got others: d/summary.json: expected"
+            ),
         )
         for name, content in {
             "[]": "[]",
@@ -299,7 +241,9 @@ CASES = [
         (
             f"log.csv, {name}",
             lambda change=change: resumed("d/log.csv", change),
-            ValueError("--out: expected the files of a finished run: d/log.csv is not as it"),
+            ValueError(
+                "--out: expected the files of a finished run, got others: d/log.csv is not as it"
+            ),
         )
         for name, change in (
             ("cut", lambda content: content[:-9]),
@@ -361,3 +305,8 @@ CASES = [
         ValueError("matrix: expected a plain file in '/dev/zero', got"),
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

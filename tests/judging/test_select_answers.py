@@ -2,15 +2,14 @@
 
 import functools
 import itertools
-import tempfile
-from pathlib import Path
 
 import jax
 import numpy as np
-from without_cache import without_cache
+import pytest
+from in_files import command, in_file
+from right_answers import check, params
 
 from jaxrace import selection
-from jaxrace.commands.cli import main
 from jaxrace.judging.rating.advice import advice
 from jaxrace.judging.rating.front import read_comparisons
 from jaxrace.judging.rating.model import rate
@@ -19,17 +18,6 @@ from jaxrace.tables import Votes
 Table = functools.partial(Votes, kind="margin", lines=np.zeros(0))
 
 rng = np.random.default_rng(0)
-
-
-def in_file(text, use, name="table.csv"):
-    """What is made of a file, which is there no longer."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        if callable(text):
-            text(path)
-        else:
-            path.write_text(text)
-        return use(path)
 
 
 def read(rows, score="auto", head="first,second,score"):
@@ -111,12 +99,6 @@ def compared(problem):
     return log.selected[-1].tolist()
 
 
-def command(folder, *arguments):
-    """The status, and whether anything is left."""
-    out = Path(folder) / "run"
-    return main(without_cache([*arguments, "--out", str(out)])), out.exists()
-
-
 def of_table(rows, *options):
     return in_file(
         f"first,second,score\n{rows}",
@@ -185,7 +167,7 @@ CASES = [
     (
         "an open quote",
         lambda: read('x,y,1\n"x,y,1\nx,y,0'),
-        ValueError("expected a table in .* got text that is none"),
+        ValueError("expected a table in .* got other text"),
     ),
     ("complex scores", lambda: read("x,y,1+2j"), ValueError(r"expected a number .* got '1\+2j'")),
     (
@@ -261,3 +243,8 @@ def truncate(path, size):
     """A file of that size, which takes up no room."""
     with path.open("wb") as file:
         file.truncate(size)
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pandas
+import pytest
+from right_answers import check, params
 
 import jaxrace
 from jaxrace.judging import DependentRunsWarning
@@ -556,3 +558,8 @@ CASES = [
         "\u0645\u06cc\u200c\u0634",
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

@@ -5,6 +5,8 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+from right_answers import check, params
 
 from jaxrace import dueling, selection
 from jaxrace.improvement import BOUNDS, lower_bound
@@ -98,3 +100,8 @@ CASES = [
         ValueError(r"actions: expected numbers that a float32 holds, got 1e\+39"),
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

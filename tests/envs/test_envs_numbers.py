@@ -6,6 +6,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+from right_answers import check, params
 
 from jaxrace.agents import bases, outcomes, policies
 from jaxrace.agents.rollout import PolicyInTask, history
@@ -260,3 +262,8 @@ CASES = [
     ("a cell of 2^40", lambda: cell(2**40), held("observation", 2**40, "an int32")),
     # Margins are those of the numbers that are handed over.
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

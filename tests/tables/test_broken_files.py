@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import json
 import os
 import sqlite3
 import tempfile
@@ -13,8 +12,10 @@ from typing import Any
 
 import numpy as np
 import polars
-import xlsxwriter
+import pytest
 import zstandard
+from made_files import HEADER, SAMPLE, TABLE, harness, log_of, of_zip, study, workbook
+from right_answers import check, params
 
 from jaxrace import improve, race
 from jaxrace.improvement import ReturnRange
@@ -36,13 +37,6 @@ def read(content, name, reader=read_scores):
         return reader(path)
 
 
-def content_of(make):
-    """The bytes that a function writes to a path."""
-    with tempfile.TemporaryDirectory() as folder:
-        make(Path(folder, "file"))
-        return Path(folder, "file").read_bytes()
-
-
 def scores(content, name="s.json"):
     found = read(content, name)
     return {key: x.tolist() for key, x in zip(found.names, found.values, strict=True)}
@@ -50,22 +44,6 @@ def scores(content, name="s.json"):
 
 def refused(expected, got, name):
     return ValueError(rf"^\w+: expected {expected}.*{name}'.*{got}")
-
-
-def of_zip(files, method=zipfile.ZIP_DEFLATED):
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", method) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return file.getvalue()
-
-
-HEADER = json.dumps({"eval": {"model": "m", "task": "t"}, "status": "success"})
-SAMPLE = json.dumps({"id": 1, "scores": {"match": {"value": 1}}})
-
-
-def log_of(header=HEADER, sample: str | bytes = SAMPLE, method=zipfile.ZIP_DEFLATED):
-    return of_zip({"header.json": header, "samples/1_epoch_1.json": sample}, method)
 
 
 def bomb():
@@ -100,18 +78,6 @@ def stated(content, size):
     return content.replace(size.to_bytes(4, "little"), MANY.to_bytes(4, "little"))
 
 
-def workbook(*cells):
-    file = io.BytesIO()
-    with xlsxwriter.Workbook(file) as book:
-        sheet = book.add_worksheet()
-        for cell in cells:
-            sheet.write(*cell)
-    return file.getvalue()
-
-
-TABLE = [(0, 0, "a"), (0, 1, "b"), *((row, column, row) for row in (1, 2) for column in (0, 1))]
-
-
 def large_sheet():
     content = workbook(*TABLE)
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -138,42 +104,6 @@ def repeated(path):
     polars.DataFrame({"a": polars.repeat(1.0, 100_000_000, eager=True)}).write_parquet(path)
 
 
-def study(change=""):
-    """Two trials of Optuna, and what is done to them by hand."""
-
-    def make(path):
-        with contextlib.closing(sqlite3.connect(path)) as db:
-            db.executescript(
-                """
-                CREATE TABLE studies (study_id, study_name);
-                CREATE TABLE study_directions (direction, study_id, objective);
-                CREATE TABLE trials (trial_id, number, study_id, state);
-                CREATE TABLE trial_params (trial_id, param_name, param_value, distribution_json);
-                CREATE TABLE trial_values (trial_id, value, value_type);
-                CREATE TABLE trial_intermediate_values
-                    (trial_id, step, intermediate_value, intermediate_value_type);
-                INSERT INTO studies VALUES (1, 'x');
-                INSERT INTO study_directions VALUES ('MAXIMIZE', 1, 0);
-                """
-            )
-            kind = json.dumps(
-                {"name": "CategoricalDistribution", "attributes": {"choices": ["u", "v"]}}
-            )
-            for number in range(2):
-                db.execute("INSERT INTO trials VALUES (?, ?, 1, 'COMPLETE')", (number, number))
-                db.execute("INSERT INTO trial_params VALUES (?, 'p', ?, ?)", (number, number, kind))
-                db.execute("INSERT INTO trial_values VALUES (?, ?, 'FINITE')", (number, number))
-                for step in range(2):
-                    told = number, step, number + step
-                    db.execute(
-                        "INSERT INTO trial_intermediate_values VALUES (?, ?, ?, 'FINITE')", told
-                    )
-            db.executescript(change)
-            db.commit()
-
-    return make
-
-
 def endless(path):
     """A view in the place of a table, which counts for ever."""
     count = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x, 'a' FROM c"
@@ -184,11 +114,6 @@ def endless(path):
 
 def set_param(words):
     return study(f"UPDATE trial_params SET {words}")
-
-
-def harness(**metrics):
-    line = {"doc_id": 1, "resps": [], "filter": "none", "metrics": ["acc"], "acc": 1.0} | metrics
-    return json.dumps(line).encode()
 
 
 def pipes():
@@ -462,3 +387,8 @@ CASES = [
         ["a"],
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

@@ -6,6 +6,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+from right_answers import check, params
 
 from jaxrace import dueling, racing
 from jaxrace.agents import outcomes, policies, preferences
@@ -283,3 +285,8 @@ CASES = [
         ValueError("utilities: expected"),
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

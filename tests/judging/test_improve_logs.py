@@ -3,7 +3,9 @@
 import tempfile
 
 import numpy as np
-from right_select import command, in_file
+import pytest
+from in_files import HEAD, command, in_file
+from right_answers import check, params
 
 from jaxrace import improve
 from jaxrace.improvement import ReturnRange, check_weights, require_possible, trajectories
@@ -12,8 +14,6 @@ from jaxrace.judging.policies.plausibility import check_actions
 from jaxrace.judging.policies.trajectories import checked
 
 rng = np.random.default_rng(0)
-
-HEAD = "trajectory,x,action,probability,reward"
 
 # A trajectory of 2,000 steps, and 999 of one.
 LONG = [*["0,1,0,.5,0"] * 2_000, *(f"{i},1,0,.5,0" for i in range(1, 1_000))]
@@ -235,3 +235,8 @@ CASES = [
         for seed in (2**64, -1)
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

@@ -1,5 +1,8 @@
 """Who has won, in columns of votes: said by the file, or asked for."""
 
+import pytest
+from right_answers import check, params
+
 import jaxrace
 from jaxrace.tables import read_votes
 
@@ -81,3 +84,8 @@ CASES = [
         ValueError("^data: expected to be told whom"),
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

@@ -5,6 +5,8 @@ import re
 import warnings
 
 import numpy as np
+import pytest
+from right_answers import check, params
 
 import jaxrace
 from jaxrace import racing
@@ -116,3 +118,8 @@ CASES = [
         ["only c, b can be better than each of the others", WRONG],
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import pytest
+from right_answers import check, params
 
 import jaxrace
 from jaxrace.commands.cli import main
@@ -326,3 +328,8 @@ CASES = [
     ("a file, a number", lambda: command(states("PRUNED"), "--failed", "-1"), 3),
     ("exit codes", lambda: best(timings((1,) * 20)), FAILED),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)

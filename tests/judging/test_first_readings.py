@@ -4,7 +4,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from right_command import raced, refused
+import pytest
+from command_runs import raced, refused
+from right_answers import check, params
 
 import jaxrace
 from jaxrace.judging import DependentRunsWarning
@@ -154,3 +156,8 @@ CASES = [
         for name in ("shared", "dependent", "smaller")
     ),
 ]
+
+
+@pytest.mark.parametrize(("act", "right"), params(CASES))
+def test_right_answers(act, right):
+    check(act, right)
