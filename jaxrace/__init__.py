@@ -44,6 +44,15 @@ _FUNCTIONS = {
     "BadArgument": "jaxrace.core.validation",
 }
 
+_PARTS = (
+    *("agents", "answers", "commands", "core", "dueling", "envs", "evidence", "improvement"),
+    *("judging", "kernels", "racing", "runs", "search", "selection", "sweep", "tables"),
+)
+
+
+def __dir__() -> list[str]:
+    return sorted((*_FUNCTIONS, *_PARTS, "__version__", "__doc__", "__file__", "__path__"))
+
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":

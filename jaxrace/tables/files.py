@@ -96,7 +96,7 @@ class File(Place):
     def has_lines(self) -> bool:
         """Is it JSON lines, whatever its name says of JSON?"""
         if self.ending != ".json":
-            return self.ending in (".jsonl", ".ndjson")
+            return self.ending in (".jsonl", ".ndjson", ".dsjson")
         first, _, rest = self.text.strip().partition("\n")
         if not (rest and first.startswith("{") and first.rstrip().endswith("}")):
             return False

@@ -9,6 +9,7 @@ import numpy as np
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.frames import table_of
 from jaxrace.tables.heads import names_steps, word_set, words
+from jaxrace.tables.dsjson import plain_log
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Table, counts, kind_of, numbered, quoted
@@ -106,7 +107,7 @@ def read_log(
     (array([0, 1]), ('a', 'b'), 'every row is a decision of its own')
     """
     source = _unpacked(argument, source)
-    table = read_table(argument, source, decimal=decimal, delimiter=delimiter)
+    table = plain_log(read_table(argument, source, decimal=decimal, delimiter=delimiter))
     roles, context = _roles(table, columns or {})
     if not table.lines:
         raise table.wrong("a row for each decision", "none")

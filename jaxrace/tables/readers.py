@@ -1,6 +1,9 @@
 """All readers of what other programs leave: functions of a file, None for other files."""
 
 from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
 
 from jaxrace.tables.evaluators import harness, hyperfine, inspect, pytest_benchmark
 from jaxrace.tables.files import File
@@ -40,6 +43,18 @@ def runs_in(file: File, asked: Asked) -> SourceRuns | None:
     except (AttributeError, KeyError, TypeError) as error:
         got = f"something else ({type(error).__name__}: {error})"
         raise file.wrong("what hyperfine, Inspect or others write", got) from error
+
+
+def of_others(path: Path) -> Any:
+    """What a reader of another package makes of a file, None if there is none that knows it.
+
+    Such a package has an entry point ``jaxrace.readers``: a function of a path that returns None,
+    or what ``read_scores`` takes, such as a frame.
+    """
+    for entry in entry_points(group="jaxrace.readers"):
+        if (found := entry.load()(path)) is not None:
+            return found
+    return None
 
 
 def runs_of_program(table: Table, asked: Asked) -> SourceRuns | None:

@@ -13,7 +13,7 @@ from jaxrace.tables.failures import settled
 from jaxrace.tables.files import file_at
 from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
-from jaxrace.tables.readers import runs_in, runs_of_program
+from jaxrace.tables.readers import of_others, runs_in, runs_of_program
 from jaxrace.tables.refusals import selected
 from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, in_clusters, joined, scores_of
 from jaxrace.tables.sources import read_table
@@ -161,7 +161,8 @@ def _file(path: Path, asked: Asked, option: str | None = None) -> SourceRuns:
     file = file_at(asked.argument, path, asked.header, asked.delimiter)
     found = runs_in(file, asked)
     if found is None:
-        return _table(file, asked, option)
+        source = of_others(path)
+        return _table(file if source is None else source, asked, option)
     if asked.where:
         raise BadArgument("where", "a table with columns", found.where)
     found = settled(found, asked.failed)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxrace.tables import read_scores, read_votes
+from jaxrace.tables import read_log, read_scores, read_votes, readers
 
 DATA = Path(__file__).parent / "data" / "programs"
 CURVE = "a run of Stable-Baselines3 counts by the mean return of its last"
@@ -223,3 +223,23 @@ def test_other_packings(tmp_path):
     (tmp_path / "z.csv.gz").write_bytes(gzip.compress(text.encode())[:20])
     with pytest.raises(ValueError, match="expected a file packed by gzip"):
         read_scores(tmp_path / "z.csv.gz")
+
+
+def test_a_reader_of_another_package(tmp_path, monkeypatch):
+    (tmp_path / "x.mine").write_text("a 1\nb 2\n")
+
+    class Entry:
+        def load(self):
+            return lambda path: {"a": [1, 2], "b": [2, 3]} if path.suffix == ".mine" else None
+
+    monkeypatch.setattr(readers, "entry_points", lambda group: [Entry()])
+    assert read_scores(tmp_path / "x.mine").names == ("a", "b")
+    assert read_scores(DATA / "jmh.json").names[0].startswith("Hashes")
+
+
+def test_a_log_of_vowpal_wabbit():
+    log = read_log(DATA / "vw.dsjson")
+    assert log.names == ("User.age", "User.device=desk", "User.device=phone")
+    assert (log.actions.tolist(), log.reward) == ([1, 2, 1, 2, 1, 2], "cost")
+    assert (log.rewards.tolist(), log.probabilities[0]) == ([-1, 0, 0, -1, 0, 0], 0.5)
+    assert "features of actions are left out" in log.said[0]
