@@ -16,7 +16,7 @@ def plain_log(table: Table) -> Table:
         return table
     contexts = table.column(_CONTEXT) if _CONTEXT in table.heads else [{}] * len(table.lines)
     rows = [dict(_features(cell)) if isinstance(cell, Mapping) else {} for cell in contexts]
-    heads = [head for head in dict.fromkeys(h for row in rows for h in row)]
+    heads = list(dict.fromkeys(h for row in rows for h in row))
     columns: list[list[Cell]] = [[row.get(head, 0) for row in rows] for head in heads]
     said = "dsjson of Vowpal Wabbit: actions by number, costs; features of actions are left out"
     return dataclasses.replace(

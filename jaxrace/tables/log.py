@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
+from jaxrace.tables.dsjson import plain_log
 from jaxrace.tables.frames import table_of
 from jaxrace.tables.heads import names_steps, word_set, words
-from jaxrace.tables.dsjson import plain_log
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Table, counts, kind_of, numbered, quoted
