@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxrace.commands.front import arguments, config_of, write_rows
-from jaxrace.judging.standing import Standing, duel
+from jaxrace.judging.standing import DuelOfMatrix, duel
 from jaxrace.tables import read_matrix
 
 FIGURE = "matrix.png"
@@ -23,11 +23,11 @@ _FILE = """A file with p_ij (arm i beats arm j), or how often i has beaten j, in
 Config = config_of(__doc__, ("matrix", _FILE), duel, read_matrix)
 
 
-def ask(config: Any) -> tuple[Standing, str]:
+def ask(config: Any) -> tuple[DuelOfMatrix, str]:
     """Judge the matrix in a file."""
     return duel(config.matrix, argument="matrix", **arguments(read_matrix, config)), ""
 
 
-def write(folder: Path, found: Standing) -> None:
+def write(folder: Path, found: DuelOfMatrix) -> None:
     """Write who beats how many as a table."""
     write_rows(folder / "options.csv", found.options)

@@ -17,7 +17,7 @@ Certificate = Literal["dominance", "counts"]
 DIGITS = 9
 
 
-class Decision(NamedTuple):
+class TableDecision(NamedTuple):
     """What comes of a look at a table."""
 
     ranking: IntArray  # [K], options, best first
@@ -41,7 +41,7 @@ def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
 
 def decide(
     seen: Seen, top: int, level: float, slack: float, *, is_tolerant: bool = False
-) -> Decision:
+) -> TableDecision:
     """Certify kappa options, or say which pairs are in doubt: on the host."""
     ranking, wins = ranking_of(seen.over, seen.mean)
     leads = np.zeros(len(seen.over), bool)
@@ -49,7 +49,7 @@ def decide(
     found = in_doubt(seen, leads, level, slack, is_tolerant=is_tolerant)
     certificate: Certificate | None = "counts" if found.is_counted else None
     certificate = "dominance" if found.dominates else certificate
-    return Decision(ranking, wins, leads, certificate, found.doubtful, found.served)
+    return TableDecision(ranking, wins, leads, certificate, found.doubtful, found.served)
 
 
 def who_may_help(seen: Seen, top: int, *, is_tolerant: bool = False) -> BoolArray:

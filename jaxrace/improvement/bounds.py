@@ -36,7 +36,7 @@ def random_start(key: jax.Array, count: jax.Array) -> jax.Array:
     return jax.random.randint(key, (), 0, jnp.maximum(count, 1), jnp.int32)
 
 
-class StudentT(bounds.StudentT):
+class StudentT(bounds.StudentTOfLog):
     """Student's t: as if the mean were normally distributed. Semi-safe."""
 
     @staticmethod
@@ -44,7 +44,7 @@ class StudentT(bounds.StudentT):
         return kernels.student_quantile(delta, degrees.astype(jnp.float32))
 
 
-class Bootstrap(bounds.Bootstrap):
+class Bootstrap(bounds.BootstrapOfLog):
     """The bootstrap, predicted from resamples that all candidates share. Semi-safe."""
 
     def draw(self, rng: jax.Array, rows: Used, number: jax.Array) -> jax.Array:
@@ -123,11 +123,11 @@ def _cap(places: jax.Array, values: jax.Array, delta: jax.Array, number: jax.Arr
     return best_cap(values[jnp.minimum(places, size - 1)], places < size, delta, number)
 
 
-class Concentration(_Drawn, bounds.Concentration):
+class Concentration(_Drawn, bounds.ConcentrationOfLog):
     """The inequality CI of Thomas et al. 2015, with its search for a threshold. Safe."""
 
 
-class Betting(_Drawn, bounds.Betting):
+class Betting(_Drawn, bounds.BettingOfLog):
     """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe."""
 
 

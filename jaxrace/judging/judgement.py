@@ -23,7 +23,7 @@ from jaxrace.evidence.process import (
     intervals,
     wanted_pairs,
 )
-from jaxrace.evidence.table_decision import Decision
+from jaxrace.evidence.table_decision import TableDecision
 from jaxrace.judging.alike import ORDER_BY_LOT
 from jaxrace.judging.next_runs import next_runs, number_of, progress, to_run
 from jaxrace.judging.question import Question
@@ -43,7 +43,7 @@ class Judgement(NamedTuple):
     levels: Levels
     evidence: Evidence
     seen: Seen
-    decided: Decision
+    decided: TableDecision
     served: BoolArray  # [K, K], pairs to run for
     asked: BoolArray  # [K]
     is_possible: BoolArray  # [K]

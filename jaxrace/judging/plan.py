@@ -22,8 +22,8 @@ from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.plan_result import PlannedShare, PlanOfRace
 from jaxrace.judging.question import Question
 from jaxrace.judging.simulated import (
+    EvidenceRules,
     Goal,
-    Rules,
     answered_after,
     drawn_runs,
     drawn_tasks,
@@ -238,7 +238,7 @@ def _answered(asked: _Asked, goal: Goal, length: int, simulations: int) -> np.nd
     question, number = asked.question, len(asked.names)
     levels = question.levels(number)
     shared, of = question.shared, question.of
-    rules = Rules(
+    rules = EvidenceRules(
         by=question.by,
         bets=(
             shared_bets(levels.verdict, of)

@@ -29,7 +29,7 @@ class Goal(NamedTuple):
     baseline: int | None
 
 
-class Rules(NamedTuple):
+class EvidenceRules(NamedTuple):
     """By what evidence it is."""
 
     by: By
@@ -92,7 +92,7 @@ def stated_runs(
     return (0.5 + spread * np.where(chance < share, 1.0, -1.0))[..., None]
 
 
-def answered_after(values: FloatArray, rules: Rules, goal: Goal) -> IntArray:
+def answered_after(values: FloatArray, rules: EvidenceRules, goal: Goal) -> IntArray:
     """Runs of each option, [S], with which races of runs [K, S, N, R] have their right answers.
 
     All options run alike; ``NEVER`` if N are not enough. Right is what all N runs say.
@@ -114,7 +114,7 @@ def answered_after(values: FloatArray, rules: Rules, goal: Goal) -> IntArray:
         length = min(2 * length, most)
 
 
-def _pairs(values: FloatArray, rules: Rules) -> SharedPairs | BlockPairs:
+def _pairs(values: FloatArray, rules: EvidenceRules) -> SharedPairs | BlockPairs:
     """Of a table [K S, N, R]."""
     if rules.is_shared:
         return SharedPairs(values, rules.by, rules.bets, rules.num_tasks)
@@ -128,7 +128,7 @@ def _pairs(values: FloatArray, rules: Rules) -> SharedPairs | BlockPairs:
     )
 
 
-def _true_verdicts(values: FloatArray, rules: Rules) -> BoolArray:
+def _true_verdicts(values: FloatArray, rules: EvidenceRules) -> BoolArray:
     """Which option is over which by all runs [K, N, R]: bool [K, K]."""
     if rules.by == "mean":
         means = np.nanmean(values, -1).mean(-1)

@@ -53,7 +53,7 @@ class Meeting:
 
 
 @dataclasses.dataclass(frozen=True)
-class Standing(Ranking):
+class DuelOfMatrix(Ranking):
     """The answer of ``jaxrace.duel`` and of ``jaxrace duel``. Print it, or see its fields."""
 
     ROWS: ClassVar = {"options": Arm, "pairs": Meeting}
@@ -141,7 +141,7 @@ class Standing(Ranking):
         return [Shown.first(heads, rows), *([met] if pairs else [])]
 
 
-def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
+def duel(data: Any, *, argument: str = "data", **columns: Any) -> DuelOfMatrix:
     """Say who is the best in a matrix of who beats whom, and how all others stand.
 
     Probabilities are taken as they are. Counts are evidence: of each pair it is said whether it is
@@ -181,7 +181,7 @@ def duel(data: Any, *, argument: str = "data", **columns: Any) -> Standing:
     clearly = [None] * len(names) if clear is None else clear.sum(1).tolist()
     found_of = beats.tolist(), clearly, *numbers.tolist(), *(members.tolist() for members in sets)
     arms = [Arm(*row) for row in zip(names, *found_of, strict=True)]
-    return Standing(
+    return DuelOfMatrix(
         top=int(sets[0].sum()),
         options=tuple(arms[arm] for arm in order),
         condorcet=winners.condorcet_winner(matrix) is not None,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from jaxrace.answers.answer import Shown
-from jaxrace.judging.standing import Arm, Meeting, Standing
+from jaxrace.judging.standing import Arm, DuelOfMatrix, Meeting
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Bandit:
 
 
 @dataclasses.dataclass(frozen=True)
-class Regrets(Standing):
+class Regrets(DuelOfMatrix):
     """The answer of ``python -m papers.duels``."""
 
     ROWS: ClassVar = {"options": Arm, "pairs": Meeting, "bandits": Bandit}

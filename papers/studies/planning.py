@@ -19,7 +19,7 @@ from jaxrace.evidence.blocks import independent_bets
 from jaxrace.evidence.process import NEVER
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.question import Question
-from jaxrace.judging.simulated import Goal, Rules, answered_after, stated_runs
+from jaxrace.judging.simulated import EvidenceRules, Goal, answered_after, stated_runs
 
 MOST, RACES, ADAPTIVE = 1_000, 100, 120
 KINDS = {"independent": {}, "shared": {"shared": True}, "list": {"shared": True, "of": MOST}}
@@ -32,7 +32,7 @@ def rules_of(num_options, of=None, shared=False):
     """Those of a race of the best."""
     level = Question().levels(num_options).verdict
     bets = shared_bets(level, of) if shared else independent_bets(level, 300)
-    return Rules("wins", bets, level, 0.0, shared, of)
+    return EvidenceRules("wins", bets, level, 0.0, shared, of)
 
 
 def runs_of(rng, means, kind):

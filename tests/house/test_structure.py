@@ -340,3 +340,13 @@ def test_a_public_name_means_one_thing():
     assert len(names) > 200
     assert names["run"] > {"jaxrace.racing.driver", "jaxrace.dueling.driver"}
     assert {name: at for name, at in names.items() if len(at) > 1 and name not in VERBS} == {}
+
+
+def test_a_class_has_a_name_of_its_own():
+    homes: dict[str, list[str]] = {}
+    for module, path in TREE.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes.setdefault(node.name, []).append(module)
+    assert homes["RaceOfTable"] == ["jaxrace.judging.result"]
+    assert {name: at for name, at in homes.items() if len(at) > 1} == {}

@@ -96,7 +96,7 @@ def test_what_a_bootstrap_predicts():
 def test_a_resample_is_drawn_from_all_values():
     """Means of 2,000 resamples of 300 values in several blocks have the mean and spread of them."""
     values = np.random.default_rng(1).random(1_000)
-    sums = bounds.Bootstrap().sums(np.random.default_rng(2), values)
+    sums = bounds.BootstrapOfLog().sums(np.random.default_rng(2), values)
     assert len(sums) == 2_000
     spread = values.std() * np.sqrt(1_000)
     assert abs(sums.mean() - values.sum()) < 4 * spread / np.sqrt(2_000)
@@ -112,7 +112,7 @@ def test_slopes_of_bounds(name):
     rng = np.random.default_rng(3)
     for values, rows, delta, number in samples():
         # A cap that is chosen is taken as given.
-        if isinstance(bound := bounds.BOUNDS[name], bounds.Betting):
+        if isinstance(bound := bounds.BOUNDS[name], bounds.BettingOfLog):
             given = 2.0, delta, number, bound.anytime
             ask = lambda x, r, g=given: lower_bounds.predicted_betting_bound(x, r, *g)  # noqa: E731
         elif name == "ci":
@@ -203,7 +203,7 @@ def errors_of(bound, kind, payoffs, runs, delta=0.1, count=400):
 
 
 @dataclasses.dataclass(frozen=True)
-class Raised(bounds.Betting):
+class Raised(bounds.BettingOfLog):
     """A bound that is too high."""
 
     by: float = 0.1

@@ -115,7 +115,7 @@ def inside(seeds):
         pilot, runs = (stated_runs(rng, means, 1, 0.5, 1, n, is_normal=True) for n in (10, 400))
         settings = {"shared": True, "fresh": True, "most": 400, "simulations": 60}
         each = np.array(jaxrace.plan(by_name(pilot[:, 0, :, 0]), **settings).each)
-        goal, rules = Goal(1, None, None), simulated.Rules(*_rules())
+        goal, rules = Goal(1, None, None), simulated.EvidenceRules(*_rules())
         took = simulated.answered_after(runs, rules, goal)[0]
         took = np.inf if took == NEVER else took
         count += 0.25 <= (each < took).mean() + rng.random() * (each == took).mean() <= 0.75

@@ -65,7 +65,7 @@ class LowerBound(abc.ABC):
 
 
 @dataclasses.dataclass(frozen=True)
-class StudentT(LowerBound):
+class StudentTOfLog(LowerBound):
     """Student's t: as if the mean were normally distributed. Semi-safe."""
 
     is_safe = False
@@ -77,7 +77,7 @@ class StudentT(LowerBound):
 
 
 @dataclasses.dataclass(frozen=True)
-class Bootstrap(LowerBound):
+class BootstrapOfLog(LowerBound):
     """The bootstrap: as if the values seen were all that there are. Semi-safe."""
 
     corrected: bool = True  # for bias and acceleration (BCa); else the plain percentile
@@ -181,7 +181,7 @@ def _spent(number: int) -> int:
 
 
 @dataclasses.dataclass(frozen=True)
-class Concentration(WithThreshold):
+class ConcentrationOfLog(WithThreshold):
     """The concentration inequality CI of Thomas et al. 2015, with its search for a threshold. Safe.
 
     The paper's Algorithm 1 counts all values in the bound; here, those that are left.
@@ -192,7 +192,7 @@ class Concentration(WithThreshold):
 
 
 @dataclasses.dataclass(frozen=True)
-class Betting(WithThreshold):
+class BettingOfLog(WithThreshold):
     """The betting bound of Waudby-Smith and Ramdas 2024, with the threshold of CI. Safe.
 
     With ``anytime`` bets do not depend on how many values there are. Every call draws threshold and
@@ -209,11 +209,11 @@ class Betting(WithThreshold):
 
 
 BOUNDS: dict[str, LowerBound] = {
-    "ci": Concentration(),
-    "t": StudentT(),
-    "bca": Bootstrap(),
-    "percentile": Bootstrap(corrected=False),
+    "ci": ConcentrationOfLog(),
+    "t": StudentTOfLog(),
+    "bca": BootstrapOfLog(),
+    "percentile": BootstrapOfLog(corrected=False),
     "bernstein": EmpiricalBernstein(),
-    "betting": Betting(),
-    "betting-anytime": Betting(anytime=True),
+    "betting": BettingOfLog(),
+    "betting-anytime": BettingOfLog(anytime=True),
 }

@@ -29,7 +29,7 @@ from jaxrace.racing.certified.blocks import (
     decide,
     see,
 )
-from jaxrace.racing.certified.race import CertifiedRace, Standing, keep_samples, standing
+from jaxrace.racing.certified.race import CertifiedRace, SortKeys, keep_samples, standing
 from jaxrace.racing.comparing import Compare
 
 # Primes. With all samples lost a product of b factors is (1 - 1.95 / 2)^b, which float32 holds.
@@ -268,7 +268,7 @@ class DominanceRace(CertifiedRace):
         else:
             common = jnp.minimum(state.samples[:, None], state.samples[None, :])
             margins = base.fixed_point_margins(state.net, common)
-        guess = Standing((state.net > 0).sum(-1, dtype=jnp.int32), margins.sum(-1, dtype=jnp.int32))
+        guess = SortKeys((state.net > 0).sum(-1, dtype=jnp.int32), margins.sum(-1, dtype=jnp.int32))
         guessed = state.certificate >= EXHAUSTED
         keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
         certified = (state.certificate != RUNNING) & ~guessed

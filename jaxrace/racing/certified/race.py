@@ -35,7 +35,7 @@ class Mixture(NamedTuple):
     weights: np.ndarray  # float64 [L], with sum 1
 
 
-class Standing(NamedTuple):
+class SortKeys(NamedTuple):
     """The sort keys of a race."""
 
     wins: Any  # int32 [K]
@@ -100,7 +100,7 @@ class CertifiedRace(ComparingRace):
         return [1.0] * num_bets
 
     def _certain(
-        self, state: Any, params: Any, seen: Seen, keys: Standing, certified: jax.Array, beats: Any
+        self, state: Any, params: Any, seen: Seen, keys: SortKeys, certified: jax.Array, beats: Any
     ) -> dict[str, Any]:
         """What results of both kinds of races hold; ``beats`` [K, K] are verdicts on the best."""
         ranking = jnp.lexsort((-keys.total, -keys.wins)).astype(jnp.int32)  # by wins, then total
@@ -181,11 +181,11 @@ def pairs_of(num_options: int) -> tuple[jax.Array, jax.Array]:
     return jnp.asarray(first, jnp.int32), jnp.asarray(second, jnp.int32)
 
 
-def standing(seen: Seen) -> Standing:
+def standing(seen: Seen) -> SortKeys:
     """The sort keys: verdicts, and a mean above 0 where a pair has none; the sum of the means."""
     ahead = seen.over | (~seen.over.T & (seen.mean > 0))
     total = base.fixed_point(seen.mean, len(ahead)).sum(1, dtype=jnp.int32)
-    return Standing(ahead.sum(1, dtype=jnp.int32), total)
+    return SortKeys(ahead.sum(1, dtype=jnp.int32), total)
 
 
 def common(progress: jax.Array) -> jax.Array:
@@ -193,7 +193,7 @@ def common(progress: jax.Array) -> jax.Array:
     return jnp.minimum(progress[:, None], progress[None, :])
 
 
-def first_of(keys: Standing, top: int) -> jax.Array:
+def first_of(keys: SortKeys, top: int) -> jax.Array:
     """bool [K]: is an option among the first kappa? Ties go to the smaller index."""
     index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)
     before = index[:, None] < index[None, :]

@@ -33,7 +33,7 @@ from jaxrace.racing.preference.rounds import (
 PIECE = 32
 
 
-class Ranking(NamedTuple):
+class RankingRule(NamedTuple):
     """What "best" is in a race."""
 
     play: Callable[..., PreferenceState]  # rounds of one race
@@ -43,7 +43,7 @@ class Ranking(NamedTuple):
 
 
 # ``surrogates`` adds those that need intervals.
-RANKINGS = {"copeland": Ranking(play_rounds, by_copeland)}
+RANKINGS = {"copeland": RankingRule(play_rounds, by_copeland)}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +106,7 @@ class PreferenceRace(ComparingRace):
                 raise BadArgument("dynamic_delta", f"False {which}", "True")
 
     @property
-    def _rule(self) -> Ranking:
+    def _rule(self) -> RankingRule:
         return RANKINGS[self.ranking]
 
     def params(

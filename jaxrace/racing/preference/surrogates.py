@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.racing import base
-from jaxrace.racing.preference.race import RANKINGS, Ranking
+from jaxrace.racing.preference.race import RANKINGS, RankingRule
 from jaxrace.racing.preference.result import PreferenceResult
 from jaxrace.racing.preference.rounds import PreferenceParams, PreferenceState, Told
 
@@ -246,5 +246,5 @@ def by_surrogate(state: PreferenceState, borda: jax.Array, **held: Any) -> Prefe
     )
 
 
-_BY_INTERVALS = Ranking(play_rounds, by_surrogate, allowed_rounds, allowed_table)
+_BY_INTERVALS = RankingRule(play_rounds, by_surrogate, allowed_rounds, allowed_table)
 RANKINGS |= dict.fromkeys(("borda", "random_walk"), _BY_INTERVALS)
