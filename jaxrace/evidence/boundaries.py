@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace.evidence.levels import COUNTS_SHARE, BoolArray, By, IntArray, Levels
-from jaxrace.evidence.table_decision import ranking_of
+from jaxrace.evidence.table_decision import keys_of
 
 
 def board_levels(by: By, num_options: int, delta: float) -> Levels:
@@ -61,7 +61,7 @@ def board_of(over: BoolArray, strong: BoolArray, mean: np.ndarray) -> Board:
     [0 1 1] [1 2 2] [1 3 3] [1]
     """
     num_options = len(over)
-    ranking, _ = ranking_of(over, mean)
+    ranking = keys_of(over, mean).ranking()
     # The last place whose option one of this place is not over: it is in the same tier.
     place = np.arange(num_options)
     lacking = np.triu(~over[np.ix_(ranking, ranking)], 1)

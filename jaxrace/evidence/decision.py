@@ -42,6 +42,32 @@ def _one_way(reached: Any, null: Any) -> Any:
     return reached & ~(reached.T & (null >= 0))
 
 
+class SortKeys(NamedTuple):
+    """What options are ranked by: wins, then the total, then the smaller index."""
+
+    wins: Any  # int32 [K], options that one is over, or looks better than
+    total: Any  # [K], the sum of the means, rounded
+
+    def ranking(self, xp: Any = np) -> Any:
+        """Options, best first: int [K]."""
+        return xp.lexsort((-self.total, -self.wins))
+
+    def first(self, top: int, xp: Any = np) -> Any:
+        """bool [K]: is an option among the first kappa of the ranking?"""
+        index = xp.arange(len(self.wins))
+        before = index[:, None] < index[None, :]
+        # Counting who is ahead takes no sort, which is slow for many small arrays.
+        for key in (self.total, self.wins):
+            before = (key[:, None] > key[None, :]) | ((key[:, None] == key[None, :]) & before)
+        return before.sum(0, dtype=xp.int32) < top
+
+
+def sort_keys(over: Any, mean: Any, total: Any, xp: Any = np) -> SortKeys:
+    """A pair without a verdict goes by the sign of its mean."""
+    ahead = over | (~over.T & (mean > 0))
+    return SortKeys(ahead.sum(1, dtype=xp.int32), total)
+
+
 class Doubt(NamedTuple):
     """What is certain of kappa options that lead, and what is not."""
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from jaxrace.evidence.decision import Seen, in_doubt
+from jaxrace.evidence.decision import Seen, SortKeys, in_doubt, sort_keys
 from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray
 
 Certificate = Literal["dominance", "counts"]
@@ -21,35 +21,27 @@ class TableDecision(NamedTuple):
     """What comes of a look at a table."""
 
     ranking: IntArray  # [K], options, best first
-    wins: IntArray  # [K], options that one is over, or looks better than
     leads: BoolArray  # [K], T: the first kappa of the ranking
     certificate: Certificate | None
     doubtful: BoolArray  # [K, K], pairs that more runs are for
     served: BoolArray  # [K, K], those of them that are behind, or hardly ahead
 
 
-def ranking_of(over: BoolArray, mean: FloatArray) -> tuple[IntArray, IntArray]:
-    """Options, best first, and how many others each one is over, or looks better than.
-
-    A pair without a verdict goes by the sign of its mean. Equal counts go by the sum of the means,
-    then by the smaller index.
-    """
-    ahead = over | (~over.T & (mean > 0))
-    wins = ahead.sum(1)
-    return np.lexsort((-mean.sum(1).round(DIGITS), -wins)), wins
+def keys_of(over: BoolArray, mean: FloatArray) -> SortKeys:
+    """What the options of a table are ranked by."""
+    return sort_keys(over, mean, mean.sum(1).round(DIGITS))
 
 
 def decide(
     seen: Seen, top: int, level: float, slack: float, *, is_tolerant: bool = False
 ) -> TableDecision:
     """Certify kappa options, or say which pairs are in doubt: on the host."""
-    ranking, wins = ranking_of(seen.over, seen.mean)
-    leads = np.zeros(len(seen.over), bool)
-    leads[ranking[:top]] = True
+    keys = keys_of(seen.over, seen.mean)
+    leads = keys.first(top)
     found = in_doubt(seen, leads, level, slack, is_tolerant=is_tolerant)
     certificate: Certificate | None = "counts" if found.is_counted else None
     certificate = "dominance" if found.dominates else certificate
-    return TableDecision(ranking, wins, leads, certificate, found.doubtful, found.served)
+    return TableDecision(keys.ranking(), leads, certificate, found.doubtful, found.served)
 
 
 def who_may_help(seen: Seen, top: int, *, is_tolerant: bool = False) -> BoolArray:

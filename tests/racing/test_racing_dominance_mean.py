@@ -15,7 +15,7 @@ from jaxrace.evidence.decision import Seen, certify
 from jaxrace.evidence.table_decision import decide
 from jaxrace.racing import DominanceRace, SharedRace, run
 from jaxrace.racing.certified import blocks
-from jaxrace.racing.certified.race import first_of, standing
+from jaxrace.racing.certified.race import standing
 
 OPTIONS, CAPACITY = 4, 61
 MEAN = {"by": "mean", "low": -1.0, "high": 3.0}
@@ -156,7 +156,7 @@ def test_who_is_over_the_first_within_a_tolerance_leaves_a_pair_in_doubt(toleran
     on_tasks = Seen(*map(jnp.asarray, (highest, over, over & False, mean)))
     asked = certify(
         on_tasks,
-        first_of(standing(on_tasks), 1),
+        standing(on_tasks).first(1, jnp),
         jnp.ones(3, jnp.int32),
         jnp.int32(60),
         shared.level,

@@ -19,7 +19,7 @@ from jaxrace.core.protocol import number, pytree
 from jaxrace.core.validation import Owner, require_number
 from jaxrace.evidence.decision import Seen, Verdict, certify, seen_of
 from jaxrace.evidence.levels import log_factors, log_sum
-from jaxrace.racing.certified.race import common, first_of, pairs_of, standing
+from jaxrace.racing.certified.race import common, pairs_of, standing
 from jaxrace.racing.certified.result import CertifiedResult
 from jaxrace.racing.result import FloatArray
 
@@ -165,7 +165,7 @@ def decide(
     seen = see(highest, margin, complete, params, blocks)
     return certify(
         seen,
-        first_of(standing(seen), top),
+        standing(seen).first(top, jnp),
         complete,
         blocks.complete(params.max_rounds),
         params.level,

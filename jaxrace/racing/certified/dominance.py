@@ -17,7 +17,7 @@ import numpy as np
 from jaxrace import kernels
 from jaxrace.core.protocol import make_params, verb
 from jaxrace.core.validation import BadArgument, require_choice
-from jaxrace.evidence.decision import EXHAUSTED, RUNNING, SLACK
+from jaxrace.evidence.decision import EXHAUSTED, RUNNING, SLACK, SortKeys
 from jaxrace.evidence.levels import By, dominance_bets, dominance_weights
 from jaxrace.racing import base
 from jaxrace.racing.certified.blocks import (
@@ -29,7 +29,7 @@ from jaxrace.racing.certified.blocks import (
     decide,
     see,
 )
-from jaxrace.racing.certified.race import CertifiedRace, SortKeys, keep_samples, standing
+from jaxrace.racing.certified.race import CertifiedRace, keep_samples, standing
 from jaxrace.racing.comparing import Compare
 
 # Primes. With all samples lost a product of b factors is (1 - 1.95 / 2)^b, which float32 holds.

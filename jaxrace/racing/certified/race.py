@@ -21,7 +21,7 @@ from jaxrace.core.validation import (
     require_positive,
     require_probability,
 )
-from jaxrace.evidence.decision import COUNTS, Seen, perhaps_best, perhaps_tied
+from jaxrace.evidence.decision import COUNTS, Seen, SortKeys, perhaps_best, perhaps_tied, sort_keys
 from jaxrace.evidence.levels import By, Levels, levels, require_scale
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
@@ -33,13 +33,6 @@ class Mixture(NamedTuple):
     levels: Levels
     bets: Sequence[float]  # [L]
     weights: np.ndarray  # float64 [L], with sum 1
-
-
-class SortKeys(NamedTuple):
-    """The sort keys of a race."""
-
-    wins: Any  # int32 [K]
-    total: Any  # int32 [K]
 
 
 class CertifiedRace(ComparingRace):
@@ -103,7 +96,7 @@ class CertifiedRace(ComparingRace):
         self, state: Any, params: Any, seen: Seen, keys: SortKeys, certified: jax.Array, beats: Any
     ) -> dict[str, Any]:
         """What results of both kinds of races hold; ``beats`` [K, K] are verdicts on the best."""
-        ranking = jnp.lexsort((-keys.total, -keys.wins)).astype(jnp.int32)  # by wins, then total
+        ranking = keys.ranking(jnp).astype(jnp.int32)
         in_top = jnp.argsort(ranking) < self.top
         possible, sure = perhaps_best(beats, self.top)
         tied = perhaps_tied(seen.strong, in_top) & (state.certificate == COUNTS)
@@ -182,22 +175,11 @@ def pairs_of(num_options: int) -> tuple[jax.Array, jax.Array]:
 
 
 def standing(seen: Seen) -> SortKeys:
-    """The sort keys: verdicts, and a mean above 0 where a pair has none; the sum of the means."""
-    ahead = seen.over | (~seen.over.T & (seen.mean > 0))
-    total = base.fixed_point(seen.mean, len(ahead)).sum(1, dtype=jnp.int32)
-    return SortKeys(ahead.sum(1, dtype=jnp.int32), total)
+    """What the options of a race are ranked by."""
+    total = base.fixed_point(seen.mean, len(seen.mean)).sum(1, dtype=jnp.int32)
+    return sort_keys(seen.over, seen.mean, total, jnp)
 
 
 def common(progress: jax.Array) -> jax.Array:
     """Blocks or tasks that each two options have in common: int32 [K, K]."""
     return jnp.minimum(progress[:, None], progress[None, :])
-
-
-def first_of(keys: SortKeys, top: int) -> jax.Array:
-    """bool [K]: is an option among the first kappa? Ties go to the smaller index."""
-    index = jnp.arange(keys.wins.shape[0], dtype=jnp.int32)
-    before = index[:, None] < index[None, :]
-    # Counting who is ahead takes no sort, which is slow for many small arrays.
-    for key in (keys.total, keys.wins):
-        before = (key[:, None] > key[None, :]) | ((key[:, None] == key[None, :]) & before)
-    return before.sum(0, dtype=jnp.int32) < top

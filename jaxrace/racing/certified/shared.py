@@ -21,13 +21,7 @@ from jaxrace.evidence.levels import LARGEST_BET, By
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.kernels.kahan import Total
 from jaxrace.racing import base
-from jaxrace.racing.certified.race import (
-    CertifiedRace,
-    common,
-    first_of,
-    keep_samples,
-    standing,
-)
+from jaxrace.racing.certified.race import CertifiedRace, common, keep_samples, standing
 from jaxrace.racing.certified.tasks import (
     BLOCK,
     PairEvidence,
@@ -223,7 +217,7 @@ class SharedRace(CertifiedRace):
             most = jnp.minimum(told + jnp.maximum(params.least, share), params.max_rounds)
             return most, certify(
                 seen,
-                first_of(standing(seen), self.top),
+                standing(seen).first(self.top, jnp),
                 told,
                 params.max_rounds,
                 params.level,
