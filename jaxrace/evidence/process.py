@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace.evidence.levels import Bets, FloatArray, IntArray, log_sum
-from jaxrace.evidence.task_bets import cut_bets
+from jaxrace.evidence.task_bets import winnings
 
 # Numbers at once, in the largest array of a step: they stay in a processor's cache.
 MOST_NUMBERS = 2**17
@@ -134,7 +134,7 @@ def least_wins(
     process: Process, null: float, mixture: Bets, level: float, at_once: int
 ) -> IntArray:
     """``Pairs.least_further`` where each factor is 1 + lambda (1 - mu), in steps of so many."""
-    gain = np.log1p(cut_bets(np.array(mixture.bets), null) * (1 - null)) * at_once
+    gain = np.log1p(winnings(np.array(mixture.bets), 1, null)) * at_once
     logs = process.log_bets + np.log(mixture.weights)
     lacking = level - logs
     steps = np.ceil(lacking / gain).min(-1).clip(0).astype(int)  # by one of the bets alone

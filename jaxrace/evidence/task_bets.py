@@ -45,6 +45,11 @@ def cut_bets(bets: Any, mean: Any, growth: Any = 1.0, xp: Any = np) -> Any:
     return xp.minimum(bets * growth, (1 - LEAST_FACTOR) / xp.maximum(1 + mean, 1e-6))
 
 
+def winnings(bets: Any, differences: Any, mean: Any, growth: Any = 1.0, xp: Any = np) -> Any:
+    """Factors less 1: lambda (d - mean), of bets that are cut for a null of this mean."""
+    return cut_bets(bets, mean, growth, xp) * (differences - mean)
+
+
 def frame_of_list(
     null: Any, total: Any, number: Any, num_tasks: Any, xp: Any = np
 ) -> tuple[Any, Any]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from jaxrace.evidence.levels import Bets, By, FloatArray, Gaps, IntArray, log_sum
 from jaxrace.evidence.process import NEVER, Process, in_chunks, least_wins
-from jaxrace.evidence.task_bets import cut_bets, frame_of_list
+from jaxrace.evidence.task_bets import frame_of_list, winnings
 
 # Sums of differences are as exact as this, per task: what is closer is a tie.
 _ROUNDING = 1e-9
@@ -109,9 +109,8 @@ class SharedPairs:
         rounding = _ROUNDING * self.num_tasks
         for step in range(1, int(further.max(initial=0)) + 1):
             task = number + step
-            expected, growth = frame_of_list(null, total + step - 1, task, self.num_tasks)
-            bets = cut_bets(np.array(self.bets.bets)[:, None], expected, growth)
-            logs += np.log(1 + bets * (1 - expected)).T
+            frame = frame_of_list(null, total + step - 1, task, self.num_tasks)
+            logs += np.log(1 + winnings(np.array(self.bets.bets)[:, None], 1, *frame)).T
             surplus = total + step - (self.num_tasks - task) - null * self.num_tasks
             done = (log_sum(logs) >= level) | (surplus > rounding)
             further = np.where(is_open & done, np.minimum(further, step), further)
@@ -170,8 +169,7 @@ class SharedPairs:
         growth: FloatArray | float,
     ) -> tuple[FloatArray, FloatArray]:
         """The same of factors 1 + lambda_s (d_s - c_s), from c_s = ``expected`` and growth."""
-        bets = cut_bets(np.array(self.bets.bets)[:, None, None], expected, growth)
-        logs = bets * (differences - np.maximum(expected, -1.0))  # [L, P, T]
+        logs = winnings(np.array(self.bets.bets)[:, None, None], differences, expected, growth)
         np.log(np.add(logs, 1, out=logs), out=logs)
         logs = np.multiply(logs, counts, out=logs).cumsum(2)
         if not logs.shape[2]:

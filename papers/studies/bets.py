@@ -17,7 +17,7 @@ import numpy as np
 
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.levels import LARGEST_BET, levels, log_sum
-from jaxrace.evidence.task_bets import LEAST_FACTOR, cut_bets, frame_of_list, shared_bets
+from jaxrace.evidence.task_bets import LEAST_FACTOR, frame_of_list, shared_bets, winnings
 from jaxrace.runs import tables
 
 DELTA, FIRST, LEAST, GROWTH = 0.05, 10, 5, 0.05  # as in SharedRace.params
@@ -100,8 +100,7 @@ def evidence(kind, table, level):
         expected, growth = frame_of_list(0.0, total - d, number, length)
     gains = d - expected
     mixture = shared_bets(level, length if kind.is_list else None)
-    bets = cut_bets(np.array(mixture.bets)[:, None, None], expected, growth)
-    logs = np.log1p(bets * gains).cumsum(2)
+    logs = np.log1p(winnings(np.array(mixture.bets)[:, None, None], d, expected, growth)).cumsum(2)
     mixed = log_sum(logs + np.log(mixture.weights)[:, None, None], 0)
     before, squares = gains.cumsum(1) - gains, (gains**2).cumsum(1) - gains**2
     bet = np.clip(before / np.maximum(squares, 1e-9), 0, LARGEST_BET)

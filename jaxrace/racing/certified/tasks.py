@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from jaxrace import kernels
 from jaxrace.core.protocol import number, pytree
 from jaxrace.core.validation import Owner, require_integer, require_number
-from jaxrace.evidence.task_bets import cut_bets, frame_of_list
+from jaxrace.evidence.task_bets import frame_of_list, winnings
 from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing.certified.race import pairs_of
 from jaxrace.racing.certified.result import TIE, CertifiedResult
@@ -204,8 +204,8 @@ def _play_task(
     if is_finite:
         sums = jnp.stack([earlier.total.value, -earlier.total.value])
         mean, growth = frame_of_list(numbers.nulls, sums, done, numbers.whole, jnp)  # [Q, 2, R]
-    bets = cut_bets(numbers.bets, mean, growth, jnp)  # [L, Q, 1 or 2, R]
-    product = jnp.minimum(earlier.bets * (1 + bets * (both - mean)), _MOST)
+    factors = 1 + winnings(numbers.bets, both, mean, growth, jnp)  # [L, Q, 2, R]
+    product = jnp.minimum(earlier.bets * factors, _MOST)
     product = jnp.where(counts, product, earlier.bets)
     highest = jnp.maximum(earlier.highest, product.sum(0))
     added = add(earlier.total, difference)
