@@ -15,6 +15,7 @@ import numpy as np
 
 from jaxrace.evidence.levels import (
     Bets,
+    Blocks,
     FloatArray,
     IntArray,
     dominance_bets,
@@ -47,14 +48,14 @@ class BlockPairs:
     first_block: int
     block: int
 
+    @property
+    def blocks(self) -> Blocks:
+        """How runs are cut."""
+        return Blocks(self.first_block, self.block)
+
     def complete(self) -> IntArray:
         """Whole blocks of each option, int [K]."""
-        later = (self.counts - self.first_block) // self.block
-        return np.where(self.counts < self.first_block, 0, 1 + later)
-
-    def start(self, blocks: IntArray) -> IntArray:
-        """Runs before blocks, or in so many of them."""
-        return np.where(blocks > 0, self.first_block + (blocks - 1) * self.block, 0)
+        return self.blocks.complete(self.counts)
 
     def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
         """The e-processes of ordered pairs; see ``process.Pairs``."""
@@ -66,8 +67,8 @@ class BlockPairs:
         for at, _, now, total in self._looks(first, second, null, log_bets):
             sums[at] += total
             highest[at] = np.maximum(highest[at], now.max(1))
-        mean = sums / (self._unit * np.maximum(shared, 1))
-        common = self.start(shared)
+        mean = sums / (self.blocks.unit * np.maximum(shared, 1))
+        common = self.blocks.start(shared)
         never = np.zeros(first.shape, bool)
         return Process(log_bets.T, highest, mean, common, never, never)
 
@@ -79,13 +80,9 @@ class BlockPairs:
         log_bets = np.zeros((len(self.bets.bets), len(first)))
         for at, blocks, now, _ in self._looks(first, second, null, log_bets):
             is_there = now >= level
-            runs = np.where(is_there.any(1), self.start(blocks[is_there.argmax(1)] + 1), NEVER)
-            found[at] = np.minimum(found[at], runs)
+            runs = self.blocks.start(blocks[is_there.argmax(1)] + 1)
+            found[at] = np.minimum(found[at], np.where(is_there.any(1), runs, NEVER))
         return found
-
-    @property
-    def _unit(self) -> int:
-        return (self.first_block * self.block) ** 2
 
     def _looks(
         self,
@@ -111,7 +108,7 @@ class BlockPairs:
             each = size**2 * len(bets)
             most = MOST_NUMBERS // (each * len(here)) if number else 1
             blocks = number + np.arange(min(max(most, 1), end - number))
-            starts = self.start(blocks)
+            starts = self.blocks.start(blocks)
             for part in in_chunks(len(here), each * len(blocks)):
                 at = here[part]
                 rows = np.repeat(at, len(blocks))
@@ -121,7 +118,7 @@ class BlockPairs:
                 logs = log_factors(found - null[rows], bets[:, rows]).reshape(-1, *counts.shape)
                 # Every block counts the same, as in the dominance race; sums of signs are exact.
                 total = found.sum((0, 1), dtype=float).reshape(counts.shape)
-                total = np.where(counts, total, 0.0).sum(1) * (self._unit // size**2)
+                total = np.where(counts, total, 0.0).sum(1) * (self.blocks.unit // size**2)
                 so_far = log_bets[:, at, None] + np.where(counts, logs, 0.0).cumsum(2)
                 log_bets[:, at] = so_far[..., -1]
                 log_e = log_sum(so_far + np.log(self.bets.weights)[:, None, None], 0)

@@ -7,6 +7,7 @@ delta among the statements that must not be wrong (proofs: docs/tables.md). A fa
 [0, 1); the dominance race writes 2 lambda, for d / 2. Axes: K options, L bets, P pairs, b runs.
 """
 
+import dataclasses
 import functools
 import math
 from typing import Any, Literal, NamedTuple
@@ -119,11 +120,37 @@ def dominance_weights(num_bets: int) -> list[float]:
     return [0.4] + [0.6 / (num_bets - 1)] * (num_bets - 1)
 
 
+@dataclasses.dataclass(frozen=True)
+class Blocks:
+    """How the runs of an option are cut into blocks, the same for all options."""
+
+    first: int  # runs of the first block, a prime
+    later: int  # runs of every other block, a prime
+    scale: int | None = None  # the unit of margins that are no whole numbers
+
+    @property
+    def unit(self) -> int:
+        """What a margin of 1 in a block counts in sums of margins, to which all add alike."""
+        return self.scale or (self.first * self.later) ** 2
+
+    def complete(self, runs: Any, xp: Any = np) -> Any:
+        """How many whole blocks so many runs hold."""
+        return xp.where(runs < self.first, 0, 1 + (runs - self.first) // self.later)
+
+    def start(self, block: Any, xp: Any = np) -> Any:
+        """Runs before a block, or in so many blocks."""
+        return xp.where(block > 0, self.first + (block - 1) * self.later, 0)
+
+    def lacking(self, runs: IntArray) -> IntArray:
+        """Further runs that complete the next block."""
+        return self.start(self.complete(runs) + 1) - runs
+
+
 def log_factors(differences: Any, bets: Any, xp: Any = np) -> Any:
-    """ln F of one block of P pairs, [L, P]; differences [b, b, P] in [-1, 1], bets [L, P].
+    """ln F of one block of P pairs, [L, ..., P]; differences d - mu [b, b, ..., P], bets alike.
 
     A permutation matches the runs of two options, and each match has a factor:
-    F = mean over p of prod_a (1 + lambda d(x^a, y^p(a))), p(a) = u a + v modulo the prime b,
+    F = mean over p of prod_a (1 + lambda (d(x^a, y^p(a)) - mu)), p(a) = u a + v modulo the prime b,
     u = 1 .. b - 1, v = 0 .. b - 1.
 
     >>> won = np.ones((2, 2, 1))  # both runs beat both: (1 + 1/2)^2
@@ -134,7 +161,7 @@ def log_factors(differences: Any, bets: Any, xp: Any = np) -> Any:
     factors = 1 + differences[:, :, None] * bets
     twice = xp.concatenate([factors, factors], 1)  # modulo b, without an index
     # XLA compiles few large steps soon, and runs many small ones fast.
-    together = size if bets.shape[1] < _MANY_PAIRS else 1
+    together = size if bets.shape[-1] < _MANY_PAIRS else 1
     total = xp.zeros_like(factors[0, 0])
     for slope in range(1, size):
         # Sums of sums: rounding grows with b, and not with b^2.

@@ -44,7 +44,7 @@ def next_runs(question: Question, table: ScoreTable, pairs: Pairs, asked: BoolAr
     ``asked`` are the options that are to run, bool [K].
     """
     if isinstance(pairs, BlockPairs):
-        lacking = pairs.start(pairs.complete() + 1) - pairs.counts
+        lacking = pairs.blocks.lacking(pairs.counts)
         return {table.names[option]: int(lacking[option]) for option in np.flatnonzero(asked)}
     assert table.tasks is not None
     ahead: dict[str, list[str]] = {}

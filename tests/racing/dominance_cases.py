@@ -157,7 +157,7 @@ def play(race, outcomes, params):
         return jax.vmap(race.tell)(states, told, params), states.asked
 
     # As many tells as there can be, if every one serves a single option.
-    num_tells = opening_tells(race) + race.num_options * race.blocks.num_complete(race.capacity)
+    num_tells = opening_tells(race) + race.num_options * int(race.blocks.complete(race.capacity))
     states, asked = jax.lax.scan(tell, states, None, num_tells)
     states = race._finish_batch(states, params)
     return asked, jax.vmap(race.result)(states, params)
@@ -224,7 +224,7 @@ def assert_same_end(race, result, expected, signs):
     # Rounding gives nobody a verdict: it adds less than what the levels are raised by.
     counts = np.isfinite(expected.highest) & (expected.highest < result.params.strong_level + 1)
     excess = np.subtract(result.highest, expected.highest, where=counts, out=np.zeros(counts.shape))
-    assert (excess <= 2e-6 * race.blocks.num_complete(int(result.params.max_rounds))).all()
+    assert (excess <= 2e-6 * race.blocks.complete(int(result.params.max_rounds))).all()
     assert not np.asarray(result.asked).any()
     if expected.certificate is None:
         marked = np.zeros_like(result.doubtful)

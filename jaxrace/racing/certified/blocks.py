@@ -18,42 +18,10 @@ from jaxrace import kernels
 from jaxrace.core.protocol import number, pytree
 from jaxrace.core.validation import Owner, require_number
 from jaxrace.evidence.decision import Seen, Verdict, certify, seen_of
-from jaxrace.evidence.levels import log_factors, log_sum
+from jaxrace.evidence.levels import Blocks, log_factors, log_sum
 from jaxrace.racing.certified.race import common, pairs_of, standing
 from jaxrace.racing.certified.result import CertifiedResult
 from jaxrace.racing.result import FloatArray
-
-
-@dataclasses.dataclass(frozen=True)
-class Blocks:
-    """How the samples of an option are cut into blocks, the same for all options."""
-
-    first: int  # samples of the first block
-    later: int  # samples of every other block
-    unit: int  # what a margin of 1 in a block counts in ``DominanceState.margin``
-
-    def complete(self, samples: Any, xp: Any = jnp) -> Any:
-        """How many whole blocks so many samples hold."""
-        return xp.where(samples < self.first, 0, 1 + (samples - self.first) // self.later)
-
-    def start(self, block: Any, xp: Any = jnp) -> Any:
-        """Samples before a block, or in so many blocks."""
-        return xp.where(block > 0, self.first + (block - 1) * self.later, 0)
-
-    def num_complete(self, max_rounds: int) -> int:
-        """``complete`` for a number known in Python: blocks in so many samples."""
-        return int(self.complete(max_rounds, np))
-
-    def rounds_to_tell(self, state: Any) -> int:
-        """How many samples of each option that asks complete its next block; not under a trace."""
-        samples = np.asarray(state.simulated)
-        lacking = self.start(self.complete(samples, np) + 1, np) - samples
-        return int(lacking.max(initial=0, where=np.asarray(state.asked)))
-
-    def mean(self, margin: jax.Array, shared: jax.Array) -> jax.Array:
-        """2 S_ij - 1 over so many common blocks, float32."""
-        counted = jnp.maximum(shared, 1).astype(jnp.float32)
-        return margin.astype(jnp.float32) / (jnp.float32(self.unit) * counted)
 
 
 @pytree
@@ -146,33 +114,27 @@ class DominanceResult(CertifiedResult):
         return np.triu(calls, 1).sum((-2, -1))
 
 
+def rounds_to_tell(blocks: Blocks, state: Any) -> int:
+    """How many samples of each option that asks complete its next block; not under a trace."""
+    lacking = blocks.lacking(np.asarray(state.simulated))
+    return int(lacking.max(initial=0, where=np.asarray(state.asked)))
+
+
 def see(highest: Any, margin: Any, complete: Any, params: Any, blocks: Blocks) -> Seen:
     """What a decision is taken on; arguments as fields of ``DominanceState``."""
-    mean = blocks.mean(margin, common(complete))
+    shared = jnp.maximum(common(complete), 1).astype(jnp.float32)
+    mean = margin.astype(jnp.float32) / (jnp.float32(blocks.unit) * shared)  # 2 S_ij - 1
     return seen_of(highest, mean, params.level, params.strong_level, params.null)
 
 
 def decide(
-    highest: Any,
-    margin: Any,
-    complete: Any,
-    params: Any,
-    *,
-    top: int,
-    blocks: Blocks,
+    highest: Any, margin: Any, complete: Any, params: Any, *, top: int, blocks: Blocks
 ) -> Verdict:
     """Certify, ask for more, or end; ``complete``, int32 [K], are whole blocks of the options."""
     seen = see(highest, margin, complete, params, blocks)
-    return certify(
-        seen,
-        standing(seen).first(top, jnp),
-        complete,
-        blocks.complete(params.max_rounds),
-        params.level,
-        params.slack,
-        is_tolerant=params.tolerance > 0,
-        xp=jnp,
-    )
+    leads, most = standing(seen).first(top, jnp), blocks.complete(params.max_rounds, jnp)
+    about = seen, leads, complete, most, params.level, params.slack
+    return certify(*about, is_tolerant=params.tolerance > 0, xp=jnp)
 
 
 def count_blocks(
@@ -216,7 +178,7 @@ def count_blocks(
             pair, race = place // num_races, place % num_races
             block = next_block(jnp.minimum(before[first[pair], race], before[second[pair], race]))
             rows = tuple(race * num_options + option[pair] for option in (first, second))
-            found = _block_differences(difference, samples, rows, blocks.start(block), size)
+            found = _block_differences(difference, samples, rows, blocks.start(block, jnp), size)
             # Where a pair's numbers lie in [B, K, K], in both orders.
             at = rows[0] * num_options + second[pair], rows[1] * num_options + first[pair]
             at = jnp.where(places == wanted.size, states.highest.size, jnp.stack(at))  # [2, P]
@@ -224,14 +186,14 @@ def count_blocks(
             total, log_e, gain = kernels.with_operands_kept(
                 functools.partial(_add_block, blocks.unit),
                 places[0] < wanted.size,
-                jnp.moveaxis(log_bets[at], -1, 1),
+                jnp.moveaxis(log_bets[at], -1, 0),
                 found,
                 bets[:, race],
                 log_weights[:, race],
                 params.null[race],
             )
             return (
-                log_bets.at[at].set(jnp.moveaxis(total, 1, -1), mode="drop"),
+                log_bets.at[at].set(jnp.moveaxis(total, 0, -1), mode="drop"),
                 highest.at[at].max(log_e, mode="drop"),
                 margin.at[at].add(jnp.stack([gain, -gain]), mode="drop"),
             )
@@ -296,20 +258,18 @@ def _add_block(
     log_weights: jax.Array,
     null: jax.Array,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """What a block of differences ``found`` [b, b, P] adds to sums ln F_m(lambda), [2, L, P].
+    """What a block of differences ``found`` [b, b, P] adds to sums ln F_m(lambda), [L, 2, P].
 
     The sums after it, ln E_ij [2, P], and the margin [P] of the first order in whole units.
     """
     size = found.shape[0]
-    # 1 + lambda (d - mu) / 2 is 1 - lambda mu / 2, at least 1, times a smaller bet on d alone.
-    surplus = 1 - bets * null / 2
-    half = bets / surplus / 2
-    logs = log_factors(found.astype(jnp.float32), jnp.concatenate([half, -half]), jnp)
+    both = jnp.stack([found, -found], 2).astype(jnp.float32) - null
+    logs = log_factors(both, bets[:, None] / 2, jnp)
     if jnp.issubdtype(found.dtype, jnp.integer):
         # At most 23 signs in an int8. In two steps, of which XLA would make one of single numbers.
         net = functools.reduce(jnp.add, found.sum(0, dtype=jnp.int8).astype(jnp.int32))
         margin = unit // size**2 * net
     else:
         margin = jnp.rint(unit * found.mean((0, 1))).astype(jnp.int32)
-    total = told + logs.reshape(told.shape) + size * jnp.log(surplus)
-    return total, log_sum(log_weights + total, 1, jnp), margin
+    total = told + logs
+    return total, log_sum(log_weights[:, None] + total, 0, jnp), margin

@@ -18,15 +18,15 @@ from jaxrace import kernels
 from jaxrace.core.protocol import make_params, verb
 from jaxrace.core.validation import BadArgument, require_choice
 from jaxrace.evidence.decision import EXHAUSTED, RUNNING, SLACK, SortKeys
-from jaxrace.evidence.levels import By, dominance_bets, dominance_weights
+from jaxrace.evidence.levels import Blocks, By, dominance_bets, dominance_weights
 from jaxrace.racing import base
 from jaxrace.racing.certified.blocks import (
-    Blocks,
     DominanceParams,
     DominanceResult,
     DominanceState,
     count_blocks,
     decide,
+    rounds_to_tell,
     see,
 )
 from jaxrace.racing.certified.race import CertifiedRace, keep_samples, standing
@@ -98,11 +98,11 @@ class DominanceRace(CertifiedRace):
 
     @property
     def blocks(self) -> Blocks:
-        unit = (self.first_block * self.block) ** 2
-        if self.by == "mean":
-            most = Blocks(self.first_block, self.block, 1).num_complete(self.capacity)
-            unit = min(2**30 // max(most, 1), _MOST_UNITS)
-        return Blocks(self.first_block, self.block, unit)
+        blocks = Blocks(self.first_block, self.block)
+        if self.by == "wins":
+            return blocks
+        most = max(int(blocks.complete(self.capacity)), 1)
+        return dataclasses.replace(blocks, scale=min(2**30 // most, _MOST_UNITS))
 
     @property
     def _opening(self) -> int:
@@ -141,7 +141,7 @@ class DominanceRace(CertifiedRace):
         max_rounds = self._horizon(max_rounds)
         horizon = max_rounds if horizon is None else horizon
         mixture = self._mixture(delta, tolerance, horizon, bets, weights, MAX_BET, _usual_bets)
-        rounding = _ROUNDING * self.blocks.num_complete(max_rounds) * (2 if tolerance else 1)
+        rounding = _ROUNDING * int(self.blocks.complete(max_rounds)) * (2 if tolerance else 1)
         if self.by == "mean":
             rounding += _ROUNDING_OF_SCORES * max_rounds
         needed = mixture.levels
@@ -165,7 +165,7 @@ class DominanceRace(CertifiedRace):
 
     def rounds_to_tell(self, state: DominanceState | DominanceResult) -> int:
         """How many samples of each option that asks complete its next block, not under a trace."""
-        return self.blocks.rounds_to_tell(state)
+        return rounds_to_tell(self.blocks, state)
 
     @verb
     def init(self, example_outcome: Any, params: DominanceParams) -> DominanceState:
@@ -230,7 +230,7 @@ class DominanceRace(CertifiedRace):
         states = count(states, params, before, after, opens=opens, goes_on=goes_on)
         # Samples in whole blocks, or all there are if n_max has no room for one.
         few = jnp.minimum(states.simulated, limit)
-        samples = jnp.where(limit < self.first_block, few, self.blocks.start(after))
+        samples = jnp.where(limit < self.first_block, few, self.blocks.start(after, jnp))
         # An option without a whole block yet is asked again, if n_max leaves room for one.
         opened = few.min(-1) >= jnp.minimum(params.max_rounds, self.first_block)
         looks = states.asked.any(-1) & opened
@@ -246,7 +246,7 @@ class DominanceRace(CertifiedRace):
 
     def _complete(self, state: DominanceState, max_rounds: jax.Array) -> jax.Array:
         """m_i, int32 [..., K]: blocks of each option, at most those of n_max."""
-        return self.blocks.complete(jnp.minimum(state.simulated, max_rounds))
+        return self.blocks.complete(jnp.minimum(state.simulated, max_rounds), jnp)
 
     def _finish_batch(self, states: DominanceState, params: DominanceParams) -> DominanceState:
         """Count all samples of the races that end without a certificate, for their guess."""

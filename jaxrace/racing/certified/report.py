@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from jaxrace.answers.answer import who_may
 from jaxrace.evidence.decision import COUNTS, DOMINANCE, EXHAUSTED
-from jaxrace.racing.certified.blocks import DominanceResult
+from jaxrace.racing.certified.blocks import DominanceResult, rounds_to_tell
 from jaxrace.racing.certified.result import TIE
 from jaxrace.racing.certified.tasks import SharedResult
 from jaxrace.racing.report import MAX_LISTED, Report, span
@@ -110,7 +110,7 @@ class DominanceReport(CertifiedReport):
             wider = "a race of larger capacity" if full else "a larger max_rounds"
             help_text = f"{wider}: the samples of the pairs in doubt are used up"
         else:
-            number = self.result.blocks.rounds_to_tell(self.result)
+            number = rounds_to_tell(self.result.blocks, self.result)
             help_text = f"{number} more sample{'s' if number > 1 else ''} of "
             help_text += ", ".join(map(str, asked[:MAX_LISTED]))
         return notes | {"in doubt": ", ".join(shown) + more or "-", "would help": help_text}

@@ -215,18 +215,12 @@ class SharedRace(CertifiedRace):
             told, seen = state.simulated, self._seen(state, params)
             share = jnp.floor(told.astype(jnp.float32) * params.growth).astype(jnp.int32)
             most = jnp.minimum(told + jnp.maximum(params.least, share), params.max_rounds)
-            return most, certify(
-                seen,
-                standing(seen).first(self.top, jnp),
-                told,
-                params.max_rounds,
-                params.level,
-                params.slack,
-                is_tolerant=params.tolerance > 0,
-                # By mean, and with a tolerance, there is no certificate (b).
-                by_counts=self.by == "wins" and params.nulls.size == 1,
-                xp=jnp,
-            )
+            leads = standing(seen).first(self.top, jnp)
+            about = seen, leads, told, params.max_rounds, params.level, params.slack
+            # By mean, and with a tolerance, there is no certificate (b).
+            by_counts = self.by == "wins" and params.nulls.size == 1
+            is_tolerant = params.tolerance > 0
+            return most, certify(*about, is_tolerant=is_tolerant, by_counts=by_counts, xp=jnp)
 
         most, found = jax.vmap(look)(states, params)
         return dataclasses.replace(

@@ -85,8 +85,6 @@ def largest_log_e(
 def _play(horizon: int, size: int, laws: Law, key: jax.Array, even_chance: jax.Array) -> jax.Array:
     race = racing.DominanceRace(2, 1, horizon, kernels.total_order)
     params = race.params()
-    # 1 + lambda (h - c) is 1 + lambda (1/2 - c) times a bet on h - 1/2 with a smaller lambda.
-    surplus = 1 + params.bets * (0.5 - even_chance)
 
     def draw_block(block: jax.Array, length: int) -> jax.Array:
         keys = jax.random.split(jax.random.fold_in(key, block), (2, length, size))
@@ -99,13 +97,13 @@ def _play(horizon: int, size: int, laws: Law, key: jax.Array, even_chance: jax.A
         log_bets, largest = carry
         x, y = draw_block(block, length)
         signs = kernels.total_order(x[:, None], y[None, :])
-        bets = jnp.broadcast_to((params.bets / surplus / 2)[:, None], (params.bets.size, size))
-        factors = log_factors(signs.astype(jnp.float32), bets, jnp)
-        log_bets = log_bets + factors + length * jnp.log(surplus)[:, None]
+        null = 2 * even_chance - 1  # of signs, 2 h - 1
+        bets = jnp.broadcast_to(params.bets[:, None] / 2, (params.bets.size, size))
+        log_bets = log_bets + log_factors(signs.astype(jnp.float32) - null, bets, jnp)
         log_e = jax.nn.logsumexp(params.log_weights[:, None] + log_bets, axis=0)
         return log_bets, jnp.maximum(largest, log_e)
 
     nothing = jnp.zeros((params.bets.size, size), jnp.float32)
     carry = play_block((nothing, jnp.full(size, -jnp.inf)), jnp.uint32(0), race.first_block)
-    later = jnp.arange(1, race.blocks.num_complete(horizon), dtype=jnp.uint32)
+    later = jnp.arange(1, int(race.blocks.complete(horizon)), dtype=jnp.uint32)
     return lax.scan(lambda c, block: (play_block(c, block, race.block), None), carry, later)[0][1]
