@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from jaxrace.judging.policies import load_policy as load_policy
     from jaxrace.judging.rating import select as select
     from jaxrace.judging.standing import duel as duel
+    from jaxrace.judging.tournament import Tournament as Tournament
 
 __version__: str
 
@@ -40,6 +41,7 @@ _FUNCTIONS = {
     "duel": "jaxrace.judging.standing",
     "improve": "jaxrace.judging.policies",
     "load_policy": "jaxrace.judging.policies",
+    "Tournament": "jaxrace.judging.tournament",
     "use_compilation_cache": "jaxrace.core.programs",
     "BadArgument": "jaxrace.core.validation",
 }

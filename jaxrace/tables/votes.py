@@ -25,6 +25,7 @@ _READ_AS_WINS = (
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _OF_TRIPLES = ("first", "second", "score")
+_AT_HOME = (("white", "black"), ("home", "away"))
 _MOST = 10_000_000  # comparisons that counts may stand for
 
 
@@ -41,6 +42,7 @@ class Votes:
     kind: Kind
     lines: np.ndarray  # int64 [n], of the source
     said: tuple[str, ...] = ()  # what was guessed, in words
+    sided: bool = False  # is the first the one at home, or with White?
 
     @property
     def margins(self) -> np.ndarray:
@@ -107,7 +109,8 @@ def read_votes(
     names, first, second = _places(table, sides)
     lines = np.array(table.lines, np.int64)
     said = (*table.said, *alike("options", names))
-    votes = Votes(names, first, second, np.ones(len(first)), "win", lines, said)
+    sided = sides.own_words in _AT_HOME
+    votes = Votes(names, first, second, np.ones(len(first)), "win", lines, said, sided)
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:

@@ -14,7 +14,9 @@ import numpy as np
 from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, first_of, list_down, listed, panels
 from jaxrace.core import validation
 from jaxrace.core.validation import BadArgument
+from jaxrace.evidence.table_decision import Certificate
 from jaxrace.judging.rating.advice import advice
+from jaxrace.judging.rating.certified import ProvenPair, prove
 from jaxrace.judging.rating.model import Rating, chance, rate
 from jaxrace.tables import Votes, read_votes
 
@@ -72,7 +74,7 @@ class Proposal:
 class SelectionOfVotes(Ranking):
     """The answer of ``jaxrace.select``. Print it, or see its fields; ``to_dict`` is for JSON."""
 
-    ROWS: ClassVar = {"options": Ranked, "next": Proposal}
+    ROWS: ClassVar = {"options": Ranked, "next": Proposal, "proven": ProvenPair}
     ALSO: ClassVar = ("best", "sure")
 
     top: int
@@ -85,6 +87,12 @@ class SelectionOfVotes(Ranking):
     next: tuple[Proposal, ...]  # pairs to compare next
     log_chance: float | None  # ln of the largest chance that one of these changes the selection
     connected: bool  # every two options are, through others if need be
+    certificate: Certificate | None  # of the best by the games alone, without a model
+    leads: list[str]  # the best by the games alone: certain with a certificate
+    possible: list[str]  # who may be among the best, by the games alone
+    tiers: list[list[str]]  # by the games alone: each is better than all of the tiers below
+    proven: tuple[ProvenPair, ...]  # across the boundary, the closest first
+    proven_confidence: float  # that of the interval of each of these pairs, by itself
     notes: tuple[str, ...] = ()
 
     @property
@@ -148,7 +156,7 @@ class SelectionOfVotes(Ranking):
             about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
             about = f"below {_TOLD}" if self.confidence < _TOLD else about
             about += ", an estimate without guarantee"
-        lines = [f"probability that the selection is right: {about}"]
+        lines = [f"probability that the selection is right: {about}", self._proof()]
         if self._few:
             few = listed(self._few)
             lines.append(f"compared less than {_LEAST} times, too few to be sure: {few}")
@@ -167,6 +175,23 @@ class SelectionOfVotes(Ranking):
             )
         return lines
 
+    def _proof(self) -> str:
+        """What needs no model."""
+        wrong = f"wrong with a probability of at most {self.delta:g}, at all looks together"
+        if self.certificate:
+            more = "each is" if self.top > 1 else "it is"
+            claim = f"CERTIFIED, {listed(self.leads)}: {more} better than each of the others"
+        elif len(self.possible) < len(self.options):
+            claim = f"only {listed(self.possible)} can be better than each of the others"
+            if self.top > 1:
+                claim = f"the best {self.top} are among {listed(self.possible)}"
+        else:
+            return "by the games alone, without a model: nothing is certified yet"
+        cut = len(self.tiers) > 1
+        tiers = "; ".join(f"{n} {listed(t)}" for n, t in enumerate(self.tiers, 1)) if cut else ""
+        said = f"by the games alone, without a model: {claim}; {wrong}"
+        return f"{said}; tiers: {tiers}" if tiers else said
+
     def tables(self) -> list[Shown]:
         """The options, best first, and what to compare next: the first 20 of each."""
         rows = [
@@ -182,7 +207,20 @@ class SelectionOfVotes(Ranking):
         below = ["intervals are approximate, each by itself"] if self.connected else []
         pairs = [[x.better, x.worse, f"{x.compared:,}", f"{x.times:,}"] for x in self.next]
         ahead = Shown.first(["better", "worse", "compared", "next"], pairs)
-        return [Shown.first(heads, rows, *below), ahead]
+        proven = [
+            [
+                *(x.better, x.worse, f"{x.games:,}", f"{x.score:.3g}"),
+                f"{x.low:.3f} to {x.high:.3f}",
+                "" if x.elo is None else f"{x.elo:.0f}",
+                "enough" if x.certain else "too few",
+            ]
+            for x in self.proven
+            if (x.low, x.high) != (0, 1)
+        ]
+        shown = ["better", "worse", "games", "share"]
+        shown += [f"{100 * self.proven_confidence:.3g} % interval", "Elo", "evidence"]
+        of_pairs = [Shown.first(shown, proven)] if proven else []
+        return [Shown.first(heads, rows, *below), ahead, *of_pairs]
 
 
 def select(
@@ -198,15 +236,17 @@ def select(
 ) -> SelectionOfVotes:
     """Say which options are the best by comparisons of two, how likely, and what to compare next.
 
-    Nothing is guaranteed: it is an estimate by one model, of Bradley and Terry for wins and with
-    normal noise for margins (docs/top_k_selection.md).
+    Two answers, and which is which is said. The ranking is an estimate by one model, of Bradley and
+    Terry for wins and with normal noise for margins (docs/top_k_selection.md). What is certified is
+    proven by the games alone: the best, tiers, and who may be among the best, at all looks.
 
     Args:
         data: Votes, games or margins, as ``jaxrace.tables.read_votes`` takes them: a data frame,
             columns by name, a list of rows, or the path of a file.
         top: How many of the best are wanted, k.
-        delta: It is sure once the selection is right with an estimated probability of at least
-            1 - delta, and those at the boundary were compared ten times each.
+        delta: The error of what is certified. The estimate is sure once the selection is right with
+            an estimated probability of at least 1 - delta, and those at the boundary were compared
+            ten times each.
         next: How many comparisons to propose.
         score: margin, by how much the first was better, below 0 if it was worse (so 1, -1 and 0 for
             won, lost and tied); win, the first's share of a win: 1, 0 and .5. auto reads nothing
@@ -267,6 +307,7 @@ def _answer(
     ends = np.stack([expected, *np.quantile(moved, sides, 0)])
     low, high = np.quantile(moved[:, last] - moved[:, first], sides)
     is_connected = rating.pairs.is_connected()
+    proof = prove(votes, top, delta)
     met = rating.pairs.met()
     options = []
     for place, option in enumerate(ranking):
@@ -298,5 +339,11 @@ def _answer(
         next=tuple(proposals),
         log_chance=log_chance if math.isfinite(log_chance) else None,
         connected=is_connected,
-        notes=tuple(notes),
+        certificate=proof.certificate,
+        leads=proof.leads,
+        possible=proof.possible,
+        tiers=proof.tiers,
+        proven=proof.pairs,
+        proven_confidence=proof.confidence,
+        notes=(*notes, *proof.notes),
     )

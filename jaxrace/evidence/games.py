@@ -1,0 +1,183 @@
+"""Games or votes of two: the e-process of each pair on its own games, in their order.
+
+A game has a difference d in [-1, 1]: won 1, drawn 0, lost -1, and the null "i is no better than j"
+is that d has a mean of at most mu in each game, given all games before. Who plays next may depend
+on what has been seen: a game of another pair changes nothing. Axes: K options, n games, P pairs,
+L bets.
+"""
+
+import dataclasses
+import functools
+import math
+
+import numpy as np
+
+from jaxrace.evidence.levels import Bets, FloatArray, IntArray, log_sum
+from jaxrace.evidence.process import Process, in_chunks, least_wins
+from jaxrace.evidence.task_bets import winnings
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class GamePairs:
+    """A log of games, any two options of which can be compared; see ``process.Pairs``.
+
+    Attributes:
+        num_options: K.
+        first, second: Who has played, int [n], in the order of the games.
+        differences: d of the first over the second, float [n].
+        bets: The mixture.
+
+    >>> log = np.zeros(60, int), np.ones(60, int), np.tile([1.0, 1.0, 0.0], 20)
+    >>> games = GamePairs(2, *log, Bets((0.5,), (1.0,)))
+    >>> found = games.process(np.array([0, 1]), np.array([1, 0]))
+    >>> found.mean.round(3), found.highest.round(1), found.common
+    (array([ 0.667, -0.667]), array([16.2, -0.7]), array([60, 60]))
+    """
+
+    num_options: int
+    first: IntArray
+    second: IntArray
+    differences: FloatArray
+    bets: Bets
+
+    @functools.cached_property
+    def met(self) -> IntArray:
+        """Games of each two: [K, K], symmetric."""
+        found = np.zeros((self.num_options, self.num_options), int)
+        np.add.at(found, (self.first, self.second), 1)
+        return found + found.T
+
+    @functools.cached_property
+    def _sorted(self) -> tuple[FloatArray, IntArray]:
+        """Differences of the lower number over the higher, pair by pair; where each pair begins."""
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        key = low * self.num_options + high
+        order = np.argsort(key, kind="stable")
+        signed = np.where(self.first == low, self.differences, -self.differences)
+        begins = np.searchsorted(key[order], np.arange(self.num_options**2))
+        return signed[order], begins.reshape(self.num_options, self.num_options)
+
+    def of_pair(self, first: int, second: int) -> FloatArray:
+        """The differences of one option over another, in their order."""
+        found, begins = self._sorted
+        low, high = sorted((first, second))
+        begin = begins[low, high]
+        own = found[begin : begin + self.met[low, high]]
+        return own if first == low else -own
+
+    def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
+        """The e-processes of ordered pairs; see ``process.Pairs``."""
+        null = np.broadcast_to(np.asarray(null, float), first.shape)
+        most = int(self.met[first, second].max(initial=1))
+        parts = [
+            self._of_chunk(first[part], second[part], null[part])
+            for part in in_chunks(len(first), most * len(self.bets.bets))
+        ]
+        if not parts:
+            return self._of_chunk(first, second, null)
+        return Process(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+    def _of_chunk(self, first: IntArray, second: IntArray, null: FloatArray) -> Process:
+        games, begins = self._sorted
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        number = self.met[low, high]
+        ends = number.cumsum()
+        own = np.repeat(begins[low, high] - (ends - number), number) + np.arange(number.sum())
+        d = games[own] * np.repeat(np.where(first == low, 1.0, -1.0), number)
+        bets = np.array(self.bets.bets)[:, None]
+        logs = np.log1p(winnings(bets, d, np.repeat(null, number))).cumsum(1)  # [L, games]
+        logs = np.pad(logs, ((0, 0), (1, 0)))
+        before = logs[:, ends - number]
+        log_bets = logs[:, ends] - before
+        path = log_sum(
+            logs[:, 1:] - np.repeat(before, number, 1) + np.log(self.bets.weights)[:, None], 0
+        )
+        highest, played = np.full(len(first), -np.inf), number > 0
+        if played.any():
+            highest[played] = np.maximum.reduceat(path, (ends - number)[played])
+        total = np.diff(np.pad(d.cumsum(), (1, 0))[np.pad(ends, (1, 0))])
+        never = np.zeros(len(first), bool)
+        mean = total / np.maximum(number, 1)
+        return Process(log_bets.T, highest, mean, number, never, never)
+
+    def least_further(self, process: Process, null: float, level: float) -> IntArray:
+        """Further games of both at best; see ``process.Pairs``."""
+        return least_wins(process, null, self.bets, level, 1)
+
+
+def in_rounds(
+    first: IntArray, second: IntArray, differences: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray, int]:
+    """Two games of a pair with sides reversed as one, with their mean; and how many are left over.
+
+    The k-th game with i first and the k-th with j first go together, in the place of the later one:
+    who is first may be better off, as White is.
+
+    >>> log = np.array([0, 1, 0]), np.array([1, 0, 1]), np.array([1.0, 1.0, 0.0])
+    >>> in_rounds(*log)
+    (array([1]), array([0]), array([0.]), 1)
+    """
+    waiting: dict[tuple[int, int], list[float]] = {}
+    kept: list[tuple[int, float]] = []
+    games = zip(first.tolist(), second.tolist(), differences.tolist(), strict=True)
+    for game, (one, other, d) in enumerate(games):
+        if opposite := waiting.get((other, one)):
+            kept.append((game, (d - opposite.pop(0)) / 2))
+        else:
+            waiting.setdefault((one, other), []).append(d)
+    left = sum(map(len, waiting.values()))
+    rows = np.array([game for game, _ in kept], int)
+    return first[rows], second[rows], np.array([d for _, d in kept], float), left
+
+
+def chance_of_order(games: GamePairs) -> float:
+    """How likely an order like this is, if all orders of each pair's games are alike.
+
+    The sum over pairs of z^2, of a trend and of neighbours that are alike, is nearly chi-squared;
+    its tail is that of Wilson and Hilferty, doubled for the two.
+
+    >>> log = np.zeros(60, int), np.ones(60, int), np.repeat([1.0, -1.0], 30)
+    >>> chance_of_order(GamePairs(2, *log, Bets((0.5,), (1.0,)))) < 1e-6
+    True
+    """
+    squares: list[tuple[float, float]] = []
+    for i, j in np.argwhere(np.triu(games.met) >= _FEWEST):
+        d = games.of_pair(int(i), int(j))
+        n, centred = len(d), d - d.mean()
+        power, fourth = float((centred**2).sum()), float((centred**4).sum())
+        if power < 1e-12:
+            continue
+        t = np.arange(n) - (n - 1) / 2
+        trend = float(t @ centred) / math.sqrt(power * float((t**2).sum()) / (n - 1))
+        # Sum of products of neighbours, over all orders of these numbers.
+        mean = -power / n
+        spread = _variance_of_neighbours(n, power, fourth)
+        alike = (float(centred[1:] @ centred[:-1]) - mean) / math.sqrt(spread) if spread > 0 else 0
+        squares.append((trend**2, alike**2))
+    if not squares:
+        return 1.0
+    totals = np.array(squares).sum(0)
+    return min(1.0, 2 * min(_tail(float(total), len(squares)) for total in totals))
+
+
+_FEWEST = 8  # games of a pair
+
+
+def _variance_of_neighbours(n: int, power: float, fourth: float) -> float:
+    """Var of sum_t x_t x_{t+1}, centred numbers in random order (Wald and Wolfowitz, not circular).
+
+    With S_2 = ``power`` and S_4: E of squares of one product, of two with a number in common, and
+    of two apart.
+    """
+    square = (power**2 - fourth) / (n * (n - 1))
+    common = (2 * fourth - power**2) / (n * (n - 1) * (n - 2))
+    apart = 3 * (power**2 - 2 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
+    products = (n - 1) * square + 2 * (n - 2) * common + (n - 2) * (n - 3) * apart
+    return products - (power / n) ** 2
+
+
+def _tail(total: float, number: int) -> float:
+    """P(chi^2 > total), by the cube root, nearly normal."""
+    spread = 2 / (9 * number)
+    z = ((total / number) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
+    return math.erfc(z / math.sqrt(2)) / 2

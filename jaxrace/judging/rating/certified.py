@@ -1,0 +1,136 @@
+"""What games or votes prove by themselves, without a model: certificates, tiers, and pairs.
+
+Better is: expects more than half of the points against another option. Axes: K options, P pairs.
+"""
+
+import dataclasses
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxrace.evidence import decision, table_decision
+from jaxrace.evidence.boundaries import board_levels, board_of
+from jaxrace.evidence.games import GamePairs, chance_of_order, in_rounds
+from jaxrace.evidence.levels import FloatArray, levels
+from jaxrace.evidence.process import Evidence, confidence, intervals
+from jaxrace.evidence.table_decision import Certificate
+from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.tables import Votes
+
+_DOUBTFUL = 1e-4  # an order of games that chance makes less often
+_MOST_PAIRS = 20  # with an interval
+
+
+@dataclasses.dataclass(frozen=True)
+class ProvenPair:
+    """One of those that lead against one of the others."""
+
+    better: str
+    worse: str
+    games: int
+    score: float  # mean share of the points
+    low: float  # of its expectation, at all looks together
+    high: float
+    elo: float | None  # of the score; None of 0 or 1
+    certain: bool  # is the evidence enough?
+
+
+class Proof(NamedTuple):
+    """What the games alone say of the best k."""
+
+    certificate: Certificate | None
+    leads: list[str]  # by the games, best first
+    possible: list[str]  # who may be among the best
+    tiers: list[list[str]]
+    pairs: tuple[ProvenPair, ...]  # across the boundary that met, the closest first
+    confidence: float  # of the interval of each pair
+    notes: tuple[str, ...]
+
+
+def games_of(votes: Votes, level: float) -> tuple[GamePairs, list[str]]:
+    """The games of a log, two with sides reversed as one where a side may be an advantage."""
+    d = 2 * votes.scores - 1 if votes.kind == "win" else np.sign(votes.scores)
+    first, second, said = votes.first.astype(int), votes.second.astype(int), []
+    if votes.sided:
+        first, second, d, left = in_rounds(first, second, d)
+        said.append("two games with sides reversed count as one, for what is proven")
+        said += [f"games without one with sides reversed, left out there: {left:,}"] if left else []
+    return GamePairs(len(votes.names), first, second, d, shared_bets(level)), said
+
+
+def prove(votes: Votes, top: int, delta: float) -> Proof:
+    """Certify the best ``top``, cut the list into tiers, and say who may be among the best."""
+    names, count = np.array(votes.names), len(votes.names)
+    level, of_tiers = levels("wins", count, top, delta), board_levels("wins", count, delta)
+    games, said = games_of(votes, level.verdict)
+    evidence = Evidence(np.zeros((count, count)), 0.0)
+    evidence.look_at(games, games.met > 0)
+    highest, mean = evidence.plain, evidence.mean
+    if (chance := chance_of_order(games)) < _DOUBTFUL:
+        said.append(
+            "nothing is proven by the games alone: an order like theirs comes by chance about once "
+            f"in {1 / max(chance, 1e-12):.1g} logs; sorted votes prove nothing, nor do players "
+            "that change"
+        )
+        highest = np.full_like(highest, -np.inf)
+    seen = decision.seen_of(highest, mean, level.verdict, level.strong)
+    found = table_decision.decide(seen, top, level.verdict, decision.SHARED_SLACK)
+    beats = decision.seen_of(highest, mean, level.possible, level.possible).over
+    possible = found.leads if found.certificate else decision.perhaps_best(beats, top)[0]
+    of_board = decision.seen_of(highest, mean, of_tiers.verdict, of_tiers.strong)
+    board = board_of(of_board.over, of_board.strong, mean)
+    return Proof(
+        found.certificate,
+        names[found.ranking[:top]].tolist(),
+        names[[option for option in found.ranking if possible[option]]].tolist(),
+        [names[part].tolist() for part in np.split(board.ranking, board.ends)],
+        _pairs(votes, games, found, seen, level.verdict),
+        confidence(level.verdict),
+        tuple(said),
+    )
+
+
+def _pairs(
+    votes: Votes,
+    games: GamePairs,
+    found: table_decision.TableDecision,
+    seen: decision.Seen,
+    level: float,
+) -> tuple[ProvenPair, ...]:
+    cross = found.leads[:, None] & ~found.leads[None, :] & (games.met > 0)
+    first, second = np.nonzero(cross)
+    order = np.argsort(seen.mean[first, second], kind="stable")[:_MOST_PAIRS]
+    first, second = first[order], second[order]
+    low, high = intervals(games, first, second, level)
+    return tuple(
+        ProvenPair(
+            better=votes.names[i],
+            worse=votes.names[j],
+            games=int(games.met[i, j]),
+            score=float((1 + seen.mean[i, j]) / 2),
+            low=float((1 + a) / 2),
+            high=float((1 + b) / 2),
+            elo=elo_of(float(seen.mean[i, j])),
+            certain=bool(seen.over[i, j]),
+        )
+        for i, j, a, b in zip(first.tolist(), second.tolist(), low, high, strict=True)
+    )
+
+
+def elo_of(mean: float) -> float | None:
+    """Elo of a mean difference in (-1, 1): 400 log10(p / (1 - p)), p the share of the points.
+
+    >>> round(elo_of(0.5), 1), elo_of(1.0)
+    (190.8, None)
+    """
+    return 400 * math.log10((1 + mean) / (1 - mean)) if abs(mean) < 1 else None
+
+
+def mean_of_elo(elo: float) -> FloatArray | float:
+    """The mean difference that so many Elo expect.
+
+    >>> round(mean_of_elo(190.85), 3)
+    0.5
+    """
+    return 2 / (1 + 10 ** (-elo / 400)) - 1

@@ -1,0 +1,158 @@
+"""Games and votes: what is proven without a model, and tournaments that are going on."""
+
+import math
+
+import numpy as np
+import pytest
+
+import jaxrace
+from jaxrace.evidence.games import GamePairs, chance_of_order, in_rounds
+from jaxrace.evidence.levels import Bets
+from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.judging.rating.certified import elo_of, mean_of_elo
+
+BETS = Bets((0.1, 0.5, 0.95), (0.4, 0.3, 0.3))
+
+
+def drawn(number, num_options, seed=0, chances=(0.4, 0.3, 0.3)):
+    rng = np.random.default_rng(seed)
+    first = rng.integers(num_options, size=number)
+    second = (first + rng.integers(1, num_options, size=number)) % num_options
+    return first, second, rng.choice([1.0, 0.0, -1.0], number, p=chances)
+
+
+@pytest.mark.parametrize("null", [0.0, -0.2, 0.1])
+def test_the_process_of_a_pair(null):
+    """Against one pair and one game after the other, written out."""
+    first, second, d = drawn(200, 4)
+    games = GamePairs(4, first, second, d, BETS)
+    pairs = np.array([(i, j) for i in range(4) for j in range(4) if i != j]).T
+    found = games.process(*pairs, null)
+    for place, (i, j) in enumerate(pairs.T):
+        products, highest, total, number = np.ones(3), 0.0, 0.0, 0
+        for one, other, x in zip(first, second, d, strict=True):
+            if {one, other} == {i, j}:
+                x = x if one == i else -x
+                bets = np.minimum(BETS.bets, 0.99 / (1 + null))
+                products = products * (1 + bets * (x - null))
+                highest = max(highest, float(products @ BETS.weights))
+                total, number = total + x, number + 1
+        assert found.common[place] == number == games.met[i, j]
+        assert found.highest[place] == pytest.approx(math.log(highest))
+        assert found.mean[place] == pytest.approx(total / number)
+        np.testing.assert_allclose(found.log_bets[place], np.log(products))
+
+
+def test_those_that_have_not_met():
+    games = GamePairs(3, np.array([0]), np.array([1]), np.array([1.0]), BETS)
+    found = games.process(np.array([0, 1, 2]), np.array([2, 2, 0]))
+    assert np.isneginf(found.highest).all()
+    assert not found.common.any()
+    assert not found.mean.any()
+
+
+def test_games_with_sides_reversed_are_one():
+    """White wins always: no difference between the two, and a game without its partner is none."""
+    first, second = np.tile([0, 1], 40), np.tile([1, 0], 40)
+    kept, _, d, left = in_rounds(first, second, np.ones(80))
+    assert (len(kept), d.any(), left) == (40, False, 0)
+    assert in_rounds(np.zeros(9, int), np.ones(9, int), np.ones(9))[3] == 9
+    rows = {"white": ["x", "y"] * 40, "black": ["y", "x"] * 40, "result": ["1-0"] * 80}
+    assert jaxrace.select(rows).certificate is None
+    alone = {"white": ["x"] * 80, "black": ["y"] * 80, "result": ["1-0"] * 80}
+    found = jaxrace.select(alone)
+    assert found.certificate is None
+    assert "without one with sides reversed, left out there: 80" in " ".join(found.notes)
+    home = {"first": ["x"] * 80, "second": ["y"] * 80, "score": [1] * 80}
+    assert jaxrace.select(home).certificate == "dominance"
+
+
+def test_sorted_votes_prove_nothing():
+    """Equal options, all wins of one first: the evidence was there, and is not believed."""
+    scores = [1.0] * 60 + [0.0] * 60
+    rows = {"first": ["x"] * 120, "second": ["y"] * 120, "score": scores}
+    found = jaxrace.select(rows)
+    assert found.certificate is None
+    assert "comes by chance about once in" in " ".join(found.notes)
+    assert found.tiers == [["x", "y"]]
+
+
+def test_the_chance_of_an_order():
+    """Rarely small where orders are by chance, as rarely as it says."""
+    chances = np.array(
+        [chance_of_order(GamePairs(5, *drawn(400, 5, seed), BETS)) for seed in range(400)]
+    )
+    assert (chances < 0.1).mean() < 0.14
+    assert chances.min() > 1e-4
+
+
+def test_what_is_certified():
+    rng = np.random.default_rng(0)
+    strengths, rows = {"a": 1.5, "b": 0.0, "c": -1.5}, []
+    for game in range(900):
+        one, other = [("a", "b"), ("b", "c"), ("c", "a")][game % 3]
+        chance = 1 / (1 + math.exp(strengths[other] - strengths[one]))
+        rows.append({"first": one, "second": other, "score": float(rng.random() < chance)})
+    found = jaxrace.select(rows)
+    assert (found.certificate, found.leads, found.possible) == ("dominance", ["a"], ["a"])
+    assert found.tiers == [["a"], ["b"], ["c"]]
+    assert "CERTIFIED, a: it is better than each of the others" in found.meaning()
+    for pair in found.proven:
+        gap = 1 / (1 + math.exp(strengths[pair.worse] - strengths[pair.better]))
+        assert pair.low < gap < pair.high
+        assert pair.certain
+    assert {"certificate", "tiers", "proven"} <= {*found.to_dict()}
+
+
+def test_elo():
+    assert [mean_of_elo(elo_of(x)) for x in (-0.5, 0.0, 0.9)] == pytest.approx([-0.5, 0, 0.9])
+
+
+def test_a_tournament_and_its_log(tmp_path):
+    path = tmp_path / "games.csv"
+    rng, strength = np.random.default_rng(3), {"a": 0.0, "b": 1.0, "c": 0.3}
+
+    def play(tournament, most=math.inf):
+        while tournament.games < most and (matches := tournament.ask()):
+            for first, second, games in matches:
+                chance = 1 / (1 + math.exp(strength[second] - strength[first]))
+                tournament.tell(first, second, (rng.random(games) < chance).astype(float))
+
+    play(begun := jaxrace.Tournament(strength, log=path), 40)
+    gone_on = jaxrace.Tournament(strength, log=path)
+    assert gone_on.games == begun.games >= 40
+    assert gone_on.ask() == begun.ask()
+    play(gone_on)
+    assert (gone_on.best, gone_on.certificate) == (["b"], "dominance")
+    # A log of games is judged alike by ``select``.
+    judged = jaxrace.select(path, score="win")
+    assert (judged.certificate, judged.leads) == ("dominance", ["b"])
+    assert gone_on.result().leads == ["b"]
+    met = gone_on._met
+    assert met.sum() == 2 * gone_on.games
+    assert (met == met.T).all()
+
+
+def test_what_a_tournament_refuses(tmp_path):
+    tournament = jaxrace.Tournament(["a", "b"])
+    with pytest.raises(ValueError, match="first: expected one of a, b, got 'x'"):
+        tournament.tell("x", "a", 1)
+    with pytest.raises(ValueError, match="second: expected another player, got 'a'"):
+        tournament.tell("a", "a", 1)
+    with pytest.raises(ValueError, match="results: expected 1, 1/2 or 0 for each game"):
+        tournament.tell("a", "b", [1, 2])
+    with pytest.raises(ValueError, match="players: expected names of their own"):
+        jaxrace.Tournament(["a", "a"])
+    (tmp_path / "log.csv").write_text("first,second,score\na,z,1\n")
+    with pytest.raises(ValueError, match=r"log: expected .* in line 2, got 'a,z,1'"):
+        jaxrace.Tournament(["a", "b"], log=tmp_path / "log.csv")
+
+
+def test_games_are_seldom_wrong():
+    """Two equal players who draw often, with a rule that plays on while it wants to."""
+    wrong = 0
+    for seed in range(300):
+        d = np.random.default_rng(seed).choice([1.0, 0.0, -1.0], 400, p=[0.25, 0.5, 0.25])
+        games = GamePairs(2, np.zeros(400, int), np.ones(400, int), d, shared_bets(4.0))
+        wrong += games.process(np.array([0]), np.array([1])).highest[0] >= math.log(20)
+    assert wrong / 300 <= 0.05
