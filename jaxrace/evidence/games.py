@@ -26,6 +26,7 @@ class GamePairs:
         first, second: Who has played, int [n], in the order of the games.
         differences: d of the first over the second, float [n].
         bets: The mixture.
+        ordered: Is the order that of the games? Else evidence is what it is after all of them.
 
     >>> log = np.zeros(60, int), np.ones(60, int), np.tile([1.0, 1.0, 0.0], 20)
     >>> games = GamePairs(2, *log, Bets((0.5,), (1.0,)))
@@ -39,6 +40,7 @@ class GamePairs:
     second: IntArray
     differences: FloatArray
     bets: Bets
+    ordered: bool = True
 
     @functools.cached_property
     def met(self) -> IntArray:
@@ -94,7 +96,11 @@ class GamePairs:
         )
         highest, played = np.full(len(first), -np.inf), number > 0
         if played.any():
-            highest[played] = np.maximum.reduceat(path, (ends - number)[played])
+            highest[played] = (
+                np.maximum.reduceat(path, (ends - number)[played])
+                if self.ordered
+                else path[ends[played] - 1]
+            )
         total = np.diff(np.pad(d.cumsum(), (1, 0))[np.pad(ends, (1, 0))])
         never = np.zeros(len(first), bool)
         mean = total / np.maximum(number, 1)

@@ -13,33 +13,40 @@ _UNITS = word_set(
 )
 _NUMBER = r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s*([^\d\s,.+-][^\d,.+-]*)")
-_WITH_SPREAD = re.compile(rf"({_NUMBER})\s*(%?)\s*(?:±|\+/-|\+-)\s*{_NUMBER}\s*%?")
+_WITH_SPREAD = re.compile(
+    rf"[*$ ]*({_NUMBER})\s*(%?)\s*(?:±|\+/-|\+-|\\pm)\s*{_NUMBER}\s*%?[*$†‡ ]*"
+)
+_CELLS = re.compile(rf"(?:^|[,;\t| ])\s*{_NUMBER}\s*(?:[,;\t| ]|$)")  # that are numbers
 _THOUSANDS = {  # both signs are there, so that neither may be taken for the other
     "": re.compile(r"[+-]?\d{1,3}(?:,\d{3})+\.\d+"),
     ",": re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+"),
 }
 
 
-def plain(table: Table) -> Table:
+def plain(table: Table, header: bool) -> Table:
     """A text's table with numbers alone where units, spreads or signs of thousands were, said."""
-    table = _without_repeated_heads(table)
-    table = _without_units_below_heads(table)
+    if header:
+        table = _without_units_below_heads(_without_repeated_heads(table))
     for rule in (_number_before_spread, _number_before_unit, _without_thousands):
         table = _changed(table, rule)
     return table
 
 
 def without_comments(text: str) -> tuple[str, int]:
-    """A text with empty lines for those that begin with # below the first one, and their number."""
-    if "\n#" not in text:
+    """A text with empty lines for those that begin with #, and their number.
+
+    Those above the first other line are comments if that one has heads, and no numbers: else the
+    last of them has the heads, as NumPy writes them.
+    """
+    if not (text.startswith("#") or "\n#" in text):
         return text, 0
-    first, *lines = text.split("\n")
-    kept = ["" if line.startswith("#") else line for line in lines]
-    is_head = [line.startswith("#") and not line.startswith("#{") for line in (first, *lines)]
-    begin = next((at for at, one in enumerate(is_head) if not one), 0)
-    # What stands above the heads is a title, which may be the heads.
-    lines = [first, *lines[: max(begin - 1, 0)], *kept[max(begin - 1, 0) :]]
-    return "\n".join(lines), sum(is_head[begin:])
+    lines = text.split("\n")
+    are = [line.startswith("#") and not line.startswith("#{") for line in lines]
+    begin = next((at for at, one in enumerate(are) if not one and lines[at].strip()), len(lines))
+    if begin < len(lines) and _CELLS.search(lines[begin]):  # numbers
+        are[:begin] = [False] * begin
+    kept = ["" if one else line for one, line in zip(are, lines, strict=True)]
+    return "\n".join(kept), sum(are)
 
 
 def _without_repeated_heads(table: Table) -> Table:
@@ -55,32 +62,39 @@ def _repeats(table: Table, row: int) -> bool:
 
 
 def _without_units_below_heads(table: Table) -> Table:
-    """Without a first row of units, if all cells below are numbers."""
+    """Without a first row of units above numbers: known ones, or one word in all columns."""
     if len(table.lines) < 2:
         return table
-    first = [str(column[0]).strip("[]() ").lower() for column in table.columns]
-    named = [unit for unit in first if unit]
-    below = [kind_of(c[1:]) for c, unit in zip(table.columns, first, strict=True) if unit]
-    if not named or not {*named} <= _UNITS or {*below} != {"number"}:
+    units = {}
+    for head, column in zip(table.heads, table.columns, strict=True):
+        unit = str(column[0]).strip("[]() ").lower()
+        if unit and kind_of(column[:1]) == "text" and kind_of(column[1:]) == "number":
+            units[head] = unit
+    others = [c for h, c in zip(table.heads, table.columns, strict=True) if h not in units]
+    are_known = {*units.values()} <= _UNITS or (len(units) > 1 and len({*units.values()}) == 1)
+    has_numbers = any(kind_of(column[:1]) == "number" for column in others)
+    if not units or not are_known or has_numbers:
         return table
-    found = table.rows(range(1, len(table.lines)), f"a row of units: {quoted([*{*named}])}")
-    return dataclasses.replace(found, unit_of_scores=named[0] if len({*named}) == 1 else "")
+    found = table.rows(
+        range(1, len(table.lines)), f"a row of units: {quoted([*{*units.values()}])}"
+    )
+    return dataclasses.replace(found, units=units)
 
 
 def _changed(table: Table, rule: Callable[[Sequence[Cell]], tuple[dict[str, str], str]]) -> Table:
     """The table with other texts in the columns that a rule knows, and with what it says."""
-    columns, said, unit = [], [], table.unit_of_scores
-    for column in table.columns:
+    columns, said, units = [], [], dict(table.units)
+    for head, column in zip(table.heads, table.columns, strict=True):
         known, told = rule(column)
         columns.append([known.get(cell, cell) for cell in column] if known else column)
         if known and not said:
             said.append(told)
         if known and rule is _number_before_unit:
-            unit = told.rpartition(" ")[2]
+            units[head] = told.rpartition(" ")[2]
     if not said:
         return table
     said = (*table.said, *said)
-    return dataclasses.replace(table, columns=tuple(columns), said=said, unit_of_scores=unit)
+    return dataclasses.replace(table, columns=tuple(columns), said=said, units=units)
 
 
 def _texts(column: Sequence[Cell]) -> list[str]:

@@ -71,7 +71,9 @@ class File(Place):
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
             try:
-                text, said = content.decode("cp1252"), "text in Windows-1252"
+                is_json = self.ending.startswith(".json")  # which is in UTF-8
+                text = "\0" if is_json else content.decode("cp1252")
+                said = "text in Windows-1252"
             except UnicodeDecodeError:
                 text = "\0"
             if _CONTROL.search(text):

@@ -1,11 +1,13 @@
 """Readers of evaluations of models: promptfoo, OpenAI evals, DeepEval, HELM, SWE-bench."""
 
+import dataclasses
 import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from jaxrace.tables.files import File
+from jaxrace.tables.heads import names_score
 from jaxrace.tables.reading import are_objects, chosen, number_in, object_in
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table
@@ -111,7 +113,11 @@ def helm(file: File, asked: Asked) -> SourceRuns | None:
     if not are_objects(content, "instance_id") or "stats" not in content[0]:
         return None
     kept = [one for one in content if not one.get("perturbation")]
-    names = [*dict.fromkeys(_stat(stat) for one in kept for stat in one["stats"])]
+    values: dict[str, set[Any]] = {}
+    for stat in (stat for one in kept for stat in one["stats"]):
+        values.setdefault(_stat(stat), set()).add(stat.get("mean"))
+    # Scores first, and what is the same for all last.
+    names = sorted(values, key=lambda name: (not names_score(name), len(values[name]) < 2))
     metric, _ = chosen(file, names, asked.score, "metric")
     folder = file.path.resolve().parent.name
     model = _MODEL.search(folder)
@@ -145,16 +151,15 @@ def swe_bench(file: File, asked: Asked) -> SourceRuns | None:
     if key is None or not all(isinstance(one, str) for x in lists.values() for one in x):
         return None
     tasks = sorted({one for own in lists.values() for one in own})
-    if len(tasks) == len(lists[key]):
-        hint = "a report with submitted or unresolved ids has all of them"
-        raise file.wrong("instances that were not resolved, too", "resolved ones alone", hint=hint)
     folder = file.path.resolve().parent
     folder = folder.parent if folder.name in ("results", "logs") else folder
     model = file.path.stem.split(".")[0] if file.path.stem not in ("results", "report") else ""
     resolved = {*lists[key]}
     scores = [float(task in resolved) for task in tasks]
     options = [model or folder.name] * len(tasks)
-    return _judged(file, options, scores, tasks, "SWE-bench: 1 for an instance that is resolved")
+    said = "SWE-bench: 1 for an instance that is resolved, 0 for all others that a file lists"
+    found = _judged(file, options, scores, tasks, said)
+    return dataclasses.replace(found, unlisted=0.0)
 
 
 def _judged(

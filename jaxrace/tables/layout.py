@@ -25,6 +25,7 @@ from jaxrace.tables.heads import (
     names_smaller,
     names_task,
     names_times,
+    word_set,
     words,
 )
 from jaxrace.tables.numbers import numbers_of
@@ -48,6 +49,12 @@ _NUMBERS_ALONE = (
 
 _LEAST_BENCHMARKS = 3  # columns of a leaderboard
 _MADE = SUMMARIES | {"overall", "rank"}  # of the others
+_OF_RUNS = names_score, names_task, names_quantity, names_option, names_smaller
+# Of a model, beside its benchmarks.
+_SIZES = word_set(
+    "params param parameters likes hub downloads context size sizes tokens memory cost price "
+    "available license released year layers vocab window votes flops gpu gpus epoch epochs"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,9 +94,8 @@ class Wide:
 def runs_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns:
     """The runs that a table lists, all of them of one ``option`` if that is given."""
     found = layout_of(table, asked, option)
-    unit = f" [{table.unit_of_scores}]" if table.unit_of_scores else ""
     if isinstance(found, SourceRuns):
-        return dataclasses.replace(found, measures=tuple(m + unit for m in found.measures))
+        return dataclasses.replace(found, measures=_with_units(table, found.measures))
     runs, said = found.runs(table), []
     if gaps := sum(runs.gaps):
         is_unsaid = asked.failed in (None, "drop")
@@ -98,9 +104,14 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns
     columns = zip(table.heads, table.columns, strict=True)
     empty = [head for head, column in columns if all(map(is_blank, column))]
     said += [f"left out, as they are empty: {quoted(empty)}"] if empty else []
-    measures = tuple(measure + unit for measure in runs.measures)
+    measures = _with_units(table, runs.measures)
     runs = dataclasses.replace(runs, said=(*runs.said, *said), measures=measures)
     return settled(runs, asked.failed)
+
+
+def _with_units(table: Table, measures: Sequence[str]) -> tuple[str, ...]:
+    units = table.units
+    return tuple(f"{name} [{units[name]}]" if name in units else name for name in measures)
 
 
 def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns | Wide:
@@ -134,13 +145,14 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
         column = named[0] if asked.option is None else asked.option
         rest = [head for head in table.heads if head != column and head not in asked.tasks]
         are_scores = all(kinds[head] in ("number", "flag", "mixed") for head in rest)
-        if not (asked.score or asked.tasks) and are_scores:
-            if are_numbered_tasks(rest):
+        if not (asked.score or asked.tasks):
+            if are_scores and are_numbered_tasks(rest):
                 return _pivoted(table, asked, column)
-            if benchmarks := _benchmarks(table, column, rest):
+            if benchmarks := _benchmarks(table, column, rest, kinds):
                 others = [head for head in rest if head not in benchmarks]
-                said = f"left out, as made of the others: {quoted(others)}"
-                return _pivoted(table.without(others, *[said] * bool(others)), asked, column)
+                said = [f"the tasks are the benchmarks {quoted(benchmarks, 12)}"]
+                said += [f"left out, as no benchmarks: {quoted(others, 12)}"] if others else []
+                return _pivoted(table.without(others, *said), asked, column)
         return _long(table, asked, kinds, column)
     if len(named) > 1:
         hint = "--option-column says which it is"
@@ -149,6 +161,8 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
     numeric = [head for head, kind in kinds.items() if kind in ("number", "flag")]
     values = [head for head in numeric if head not in tasks]
     texts = [head for head, kind in kinds.items() if kind == "text"]
+    varied = [head for head in texts if len({*table.labels(head)}) > 1]
+    texts = varied if len(table.lines) > 1 else texts
     free = [head for head in texts if head not in tasks]
     free = [h for h in free if not names_measure(table, h)] or free
     free = [h for h in free if not names_group(h)] or [h for h in free if h.lower() == "group"]
@@ -163,17 +177,30 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
     return _wide(table, asked, kinds)
 
 
-def _benchmarks(table: Table, option: str, heads: Sequence[str]) -> list[str]:
-    """Columns of a leaderboard, a row for each option: none is called like a score or a count."""
+def _benchmarks(
+    table: Table, option: str, heads: Sequence[str], kinds: Mapping[str, str]
+) -> list[str]:
+    """Columns of a leaderboard, a row for each option; [] if it may be another table.
+
+    Words, flags, sizes and counts are none, nor is what is made of others. Where there is an
+    average, it has to be that of the benchmarks.
+    """
     labels = table.labels(option)
-    kept = [head for head in heads if words(head)[:1] not in [[one] for one in _MADE]]
-    are_unlike = any(map(_is_of_runs, kept)) or len({*labels}) < len(labels)
-    return [] if are_unlike or len(kept) < _LEAST_BENCHMARKS else kept
-
-
-def _is_of_runs(head: str) -> bool:
-    names = names_score, names_task, names_quantity, names_option, names_smaller
-    return any(name(head) for name in names)
+    numbers = [head for head in heads if kinds[head] == "number"]
+    made = [head for head in numbers if words(head)[:1] in [[one] for one in _MADE]]
+    kept = [h for h in numbers if h not in made and not _SIZES & {*words(h)}]
+    are_runs = any(name(head) for head in kept for name in _OF_RUNS)
+    if are_runs or len({*labels}) < len(labels) or len(kept) < _LEAST_BENCHMARKS:
+        return []
+    means = [head for head in made if words(head)[0] in ("average", "avg", "mean", "overall")]
+    if len(means) == 1:
+        found, _ = numbers_of(table, [*means, *kept])
+        average, columns = found.pop(means[0]), np.stack([*found.values()], 1)
+        if not np.allclose(columns.mean(1), average, atol=1e-2 * max(1.0, abs(average).max() / 50)):
+            got = f"{quoted(kept)}, whose mean is another"
+            hint = "leave out columns that are no benchmarks, or the average"
+            raise table.wrong(f"benchmarks of which {means[0]!r} is the mean", got, hint=hint)
+    return kept
 
 
 def _without_row_numbers(table: Table, asked: Asked) -> Table:

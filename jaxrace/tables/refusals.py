@@ -24,7 +24,10 @@ from jaxrace.tables.sides import sides_of
 from jaxrace.tables.table import Cell, Table, counts, quoted
 
 # Of rows and columns that are made of others.
-SUMMARIES = word_set("all average avg mean median std sum total")
+SUMMARIES = word_set(
+    "all average avg avg. mean median std std. sum total mittelwert durchschnitt mittel summe "
+    "gesamt stdabw stabw moyenne total. promedio media gemiddelde totaal"
+)
 # What predictions are compared with.
 _TRUTHS = word_set(
     "label labels y_true target targets truth ground_truth groundtruth gold gold_label reference "

@@ -140,6 +140,7 @@ class SourceRuns(Place):
     gaps: Sequence[int] = ()  # blank cells between a run and the one before in its column
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
     failures: str = ""  # what the source says of runs that failed
+    unlisted: float | None = None  # the score of a task that other files list, and this one not
 
 
 def in_clusters(scores: Scores, cluster: str) -> Scores:

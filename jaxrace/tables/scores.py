@@ -141,6 +141,12 @@ def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
                 expected = f"one evaluation of {option!r} on {task!r}"
                 got = f"two, in {other} and {part.where}: leave one out"
                 raise BadArgument(asked.argument, expected, got)
+    parts = _complete(parts)
+    different = {part.measures for part in parts if part.tasks is None}
+    if len(different) > 1:
+        got = quoted([*dict.fromkeys(name for one in sorted(different) for name in one)])
+        expected = "independent runs that measure the same"
+        raise BadArgument(asked.argument, expected, f"{got}: take the files of one")
     options = [name for part in parts for name in set(part.options)]
     have_options_in_common = len(set(options)) < len(options)
     if any(part.groups for part in parts) or not have_options_in_common:
@@ -154,6 +160,24 @@ def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
     said = f"runs of {len(stems)} files together: {quoted(stems)}"
     more = () if found.tasks is not None else (said,)
     return dataclasses.replace(found, said=(*found.said, *more))
+
+
+def _complete(parts: Sequence[SourceRuns]) -> list[SourceRuns]:
+    """The parts with all tasks that any lists, where one that lists no failures says so."""
+    tasks = dict.fromkeys(task for part in parts for task in part.tasks or ())
+    found = []
+    for part in parts:
+        if part.unlisted is not None and part.tasks is not None:
+            own = {*part.tasks}
+            more = [task for task in tasks if task not in own]
+            part = dataclasses.replace(
+                part,
+                options=[*part.options, *[part.options[0]] * len(more)],
+                scores=[*part.scores, *[part.unlisted] * len(more)],
+                tasks=[*part.tasks, *more],
+            )
+        found.append(part)
+    return found
 
 
 def _file(path: Path, asked: Asked, option: str | None = None) -> SourceRuns:

@@ -203,7 +203,9 @@ def text(file: File) -> Table:
     """Text with delimiters."""
     is_tab = file.ending == ".tsv" and file.delimiter == "auto"
     content, comments = without_comments(file.text)
-    table = plain(parse(file, content, "tab" if is_tab else file.delimiter, file.header))
+    table = plain(
+        parse(file, content, "tab" if is_tab else file.delimiter, file.header), file.header
+    )
     said = [file.encoding] if file.encoding else []
     said += [f"lines of comments, left out: {comments}"] if comments else []
     return dataclasses.replace(table, said=(*said, *table.said))

@@ -130,7 +130,8 @@ class Table(Place):
     failed: Mapping[int, tuple[str, Cell]] = dataclasses.field(default_factory=dict)
     # The scores of all columns that are in memory, whose names may be numbers.
     numbers: Mapping[str, np.ndarray] | None = None
-    unit_of_scores: str = ""  # in which all numbers are, if the cells say so
+    # In what the numbers of a column are, where its cells say so.
+    units: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.require_different(self.heads)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from jaxrace.tables.files import File
 from jaxrace.tables.reading import are_objects, chosen, number_in, object_in
@@ -31,12 +31,23 @@ def google_benchmark(file: File, asked: Asked) -> SourceRuns | None:
         value = math.nan if failed else number_in(file, one.get(time), at)
         options.append(name)
         scores.append(value * _SECONDS[one.get("time_unit", "ns")])
+    options, tasks = _sizes(options)
     errors, left = sum(score != score for score in scores), len(found) - len(runs)
     said = [f"seconds of Google Benchmark ({time}): {_FASTER}"]
     said += [f"left out, as they are made of repetitions: {left:,} aggregates"] if left else []
-    about = file.argument, file.where, options, scores
+    said += ["sizes of benchmarks are tasks"] if tasks else []
+    about = file.argument, file.where, options, scores, tasks
     failures = f"benchmarks with an error: {errors:,}" if errors else ""
     return SourceRuns(*about, said=tuple(said), smaller=True, failures=failures)
+
+
+def _sizes(names: Sequence[str]) -> tuple[list[str], list[str] | None]:
+    """Several benchmarks of several sizes, as "sort/64": options, and tasks; else as they are."""
+    parts = [name.partition("/") for name in names]
+    bases, sizes = {base for base, *_ in parts}, {size for *_, size in parts}
+    if len(bases) < 2 or len(sizes) < 2 or "" in sizes:
+        return [*names], None
+    return [base for base, *_ in parts], [size for *_, size in parts]
 
 
 def jmh(file: File, asked: Asked) -> SourceRuns | None:
@@ -53,12 +64,13 @@ def jmh(file: File, asked: Asked) -> SourceRuns | None:
     short = Counter(
         _method(one["benchmark"], 2) for one in {x["benchmark"]: x for x in found}.values()
     )
-    options, scores, are_forks = [], [], True
+    options, scores, tasks, are_forks = [], [], [], True
     for one in found:
         name = _method(one["benchmark"], 2)
         name = str(one["benchmark"]) if short[name] > 1 else name
         given = ", ".join(f"{key}={value}" for key, value in (one.get("params") or {}).items())
-        name += f" ({given})" if given else ""
+        several = len({str(x.get("params")) for x in found}) > 1 and len(short) > 1
+        name += f" ({given})" if given and not several else ""
         forks = one["primaryMetric"].get("rawData") or []
         numbers = [[number_in(file, x, f", {name!r}") for x in fork] for fork in forks]
         if not any(numbers):
@@ -66,11 +78,14 @@ def jmh(file: File, asked: Asked) -> SourceRuns | None:
         are_forks &= len(numbers) > 1
         own = [sum(x) / len(x) for x in numbers if x] if len(numbers) > 1 else numbers[0]
         options += [name] * len(own)
+        tasks += [given] * len(own)
         scores += own
+    several = len({*tasks}) > 1 and len({*options}) > 1 and "" not in tasks
     is_rate = mode == "thrpt"
     run = "each fork is a run" if are_forks else "iterations of one fork are runs"
     said = f"JMH, {units[0]}: {'larger' if is_rate else 'smaller'} is better; {run}"
-    about = file.argument, file.where, options, scores
+    said += "; parameters are tasks" if several else ""
+    about = file.argument, file.where, options, scores, tasks if several else None
     return SourceRuns(*about, said=(said,), smaller=not is_rate)
 
 

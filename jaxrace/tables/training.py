@@ -19,9 +19,12 @@ from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table, is_blank, label_of, quoted
 
 _EPISODES = 100  # the last of a training run, whose mean is its score
-_RUN = re.compile(r"(?P<name>.*?)[_-]*(?:seed|run|rep|trial)?[_-]?(?P<number>\d+)")
+_RUN = re.compile(r"(?P<name>.*?)(?P<seed>[_-]*(?:seed|rep|trial)[_=-]?)(?P<number>\d+)")
+_COUNTED = re.compile(r"(?P<name>.*?)[_-](?:run[_-]?)?(?P<number>\d+)")
+_SEED = re.compile(r"[ _,-]*\bseed[_= -]?\d+|_+seed[_= -]?\d+", re.IGNORECASE)
 _GYM = re.compile(r".*-v\d+")
 _CURVE = re.compile(r".+ - .+")
+_OWN = (" - _step", " - _runtime", " - _timestamp")  # columns of Weights & Biases itself
 _CLEANRL = re.compile(r".+?__(?P<name>.+)__\d+__\d+")  # environment, program, seed, time
 _SPLIT = re.compile(r"split(\d+)_test_(.+)")
 _SETTINGS = ("params.", "config/", "config.")  # MLflow, Ray Tune, Weights & Biases
@@ -82,21 +85,18 @@ def _of_folder(file: File, scores: list[float], env: str | None, said: str) -> S
     """One run, its option, environment and number by the names of its folders."""
     folder = file.path.resolve().parent
     names = [folder.name, folder.parent.name]
-    match = _RUN.fullmatch(names[0])
-    name, number = (match["name"], match["number"]) if match else (names[0], "")
+    seeded, counted = _RUN.fullmatch(names[0]), _COUNTED.fullmatch(names[0])
+    name = seeded["name"] if seeded else counted["name"] if counted else names[0]
+    if _GYM.fullmatch(names[0]):
+        name = names[0]
     is_env = name == env or (env is None and _GYM.fullmatch(name) is not None)
-    if _GYM.fullmatch(names[0]) and not is_env:
-        name, number, is_env = names[0], "", True
     option = names[1] if is_env or not name else name
     env = env or (name if is_env else "")
-    tasks = [f"{env} run {number}".strip()] * len(scores) if number else None
+    # Numbers of folders count runs; seeds may be the same for all.
+    tasks = [f"seed {seeded['number']}"] * len(scores) if seeded else None
     said += "; options by their folders"
-    return SourceRuns(
-        *(file.argument, file.where, [option] * len(scores), scores, tasks, (said,)),
-        groups=[env] * len(scores) if tasks and env else None,
-        grouped_by="environments",
-        measures=("return",),
-    )
+    about = file.argument, file.where, [option] * len(scores), scores, tasks, (said,)
+    return SourceRuns(*about, measures=(f"return of {env}" if env else "return",))
 
 
 def games(file: File, asked: Asked) -> SourceRuns | None:
@@ -152,20 +152,21 @@ def curves(table: Table, asked: Asked) -> SourceRuns | None:
     heads = [head for head in table.heads if _CURVE.fullmatch(head)]
     bounds = [head for head in heads if head.endswith(("__MIN", "__MAX"))]
     heads = [head for head in heads if head not in bounds]
-    if not heads or len(heads) + len(bounds) != len(table.heads) - 1:
+    if not heads or len(heads) + len(bounds) < len(table.heads) - 1:
         return None
+    heads = [head for head in heads if not head.endswith(_OWN)] or heads
     names, metrics = zip(*(head.rsplit(" - ", 1) for head in heads), strict=True)
     metric, _ = chosen(table, [*dict.fromkeys(metrics)], asked.score, "metric")
     options, scores = [], []
     for head, name, own in zip(heads, names, metrics, strict=True):
         values = [cell for cell in table.column(head) if not is_blank(cell)]
         if own == metric and values:
-            match = _CLEANRL.fullmatch(name) or _RUN.fullmatch(name)
-            options.append(match["name"] if match and match["name"] else name)
+            match = _CLEANRL.fullmatch(name)
+            options.append(match["name"] if match else _SEED.sub("", name) or name)
             scores.append(_score(table, values[-1]))
     said = [f"a run of Weights & Biases counts by the last value of its curve of {metric!r}"]
     said += [f"left out, as bounds of curves: {len(bounds)} columns"] if bounds else []
-    said += ["options are runs without the numbers at the ends of their names"]
+    said += ["options are the names of runs without a seed"]
     about = table.argument, table.where, options, scores
     return SourceRuns(*about, said=tuple(said), measures=(metric,))
 

@@ -43,6 +43,7 @@ class Votes:
     lines: np.ndarray  # int64 [n], of the source
     said: tuple[str, ...] = ()  # what was guessed, in words
     sided: bool = False  # is the first the one at home, or with White?
+    ordered: bool = True  # in the order in which they came; False: made of counts
 
     @property
     def margins(self) -> np.ndarray:
@@ -225,7 +226,7 @@ def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> V
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
     rows = np.repeat(np.arange(len(counts)), counts.sum(1))
     shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(counts)), counts.reshape(-1))
-    return _told(votes, *said, rows=rows, scores=shares)
+    return _told(votes, *said, rows=rows, scores=shares, ordered=False)
 
 
 def _of_crosstable(table: Table) -> Votes:

@@ -181,7 +181,7 @@ def told_out_of_order(source: str) -> tuple[int, list[str]]:
     methods = [
         (f"{kind.name}.{node.name}", [one.arg for one in (*node.args.args, *node.args.kwonlyargs)])
         for kind in ast.walk(ast.parse(source))
-        if isinstance(kind, ast.ClassDef)
+        if isinstance(kind, ast.ClassDef) and kind.name != "Tournament"  # which has its state
         for node in kind.body
         if isinstance(node, ast.FunctionDef) and node.name in TELLS
     ]

@@ -1,7 +1,9 @@
 """What other programs leave: a small file each in its documented shape, as people bring it."""
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from jaxrace.tables import read_log, read_scores, read_votes, readers
@@ -37,14 +39,14 @@ FILES = [
         "zoo",
         {},
         {"ppo": [200, 200], "sac": [150, 150]},
-        ("Pendulum-v1 run 1", "Pendulum-v1 run 2"),
+        (),
         False,
     ),
     (
         "monitors",
         {},
         {"ppo": [202.5, 203.5], "sac": [152.5, 153.5]},
-        ("Pendulum-v1 run 1", "Pendulum-v1 run 2"),
+        ("seed 1", "seed 2"),
         False,
     ),
     (
@@ -180,9 +182,9 @@ TEXTS = [
     ("seed,a,b\n1,2.5,3.5\nseed,a,b\n2,2.6,3.4\n", AB, "repeat the heads, left out: 1"),
     (",acc,acc\nseed,a,b\n1,2.5,3.5\n2,2.6,3.4\n", AB, "two rows of heads"),
     (
-        "model,arc,bbh,mmlu,Average\na,2.5,2.6,1,2\nb,3.5,3.4,2,3\n",
+        "model,#Params (B),arc,bbh,mmlu,Average\na,7,2.5,2.6,1,2.033\nb,70,3.5,3.4,2,2.967\n",
         {"a": [2.5, 2.6, 1], "b": [3.5, 3.4, 2]},
-        "made of the others: 'Average'",
+        "left out, as no benchmarks: '#Params (B)', 'Average'",
     ),
 ]
 
@@ -243,3 +245,77 @@ def test_a_log_of_vowpal_wabbit():
     assert (log.actions.tolist(), log.reward) == ([1, 2, 1, 2, 1, 2], "cost")
     assert (log.rewards.tolist(), log.probabilities[0]) == ([-1, 0, 0, -1, 0, 0], 0.5)
     assert "features of actions are left out" in log.said[0]
+
+
+def test_seeds_alone_are_cut_from_names(tmp_path):
+    """Numbers at the end of a name may be settings."""
+    runs = ["ppo-lr0.01", "ppo-lr0.001", "ppo seed 1", "ppo seed 2", "resnet-18", "resnet-34"]
+    heads = ",".join(["Step", *(f'"{run} - acc"' for run in runs)])
+    (tmp_path / "w.csv").write_text(heads + "\n0,1,2,3,4,5,6\n1,2,3,4,5,6,7\n")
+    found = read_scores(tmp_path / "w.csv")
+    assert found.names == ("ppo-lr0.01", "ppo-lr0.001", "ppo", "resnet-18", "resnet-34")
+    assert found.values[2].tolist() == [4, 5]
+
+
+def test_what_no_file_lists_is_not_resolved(tmp_path):
+    """Files with resolved instances alone: those of others count 0."""
+    for name, resolved in (("one", ["a", "b", "c"]), ("two", ["b"])):
+        (tmp_path / name / "results").mkdir(parents=True)
+        text = json.dumps({"no_generation": ["z"], "no_logs": [], "resolved": resolved})
+        (tmp_path / name / "results" / "results.json").write_text(text)
+    found = read_scores(tmp_path)
+    assert found.fits_shared
+    assert {*found.task_names} == {*"abcz"}
+    assert [sorted(x.tolist()) for x in found.values] == [[0, 1, 1, 1], [0, 0, 0, 1]]
+
+
+def test_sizes_are_no_benchmarks(tmp_path):
+    text = "Model,Params (B),ARC,HellaSwag,MMLU,Type\nsmall,7,71,85,63,chat\nbig,70,60,80,52,base\n"
+    (tmp_path / "l.csv").write_text(text)
+    found = read_scores(tmp_path / "l.csv")
+    assert found.task_names == ("ARC", "HellaSwag", "MMLU")
+    assert "left out, as no benchmarks: 'Params (B)', 'Type'" in found.said
+    wrong = text.replace("Type", "Average").replace("chat", "73").replace("base", "80")
+    (tmp_path / "l.csv").write_text(wrong.replace("Params (B)", "Hugs"))
+    with pytest.raises(ValueError, match="benchmarks of which 'Average' is the mean"):
+        read_scores(tmp_path / "l.csv")
+
+
+def test_summaries_in_other_languages(tmp_path):
+    (tmp_path / "m.csv").write_text("Lauf;A;B\n1;2,5;3,5\n2;2,7;3,7\nMittelwert;2,6;3,6\n")
+    with pytest.raises(ValueError, match="Mittelwert"):
+        read_scores(tmp_path / "m.csv")
+
+
+def test_runs_of_several_environments_are_not_pooled(tmp_path):
+    for env in ("A-v1", "B-v1"):
+        for algo in ("ppo", "sac"):
+            folder = tmp_path / algo / f"{env}_1"
+            folder.mkdir(parents=True)
+            results = np.array([[1.0, 2.0]])
+            np.savez(folder / "evaluations.npz", timesteps=np.array([1]), results=results)
+    with pytest.raises(ValueError, match="measure the same, got 'return of A-v1'"):
+        read_scores(tmp_path)
+
+
+def test_sizes_of_benchmarks_are_tasks(tmp_path):
+    rows = [
+        {"name": f"{name}/{size}", "real_time": float(size), "time_unit": "s"}
+        for name in ("radix", "merge")
+        for size in (64, 8192)
+    ]
+    (tmp_path / "g.json").write_text(json.dumps({"benchmarks": rows}))
+    found = read_scores(tmp_path / "g.json")
+    assert (found.names, found.task_names) == (("radix", "merge"), ("64", "8192"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# job=1, host=gpu0\nagent,seed,return\na,1,2.5\nb,1,3.5\n",
+        "# agent seed return\na 1 2.5\nb 1 3.5\n",
+    ],
+)
+def test_comments_above_the_heads(tmp_path, text):
+    (tmp_path / "c.csv").write_text(text)
+    assert read_scores(tmp_path / "c.csv").names == ("a", "b")

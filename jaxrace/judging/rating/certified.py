@@ -52,11 +52,11 @@ def games_of(votes: Votes, level: float) -> tuple[GamePairs, list[str]]:
     """The games of a log, two with sides reversed as one where a side may be an advantage."""
     d = 2 * votes.scores - 1 if votes.kind == "win" else np.sign(votes.scores)
     first, second, said = votes.first.astype(int), votes.second.astype(int), []
-    if votes.sided:
+    if votes.sided and votes.ordered:
         first, second, d, left = in_rounds(first, second, d)
         said.append("two games with sides reversed count as one, for what is proven")
         said += [f"games without one with sides reversed, left out there: {left:,}"] if left else []
-    return GamePairs(len(votes.names), first, second, d, shared_bets(level)), said
+    return GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered), said
 
 
 def prove(votes: Votes, top: int, delta: float) -> Proof:
@@ -67,7 +67,7 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
     evidence = Evidence(np.zeros((count, count)), 0.0)
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
-    if (chance := chance_of_order(games)) < _DOUBTFUL:
+    if games.ordered and (chance := chance_of_order(games)) < _DOUBTFUL:
         said.append(
             "nothing is proven by the games alone: an order like theirs comes by chance about once "
             f"in {1 / max(chance, 1e-12):.1g} logs; sorted votes prove nothing, nor do players "
