@@ -219,7 +219,8 @@ class SelectionOfVotes(Ranking):
         ]
         shown = ["better", "worse", "games", "share"]
         shown += [f"{100 * self.proven_confidence:.3g} % interval", "Elo", "evidence"]
-        of_pairs = [Shown.first(shown, proven)] if proven else []
+        how = "by the games alone: each interval holds by itself, at all looks together"
+        of_pairs = [Shown.first(shown, proven, how)] if proven else []
         return [Shown.first(heads, rows, *below), ahead, *of_pairs]
 
 
