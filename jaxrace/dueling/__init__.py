@@ -25,6 +25,7 @@ from jaxrace.dueling.problems import draw_outcome as draw_outcome
 from jaxrace.dueling.problems import duels as duels
 from jaxrace.dueling.problems import shuffled as shuffled
 from jaxrace.dueling.problems import step_keys as step_keys
+from jaxrace.dueling.rmed import Rmed1 as Rmed1
 from jaxrace.dueling.savage import Introspection as Introspection
 from jaxrace.dueling.savage import Savage as Savage
 from jaxrace.dueling.sup_klucb import SupKlucb as SupKlucb
