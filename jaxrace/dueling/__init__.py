@@ -28,6 +28,7 @@ from jaxrace.dueling.problems import step_keys as step_keys
 from jaxrace.dueling.rmed import Rmed1 as Rmed1
 from jaxrace.dueling.savage import Introspection as Introspection
 from jaxrace.dueling.savage import Savage as Savage
+from jaxrace.dueling.self_sparring import SelfSparring as SelfSparring
 from jaxrace.dueling.sup_klucb import SupKlucb as SupKlucb
 from jaxrace.judging.winners import borda_winners as borda_winners
 from jaxrace.judging.winners import check_matrix as check_matrix

@@ -2,7 +2,7 @@
 
 import math
 
-from reference.duels import Counts, divergence
+from reference.duels import Counts, divergence, first_largest
 
 
 class Rmed1(Counts):
@@ -66,3 +66,33 @@ class Rmed1(Counts):
                 self.next.add(j)
         if not self.current:
             self.current, self.remaining, self.next = sorted(self.next), self.next, set()
+
+
+class SelfSparring:
+    """Sui, Zhuang, Burdick, Yue 2017, IndSelfSparring for two arms.
+
+    `sample(a, b)` draws Beta(a, b) for arrays [2, K] of parameters.
+    """
+
+    decided_at = 0  # it never is
+
+    def __init__(self, num_arms, rate):
+        self.rate = rate
+        self.results = [[] for _ in range(num_arms)]  # of each arm: has it won?
+
+    def parameters(self):
+        """Of the posterior of each arm: lists of K."""
+        won = [self.rate * sum(results) + 1 for results in self.results]
+        lost = [self.rate * (len(results) - sum(results)) + 1 for results in self.results]
+        return won, lost
+
+    def choose(self, sample):
+        won, lost = self.parameters()
+        return tuple(first_largest(theta) for theta in sample([won, won], [lost, lost]))
+
+    def tell(self, pair, outcome):
+        self.results[pair[0]].append(bool(outcome))
+        self.results[pair[1]].append(not outcome)
+
+    def best(self):
+        return first_largest([len(results) for results in self.results])
