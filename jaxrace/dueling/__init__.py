@@ -16,6 +16,7 @@ from jaxrace.dueling.driver import require_horizon as require_horizon
 from jaxrace.dueling.driver import run as run
 from jaxrace.dueling.elimination import BeatTheMean as BeatTheMean
 from jaxrace.dueling.elimination import InterleavedFilter as InterleavedFilter
+from jaxrace.dueling.merge_rucb import MergeRucb as MergeRucb
 from jaxrace.dueling.problems import MEASURES as MEASURES
 from jaxrace.dueling.problems import Problem as Problem
 from jaxrace.dueling.problems import arms as arms

@@ -30,6 +30,9 @@ MAKERS: dict[str, Callable[[int], Any]] = {
     "dts-plus": DoubleThompsonPlus,
     "sup-klucb": dueling.SupKlucb,
     "sup-klucb-borda": lambda num_arms: dueling.SupKlucb(num_arms, "borda"),
+    "rmed1": dueling.Rmed1,
+    "merge-rucb": dueling.MergeRucb,
+    "self-sparring": dueling.SelfSparring,
     "savage": lambda num_arms: dueling.Savage(num_arms, dueling.CopelandWinner(num_arms)),
     "savage-condorcet": lambda num_arms: dueling.Savage(
         num_arms, dueling.CondorcetWinner(num_arms)

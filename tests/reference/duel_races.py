@@ -2,7 +2,7 @@
 
 import math
 
-from reference.duels import Counts, divergence, first_largest
+from reference.duels import Counts, divergence, first_largest, pick
 
 
 class Rmed1(Counts):
@@ -96,3 +96,70 @@ class SelfSparring:
 
     def best(self):
         return first_largest([len(results) for results in self.results])
+
+
+class MergeRucb(Counts):
+    """Zoghi, Whiteson, de Rijke 2015, Algorithm 1, with batches as lists of arms.
+
+    An arm goes when a duel of its batch shows that it must; a pair without a duel comes first.
+    """
+
+    def __init__(self, num_arms, alpha, delta, batch_size):
+        super().__init__(num_arms)
+        self.alpha, self.batch_size = alpha, batch_size
+        factor = (4 * alpha - 1) * num_arms**2 / ((2 * alpha - 1) * delta)
+        self.start = factor ** (1 / (2 * alpha - 1))  # C(delta)
+        count = math.ceil(num_arms / batch_size)
+        self.batches = [[] for _ in range(count)]
+        for i in range(num_arms):
+            self.batches[i * count // num_arms].append(i)
+        self.stage = 1
+        self.decided_at = 0
+
+    def bound(self, i, j, time):
+        n = int(self.duels(i, j))
+        if n == 0:
+            return math.inf
+        radius = math.sqrt(self.alpha * math.log(time + self.start) / n)
+        return float(self.rate(i, j)) + radius
+
+    def choose(self, noise):
+        batch = sorted(self.batches[self.time % len(self.batches)])
+        first = pick(batch, noise)
+        rivals = [j for j in batch if j != first]
+        if not rivals:
+            return first, first
+        return first, rivals[first_largest([self.bound(j, first, self.time) for j in rivals])]
+
+    def tell(self, pair, outcome):
+        time = self.time
+        super().tell(pair, outcome)
+        for batch in self.batches:
+            if pair[0] != pair[1] and set(pair) <= set(batch):
+                for i, j in (pair, pair[::-1]):
+                    if self.bound(i, j, time) < 0.5:
+                        batch.remove(i)
+                break
+        left = sum(map(len, self.batches))
+        if left == 1 and not self.decided_at:
+            self.decided_at = time
+        is_due = left <= self.num_arms / 2**self.stage or max(map(len, self.batches)) == 1
+        if len(self.batches) > 1 and is_due:
+            self.merge()
+            self.stage += 1
+
+    def merge(self):
+        """Small ones with large ones, to at most 3 p / 2 arms."""
+        waiting = sorted(self.batches, key=len)
+        self.batches = []
+        while waiting:
+            batch = waiting.pop()
+            if waiting and len(waiting[0]) + len(batch) <= 1.5 * self.batch_size:
+                batch = batch + waiting.pop(0)
+            self.batches.append(batch)
+
+    def best(self):
+        left = sorted(i for batch in self.batches for i in batch)
+        beaten = [self.beaten(i) for i in left]
+        sums = [sum(self.rate(i, j) for j in range(self.num_arms)) for i in left]
+        return left[first_largest(list(zip(beaten, sums, strict=True)))]
