@@ -13,7 +13,6 @@ from jaxrace.dueling import (
     DuelJob,
     DuelWork,
     Problem,
-    SupKlucb,
     borda_winners,
     copeland_winners,
 )
@@ -87,9 +86,8 @@ def run_entrant(
 
 def target_of(algorithm: Algorithm) -> str:
     """By which score the arm that it looks for is best: copeland or borda."""
-    if isinstance(algorithm, SupKlucb):
-        return algorithm.score
     is_borda = isinstance(getattr(algorithm, "decision", None), BordaWinner)
+    is_borda |= getattr(algorithm, "score", None) == "borda"
     return "borda" if is_borda else "copeland"
 
 
