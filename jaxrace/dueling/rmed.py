@@ -83,7 +83,8 @@ class Rmed1(CountedDuels):
         is_other = jnp.arange(self.num_arms, dtype=jnp.int32) != arm
         opponents = is_other & (2 * state.wins[arm] <= state.duels[arm])
         likeliest = first_best(-state.divergence)
-        rate = state.wins[arm] / jnp.maximum(state.duels[arm], 1).astype(jnp.float32)
+        count = jnp.maximum(state.duels[arm], 1).astype(jnp.float32)
+        rate = state.wins[arm].astype(jnp.float32) / count
         worst = first_best(jnp.where(opponents, -rate, -jnp.inf))
         return jnp.where(opponents[likeliest] | ~opponents.any(), likeliest, worst)
 

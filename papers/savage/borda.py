@@ -49,7 +49,7 @@ class BordaElimination(Algorithm):
 
     def choose(self, noise: jax.Array, state: ArmState, params: EliminationParams) -> jax.Array:
         (arm,) = self.bandit.choose(noise, state, params)
-        opponent = pick(jnp.arange(self.num_arms) != arm, noise)
+        opponent = pick(jnp.arange(self.num_arms, dtype=jnp.int32) != arm, noise)
         return jnp.stack([arm, jnp.where(state.decided_at > 0, arm, opponent)])
 
     @verb

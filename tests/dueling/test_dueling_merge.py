@@ -40,7 +40,7 @@ def test_batches_of_single_arms_are_merged():
     """Three arms are more than 12 / 8, but there would be no more duels of two."""
     algorithm = MergeRucb(12)
     params = algorithm.params()
-    batch = jnp.full(12, -1, jnp.int32).at[jnp.array([2, 5, 9])].set(jnp.arange(3))
+    batch = jnp.full(12, -1, jnp.int32).at[jnp.array([2, 5, 9])].set(jnp.arange(3, dtype=jnp.int32))
     state = algorithm.init(params)
     state = dataclasses.replace(state, batch=batch, stage=jnp.int32(3))
     state = algorithm.tell(state, [2, 2], True, params)
