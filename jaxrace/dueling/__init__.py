@@ -16,6 +16,7 @@ from jaxrace.dueling.driver import require_horizon as require_horizon
 from jaxrace.dueling.driver import run as run
 from jaxrace.dueling.elimination import BeatTheMean as BeatTheMean
 from jaxrace.dueling.elimination import InterleavedFilter as InterleavedFilter
+from jaxrace.dueling.merge_rucb import MergeRucb as MergeRucb
 from jaxrace.dueling.problems import MEASURES as MEASURES
 from jaxrace.dueling.problems import Problem as Problem
 from jaxrace.dueling.problems import arms as arms
@@ -25,8 +26,10 @@ from jaxrace.dueling.problems import draw_outcome as draw_outcome
 from jaxrace.dueling.problems import duels as duels
 from jaxrace.dueling.problems import shuffled as shuffled
 from jaxrace.dueling.problems import step_keys as step_keys
+from jaxrace.dueling.rmed import Rmed1 as Rmed1
 from jaxrace.dueling.savage import Introspection as Introspection
 from jaxrace.dueling.savage import Savage as Savage
+from jaxrace.dueling.self_sparring import SelfSparring as SelfSparring
 from jaxrace.dueling.sup_klucb import SupKlucb as SupKlucb
 from jaxrace.judging.winners import borda_winners as borda_winners
 from jaxrace.judging.winners import check_matrix as check_matrix

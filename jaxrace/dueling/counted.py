@@ -46,11 +46,15 @@ class CountedDuels(Algorithm):
     @verb
     def recommend(self, state: Any, params: Any) -> jax.Array:
         """Ties go to the best mean, then to the first arm."""
+        return jnp.argmax(self.standing(state)).astype(jnp.int32)
+
+    @staticmethod
+    def standing(state: Any) -> jax.Array:
+        """How many others an arm seems to beat, and as a fraction its mean: float32 [K]."""
         wins, duels = state.wins.astype(jnp.float32), state.duels.astype(jnp.float32)
         rates = jnp.where(state.duels > 0, wins / jnp.maximum(duels, 1), 0.5)
         # A mean is below 1, and does not outweigh a win.
-        score = (rates > 0.5).sum(-1).astype(jnp.float32) + rates.sum(-1) / (2 * rates.shape[-1])
-        return jnp.argmax(score).astype(jnp.int32)
+        return (rates > 0.5).sum(-1).astype(jnp.float32) + rates.sum(-1) / (2 * rates.shape[-1])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,19 +1,23 @@
 """Sup-KLUCB (Agrawal and Chaporkar 2019). Axes: K arms, P = K (K + 1) / 2 unordered pairs."""
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace import kernels
 from jaxrace.core.protocol import make_params, number, pytree, verb
-from jaxrace.core.validation import require_choice, require_number
+from jaxrace.core.validation import BadArgument, require_choice, require_function, require_number
 from jaxrace.dueling.base import Algorithm
-from jaxrace.dueling.decisions import Pairs, number_of, pairs_of, sums_by_arm
+from jaxrace.dueling.decisions import Pairs, number_of, pairs_of
+from jaxrace.dueling.problems import borda_scores, copeland_scores
 from jaxrace.kernels import first_best
 
-SCORES = ("copeland", "borda")
+Score = Callable[[jax.Array], jax.Array]  # the score of each arm [K], of a matrix [K, K]
+SCORES: dict[str, Score] = {"copeland": copeland_scores, "borda": borda_scores}
 
 
 @pytree
@@ -41,8 +45,13 @@ class SupKlucb(Algorithm):
     Algorithm 1 overwrites the wins of a pair; they are added up here. Ties go to the first pair.
 
     Attributes:
-        score: Sup_i: "copeland", the share of the others that i seems to beat, or "borda", its
-            mean rate of winning.
+        score: Sup_i: "copeland", the share of the others that i seems to beat, "borda", its mean
+            rate of winning, or a function that gives the scores float32 [K] of the estimates
+            float32 [K, K] (entry [i, j]: i beats j; 1/2 on the diagonal and where no duel has
+            been). Lemma 1.1 asks that they lie in [0, 1], for any matrix of probabilities, and
+            that the best arm alone has the largest one; of h in [alpha, beta] give
+            (h - alpha) / (beta - alpha), or (beta - h) / (beta - alpha) if the least is best. The
+            same function is the same algorithm; a new ``lambda`` is compiled anew.
 
     >>> from jaxrace.dueling import duels, matrices, run
     >>> algorithm, problem = SupKlucb(num_arms=3), duels(matrices.flat(3, 0.9))
@@ -51,13 +60,27 @@ class SupKlucb(Algorithm):
     [0]
     """
 
-    score: str = "copeland"
+    score: str | Score = "copeland"
 
     min_arms = 3
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_choice("score", self.score, SCORES)
+        if isinstance(self.score, str):
+            require_choice("score", self.score, SCORES)
+        else:
+            require_function("score", self.score)
+            self._require_scores(self.score)
+
+    def _require_scores(self, score: Score) -> None:
+        """Raise ValueError if a function errs where all arms are alike, or are in an order."""
+        size = self.num_arms
+        ordered = np.triu(np.ones((size, size), np.float32), 1) + np.eye(size, dtype=np.float32) / 2
+        for matrix in (np.full_like(ordered, 0.5), ordered):
+            found = np.asarray(score(jnp.asarray(matrix)))
+            if found.shape != (size,) or not ((found >= 0) & (found <= 1)).all():
+                expected = f"a function that gives {size} scores in [0, 1] of a matrix"
+                raise BadArgument("score", expected, f"one that gives {found.tolist()}")
 
     @property
     def opening(self) -> int:
@@ -103,15 +126,20 @@ class SupKlucb(Algorithm):
         return pairs_of(self.num_arms, with_itself=True)
 
     def _scores(self, state: SupKlucbState) -> jax.Array:
-        """Sup_i, float32 [K]; a pair that has not been played counts 0, or 1/2 by Borda."""
-        if self.score == "copeland":
-            ahead, behind = 2 * state.wins > state.plays, 2 * state.wins < state.plays
-        else:
-            rate = state.wins.astype(jnp.float32) / jnp.maximum(state.plays, 1).astype(jnp.float32)
-            ahead = jnp.where(state.plays > 0, rate, 0.5)
-            behind = 1 - ahead
-        sums = sums_by_arm(self._pairs, ahead, behind)
-        return jnp.clip(sums / (self.num_arms - 1), 0, 1)
+        """Sup_i, float32 [K]."""
+        size = self.num_arms
+        rate = state.wins.astype(jnp.float32) / jnp.maximum(state.plays, 1).astype(jnp.float32)
+        rate = jnp.where(state.plays > 0, rate, 0.5)
+        listed = jnp.concatenate([rate, 1 - rate, jnp.full(1, 0.5, jnp.float32)])
+        # Where p_ij stands in this list.
+        first, second = self._pairs
+        source = np.zeros((size, size), np.int32)
+        source[second, first] = self.opening + np.arange(self.opening)
+        source[first, second] = np.arange(self.opening)
+        np.fill_diagonal(source, 2 * self.opening)
+        score = SCORES[self.score] if isinstance(self.score, str) else self.score
+        # Rounded, a mean may exceed 1 by a little.
+        return jnp.clip(score(listed[source]), 0, 1).astype(jnp.float32)
 
     @verb
     def recommend(self, state: SupKlucbState, params: SupKlucbParams) -> jax.Array:

@@ -13,9 +13,13 @@ ALGORITHMS: dict[str, str] = {
     "dts-plus": "the same, ties broken by expected regret; slower",
     "sup-klucb": "KL-UCB on pairs, by Copeland scores; no guarantee",
     "sup-klucb-borda": "the same by Borda scores",
+    "rmed1": "RMED1: by likelihoods; needs a Condorcet winner",
+    "merge-rucb": "RUCB in small batches that merge; the same",
+    "self-sparring": "both arms by Thompson sampling; for total orders",
     "savage": "explores until it is sure of the Copeland winner; exploits",
     "savage-condorcet": "the same for a Condorcet winner",
     "savage-borda": "the same for the Borda winner",
+    "borda-elimination": "action elimination by duels with random arms, for the same",
     "savage-sampled": "savage by a sampled test; right as often, slower to run",
     "interleaved-filter": "IF2: a candidate against all; needs a Condorcet winner",
     "beat-the-mean": "BTM: drops the worst on average; needs a Condorcet winner",
@@ -58,7 +62,7 @@ class DuelsConfig:
         horizon: Duels of each run, rounded down a little where there are no equal intervals between
             some 100 records.
         repeats: Independent runs of each algorithm, each with the arms in another random order.
-        delta: Error probability of the savage algorithms; null stands for 1 / horizon.
+        delta: Error probability of savage and borda-elimination; null stands for 1 / horizon.
         seed: Seed of all random numbers.
         decimal: Of a file: its decimal sign; auto takes a comma for one where it can be no other.
         delimiter: Of a file: what is between its columns; auto takes what all lines allow.
@@ -86,7 +90,7 @@ class DuelsConfig:
         require_integer("seed", self.seed, 0, _MOST)
         if self.delta is not None:
             require_probability("delta", self.delta)
-        if not any(name.startswith("savage") for name in self.algorithms):
+        if not any(name.startswith(("savage", "borda")) for name in self.algorithms):
             require_default("delta", self, f"with {self.algorithm}, which does not use it")
 
     @property

@@ -15,6 +15,7 @@ from jaxrace.dueling import matrices
 from papers.duels import families
 from papers.duels.config import ALGORITHMS, DEFAULT_ARMS, MATRICES, DuelsConfig
 from papers.duels.dts_plus import DoubleThompsonPlus
+from papers.savage.borda import BordaElimination
 
 
 class Entrant(NamedTuple):
@@ -30,11 +31,15 @@ MAKERS: dict[str, Callable[[int], Any]] = {
     "dts-plus": DoubleThompsonPlus,
     "sup-klucb": dueling.SupKlucb,
     "sup-klucb-borda": lambda num_arms: dueling.SupKlucb(num_arms, "borda"),
+    "rmed1": dueling.Rmed1,
+    "merge-rucb": dueling.MergeRucb,
+    "self-sparring": dueling.SelfSparring,
     "savage": lambda num_arms: dueling.Savage(num_arms, dueling.CopelandWinner(num_arms)),
     "savage-condorcet": lambda num_arms: dueling.Savage(
         num_arms, dueling.CondorcetWinner(num_arms)
     ),
     "savage-borda": lambda num_arms: dueling.Savage(num_arms, dueling.BordaWinner(num_arms)),
+    "borda-elimination": BordaElimination,
     "savage-sampled": lambda num_arms: dueling.Savage(
         num_arms, dueling.CopelandWinner(num_arms), dueling.Introspection()
     ),
@@ -50,6 +55,8 @@ def entrant(name: str, num_arms: int, horizon: int, delta: float, key: jax.Array
     algorithm = MAKERS[name](num_arms)
     if isinstance(algorithm, dueling.Savage):
         return Entrant(algorithm, algorithm.params(delta=delta, horizon=horizon, key=key))
+    if isinstance(algorithm, BordaElimination):
+        return Entrant(algorithm, algorithm.params(delta=delta))
     if isinstance(algorithm, dueling.InterleavedFilter | dueling.BeatTheMean):
         return Entrant(algorithm, algorithm.params(horizon=horizon))
     return Entrant(algorithm, algorithm.params())

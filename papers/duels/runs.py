@@ -13,11 +13,11 @@ from jaxrace.dueling import (
     DuelJob,
     DuelWork,
     Problem,
-    SupKlucb,
     borda_winners,
     copeland_winners,
 )
 from papers.duels.lineup import Entrant
+from papers.savage.borda import BordaElimination
 from papers.workbench import Workbench, rows_of_jobs
 
 # Runs of a block: their arrays stay in the processor's cache; of few runs, so many blocks. What
@@ -87,9 +87,9 @@ def run_entrant(
 
 def target_of(algorithm: Algorithm) -> str:
     """By which score the arm that it looks for is best: copeland or borda."""
-    if isinstance(algorithm, SupKlucb):
-        return algorithm.score
-    is_borda = isinstance(getattr(algorithm, "decision", None), BordaWinner)
+    is_borda = isinstance(algorithm, BordaElimination)
+    is_borda |= isinstance(getattr(algorithm, "decision", None), BordaWinner)
+    is_borda |= getattr(algorithm, "score", None) == "borda"
     return "borda" if is_borda else "copeland"
 
 

@@ -1,4 +1,4 @@
-"""Sup-KLUCB, RUCB and DTS: Agrawal and Chaporkar 2019. Axes: G games, R runs, T records."""
+"""Figures of Agrawal and Chaporkar 2019, with more algorithms. Axes: G games, R runs, T records."""
 
 import functools
 import itertools
@@ -14,7 +14,8 @@ from papers.duels.lineup import entrant
 from papers.duels.runs import run_entrant, stack_problems
 from papers.workbench import Columns, Workbench, mean_columns, mean_in_words
 
-ALGORITHMS = ("rucb", "dts", "sup-klucb")
+# The paper's, and three that need a Condorcet winner, as RUCB does.
+ALGORITHMS = ("rucb", "dts", "sup-klucb", "rmed1", "merge-rucb", "self-sparring")
 _LEAST_ARMS, _MOST_ARMS = 3, 36
 _RECORDS = 50
 _FIRST_GAMES = 25  # the first figure shows as many games, the second one all of them

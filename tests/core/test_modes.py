@@ -98,7 +98,8 @@ log = search.run(
 )
 show("search", log.rows)
 
-for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5)):
+newer = dueling.Rmed1(5), dueling.MergeRucb(5, 2), dueling.SelfSparring(5)
+for algorithm in (dueling.Rucb(5), dueling.DoubleThompson(5), dueling.SupKlucb(5), *newer):
     duels = dueling.duels(matrices.hard_condorcet(5))
     log = dueling.run(algorithm, jax.random.key(2), duels, 60, algorithm.params(), records=3)
     show(type(algorithm).__name__, log)

@@ -4,6 +4,11 @@ from shown_commands import Shown, line, made, row, said, several
 
 PAGE = "docs/dueling.md"
 
+_LINEUP = "rucb,dts,sup-klucb,rmed1,merge-rucb,self-sparring,uniform"
+SIDE_BY_SIDE = "; ".join(
+    f"python -m papers.duels {matrix} --horizon 20000 --algorithm {_LINEUP} --out {number}"
+    for number, matrix in enumerate(("hard-condorcet --arms 10", "linear --arms 30"))
+)
 FIRST = made("sup-klucb-25")
 BANDITS = made("savage-bandits")
 
@@ -17,7 +22,20 @@ def _arms(label: str, *counts: int) -> Shown:
     return Shown(PAGE, row(PAGE, label, "| rigged |"), BANDITS, several(*found))
 
 
+def _beside(label: str, name: str) -> Shown:
+    """Strong and Copeland's regret, and the share that is right, of two matrices."""
+    found = (line(f"{name}  ", count=3, after=after) for after in ("", "BEST: "))
+    return Shown(PAGE, row(PAGE, label, "| strong, 10"), SIDE_BY_SIDE, several(*found))
+
+
 SHOWN = [
+    _beside("RUCB", "rucb"),
+    _beside("DTS", "dts"),
+    _beside("Sup-KLUCB", "sup-klucb"),
+    _beside("RMED1", "rmed1"),
+    _beside("MergeRUCB", "merge-rucb"),
+    _beside("Self-Sparring", "self-sparring"),
+    _beside("two random arms", "uniform"),
     Shown(
         PAGE,
         row(PAGE, "the first 25 (figure 1)", "games | number |"),

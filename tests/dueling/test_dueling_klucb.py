@@ -4,6 +4,7 @@ import math
 
 import duel_traces
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import duel_filters
@@ -11,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import xlogy
 
 from jaxrace import kernels
-from jaxrace.dueling import SupKlucb
+from jaxrace.dueling import SupKlucb, duels, run
 
 kl_upper = jax.jit(kernels.kl_upper)
 
@@ -55,21 +56,27 @@ def test_the_bound_close_to_1():
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-6)
 
 
-def reference_of(algorithm):
+def maximin(mean):
+    """The least chance to win, of all opponents."""
+    return jnp.where(jnp.eye(len(mean), dtype=bool), 1, mean).min(-1)
+
+
+def reference_of(algorithm, score):
     """With the default numbers, as float32 holds them."""
     K = algorithm.num_arms
     c1, c2 = np.float32(2 / K), np.float32(3 / K + 40 / (K - 2) ** 2)
-    return duel_filters.SupKlucb(K, float(c1), float(c2), algorithm.score)
+    return duel_filters.SupKlucb(K, float(c1), float(c2), score)
 
 
 @pytest.mark.parametrize(
-    ("num_arms", "score"),
+    ("num_arms", "score", "plain"),
     [
-        (3, "copeland"),
-        (5, "borda"),
+        (3, "copeland", "copeland"),
+        (5, "borda", "borda"),
+        (4, maximin, min),
     ],
 )
-def test_against_the_reference_but_for_ties(num_arms, score):
+def test_against_the_reference_but_for_ties(num_arms, score, plain):
     """The bounds of some pairs differ in float32, and not in truth, or the other way round.
 
     Those of three arms are so wide at first that many are 1 in float32.
@@ -79,7 +86,7 @@ def test_against_the_reference_but_for_ties(num_arms, score):
     trace = duel_traces.trace(algorithm, matrices, algorithm.params(), 300)
     disagreements = 0
     for game in range(len(matrices)):
-        reference = reference_of(algorithm)
+        reference = reference_of(algorithm, plain)
         for moment in duel_traces.duels_of(trace, game):
             expected = reference.choose()
             if expected != moment.pair:
@@ -103,6 +110,27 @@ def test_given_numbers():
     duel_traces.assert_same_duels(
         trace, lambda: duel_filters.SupKlucb(4, 0, 0), lambda reference, noise: reference.choose()
     )
+
+
+@pytest.mark.parametrize(("score", "winner"), [(maximin, 2), (lambda p: (p**2).mean(-1), 1)])
+def test_a_score_finds_its_own_winner(score, winner):
+    """Arm 2 is never far behind; arm 1 has the largest squares."""
+    matrix = [
+        [0.5, 0.55, 0.55, 0.1],
+        [0.45, 0.5, 0.3, 1],
+        [0.45, 0.7, 0.5, 0.45],
+        [0.9, 0, 0.55, 0.5],
+    ]
+    algorithm, problem = SupKlucb(4, score), duels(matrix)
+    keys, params = jax.random.split(jax.random.key(0), 20), algorithm.params()
+    log = jax.vmap(lambda key: run(algorithm, key, problem, 4_000, params, 1))(keys)
+    assert (log.recommended[:, -1] == winner).sum() >= 18
+
+
+@pytest.mark.parametrize("score", [lambda mean: mean.sum(-1), lambda mean: -mean[0], jnp.min])
+def test_a_score_out_of_bounds_is_named(score):
+    with pytest.raises(ValueError, match=r"^score: expected a function that gives 4 scores in \["):
+        SupKlucb(4, score)
 
 
 def test_a_pair_in_either_order():

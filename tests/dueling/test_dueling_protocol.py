@@ -18,6 +18,7 @@ DOUBLE = dueling.DoubleThompson(4)
 PLUS = DoubleThompsonPlus(4)
 FILTER, MEAN = dueling.InterleavedFilter(4), dueling.BeatTheMean(4)
 RUCB, KLUCB = dueling.Rucb(4), dueling.SupKlucb(4)
+RMED, SPARRING, MERGE = dueling.Rmed1(4), dueling.SelfSparring(4), dueling.MergeRucb(4, 2)
 SAVAGE = dueling.Savage(4, dueling.CopelandWinner(4))
 KEY = jax.random.key(8)
 
@@ -30,6 +31,9 @@ ALGORITHMS = {
     "thompson": (DOUBLE, DOUBLE.params(), DOUBLE.params(alpha=2)),
     "thompson-plus": (PLUS, PLUS.params(), PLUS.params(alpha=2)),
     "klucb": (KLUCB, KLUCB.params(), KLUCB.params(c1=1, c2=0.5)),
+    "rmed": (RMED, RMED.params(), RMED.params(slack=0)),
+    "sparring": (SPARRING, SPARRING.params(), SPARRING.params(rate=0.5)),
+    "merge": (MERGE, MERGE.params(delta=0.9), MERGE.params(alpha=0.6)),
     "savage": (SAVAGE, SAVAGE.params(0.1, 100), SAVAGE.params(0.3, None, 0.5, KEY)),
 }
 
@@ -81,6 +85,11 @@ BAD = [
     (lambda: FILTER.params(0), "horizon: expected an integer of at least 1"),
     (lambda: MEAN.params(10, 0.9), "gamma: expected a number in"),
     (lambda: RUCB.params(0), "alpha: expected a number in"),
+    (lambda: RMED.params(slack=-1), "slack: expected a number in"),
+    (lambda: SPARRING.params(rate=0), "rate: expected a number in"),
+    (lambda: MERGE.params(alpha=0.5), "alpha: expected a number in"),
+    (lambda: MERGE.params(delta=1.0), "delta: expected"),
+    (lambda: dueling.MergeRucb(4, 1), "batch_size: expected an integer of at least 2"),
     (lambda: SUP(3, "smith"), "score: expected one of copeland, borda"),
     (lambda: KLUCB.params(c1=-1.0), "c1: expected a number in"),
     (lambda: WRONG.params(delta=0.0), "delta: expected"),

@@ -9,6 +9,7 @@ from papers.config import ReproduceConfig
 from papers.figures import FIGURES, IN_ALL
 from papers.job import maker, reproduce
 from papers.savage import bandits
+from papers.savage import dueling as savage_dueling
 from papers.savage.arms import URVOY_MEANS
 from papers.sup_klucb import regret as sup_klucb
 from papers.workbench import Workbench
@@ -68,3 +69,13 @@ def test_the_regret_of_uniform_play_is_that_of_random_pairs(tmp_path, number):
         expected = horizon * (scores.max() - scores.mean())
         mean, error = regret[number, :, -1].mean(), regret[number, :, -1].std() / np.sqrt(runs)
         assert abs(mean - expected) < 5 * error + 1e-3 * expected
+
+
+def test_the_copeland_regret_of_both_arms(tmp_path):
+    """Where the regret shown is Copeland's, it is half of that column, and so is its error."""
+    setting = savage_dueling.Setting("five arms", 5, 3, 2_000, ("uniform",), "copeland")
+    savage_dueling.run(Workbench(tmp_path), {"random-5": setting})
+    rows = tables.read_table(tmp_path / "duels.csv")
+    assert rows["twice_copeland"] == pytest.approx(2 * rows["regret"])
+    assert rows["twice_copeland_stderr"] == pytest.approx(2 * rows["regret_stderr"])
+    assert "| twice copeland |" in (tmp_path / "report.md").read_text()

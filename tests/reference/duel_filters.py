@@ -25,7 +25,8 @@ def kl_upper(p, level):
 class SupKlucb:
     """Agrawal and Chaporkar 2019, Algorithm 1, with the wins of line 11 added up.
 
-    Of several pairs with the largest bound the first one is taken.
+    Of several pairs with the largest bound the first one is taken. The score of an arm is made of
+    its rates against the others: by name, or by a function of their list.
     """
 
     decided_at = 0  # it never is
@@ -57,7 +58,9 @@ class SupKlucb:
         rates = [[self.rate(i, j) for j in arms if j != i] for i in arms]
         if self.score == "copeland":
             return [Fraction(sum(r > half for r in row), self.num_arms - 1) for row in rates]
-        return [sum(row, Fraction(0)) / (self.num_arms - 1) for row in rates]
+        if self.score == "borda":
+            return [sum(row, Fraction(0)) / (self.num_arms - 1) for row in rates]
+        return [self.score(row) for row in rates]
 
     def bounds(self):
         """Of every pair, lines 6 to 9."""
