@@ -10,6 +10,8 @@ BAD = {
         "": "the following arguments are required: name",
         "figure-9": "name: expected one of pbr-synthetic",
         "pbr-synthetic --resume --out nowhere": "--out: expected the folder of a run",
+        "pbr-synthetic --uniform deviation": "--uniform: expected none with pbr-synthetic, as it",
+        "thurstone-topk --problems 1": "--problems: expected an integer of at least 2, got 1",
         "pbr-synthetic --quick --seed 18446744073709551616": "--seed: expected at most 42949",
     },
     "papers.duels": {
@@ -26,6 +28,8 @@ BAD = {
         "thurstone --top 10": "--top: expected less than options = 10",
         "thurstone --budget 134": "--budget: expected at least 135, the warm-up of",
         "thurstone --method top --top 4 --budget 24": "--budget: expected at least 25, as top p",
+        "thurstone --uniform sigma": "--uniform: expected one of variance, deviation, got 'sigma'",
+        "wins --uniform deviation": "--uniform: expected none with problem wins, as it is of prob",
         "thurstone --repeats 1": "--repeats: expected an integer of at least 2",
         "thurstone --delta 0.1": "--delta: expected none with method pkg, which guarant",
         "thurstone --batch 2": "--batch: expected a divisor of the 865 comparisons",
