@@ -100,6 +100,8 @@ class Workbench:
         """Write report.md, with the size, the time that it took, and on what."""
         device = runs.device()
         size = "A quick look, not the full size" if self.quick else "Full size"
+        if self.problems is not None:
+            size = f"{self.problems:,} problems, as asked for"
         seconds = time.perf_counter() - self._started
         took = (
             f"{size}, seed {self.seed}. Took {seconds:.0f} s, "
