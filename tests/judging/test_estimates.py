@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from reference import improvement as reference
 
 import jaxrace
 from jaxrace.judging.policies.estimates import estimates_of
@@ -81,7 +82,7 @@ def test_of_a_whole_population_all_are_exact(alpha, smaller):
 
 
 def test_a_log_of_several_steps():
-    """Estimates of the answer, by loops over the trajectories that tested the policy."""
+    """Estimates of the answer, by the formulas, from the trajectories that tested it."""
     rng, rows, listed = np.random.default_rng(0), [], []
     for number in range(300):
         steps = []
@@ -96,28 +97,21 @@ def test_a_log_of_several_steps():
     result = jaxrace.improve(log, 0, 3, bound="t", candidates="none", discount=0.9)
     split = np.random.default_rng(np.random.SeedSequence(0).spawn(3)[0])
     searched = set(some_of_each(split, np.zeros(300, int), 60).tolist())
-    tested = [steps for number, steps in enumerate(listed) if number not in searched]
-    sums, weighted, weights_of, rewards_of = [], [], [[], [], []], [[], [], []]
-    for steps in tested:
-        weight, earned = 1.0, 0.0
-        for late in range(3):
-            if late < len(steps):
-                x, action, chance, paid = steps[late]
-                weight *= result.policy.probabilities([x])[action] / chance
-                earned += 0.9**late * paid
-                rewards_of[late].append(weight * 0.9**late * paid)
-            weights_of[late].append(weight)
-        sums.append(weight)
-        weighted.append(weight * earned)
-    estimates = {one.name: one for one in result.estimates}
-    expected = {
-        "importance sampling, t": np.mean(weighted),
-        "self-normalised": np.sum(weighted) / np.sum(sums),
-        "per decision": sum(map(sum, rewards_of)) / len(tested),
-        "per decision, self-normalised": sum(
-            sum(own) / sum(all_of) for own, all_of in zip(rewards_of, weights_of, strict=True)
-        ),
+    tested = [
+        [reference.Step(np.array([x]), *step) for x, *step in steps]
+        for number, steps in enumerate(listed)
+        if number not in searched
+    ]
+    arguments = tested, result.policy.probabilities, 0, 3, 0.9
+    normalised = {
+        "importance sampling, t": reference.ordinary(*arguments),
+        "self-normalised": reference.weighted(*arguments),
+        "per decision": reference.per_decision(*arguments),
+        "per decision, self-normalised": reference.per_decision(*arguments, is_weighted=True),
     }
+    expected = {name: 3 * share for name, share in normalised.items()}
+    assert len({round(number, 3) for number in expected.values()}) == 4
+    estimates = {one.name: one for one in result.estimates}
     found = {name: estimates[name].estimate for name in expected}
     assert found == pytest.approx(expected, rel=1e-6)
     robust = result.to_dict()["estimates"]

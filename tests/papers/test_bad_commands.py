@@ -41,6 +41,7 @@ BAD = {
         "maze": "task: expected one of gridworld, mountain-car, marketing, got 'maze'",
         "gridworld --bound hoeffding": "--bound: expected one of ci, betting",
         "gridworld --trajectories 150": "--trajectories: expected a multiple of batch = 100, g",
+        "gridworld --evaluations 15": "--evaluations: expected an integer of at least 16, got 15",
         "gridworld --spend": "--spend: expected --method daedalus",
         "gridworld --floor 1.5": "--floor: expected a number in [0, 1), got 1.5",
         "gridworld --candidates some": "--candidates: expected one of none, k-fold, got 'some'",
