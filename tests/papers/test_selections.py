@@ -1,6 +1,7 @@
 """`python -m papers.selections`: what is simulated, and what is left."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_methods_are_simulated(tmp_path, capsys):
     assert config["config"]["problem"] == "wins"
 
 
-def played(monkeypatch, folder, method, problem="wins", **numbers):
+def played(monkeypatch, folder, method, problem: Any = "wins", **numbers):
     """What a simulation would play, without playing it: its task, selector, params and batch."""
     seen = []
 
