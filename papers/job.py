@@ -20,8 +20,13 @@ def reproduce(job: Job) -> Path:
     """Make figures and tables again, and a report that sets them beside the paper's."""
     config: ReproduceConfig = job.config
     with run_folder(job, f"reproduce-{config.name}", _asked(config)) as folder:
-        _run(config, Workbench(folder, config.quick, config.seed, job=job))
+        _run(config, _bench_of(config, folder, job))
     return folder
+
+
+def _bench_of(config: ReproduceConfig, folder: Path, job: Job) -> Workbench:
+    numbers = config.quick, config.seed
+    return Workbench(folder, *numbers, job=job, uniform=config.uniform, problems=config.problems)
 
 
 def _asked(config: ReproduceConfig) -> dict[str, object]:

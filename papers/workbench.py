@@ -30,12 +30,18 @@ class Workbench:
     title: str = ""  # of the report
     # How it is watched and stopped, and whether it goes on from what is in the folder.
     job: Job = NO_JOB
+    uniform: Any = "variance"  # of the problems of ``selection.thurstone``
+    problems: int | None = None  # so many, if it is said
     compile_seconds: float = 0.0  # spent so far
     _started: float = dataclasses.field(default_factory=time.perf_counter, init=False)
 
     def size(self, full: int, quick: int) -> int:
         """How many of something, at full size or for a quick look."""
         return quick if self.quick else full
+
+    def num_problems(self, full: int, quick: int) -> int:
+        """The same, unless the user says how many."""
+        return self.size(full, quick) if self.problems is None else self.problems
 
     def few(self, things: Iterable[Any], quick: int) -> list[Any]:
         """All of them, or the first ones for a quick look: to see that it works, they will do."""
@@ -94,6 +100,8 @@ class Workbench:
         """Write report.md, with the size, the time that it took, and on what."""
         device = runs.device()
         size = "A quick look, not the full size" if self.quick else "Full size"
+        if self.problems is not None:
+            size = f"{self.problems:,} problems, as asked for"
         seconds = time.perf_counter() - self._started
         took = (
             f"{size}, seed {self.seed}. Took {seconds:.0f} s, "

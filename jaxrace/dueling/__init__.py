@@ -35,5 +35,7 @@ from jaxrace.judging.winners import borda_winners as borda_winners
 from jaxrace.judging.winners import check_matrix as check_matrix
 from jaxrace.judging.winners import condorcet_winner as condorcet_winner
 from jaxrace.judging.winners import copeland_winners as copeland_winners
+from jaxrace.judging.winners import kemeny_ranking as kemeny_ranking
+from jaxrace.judging.winners import maximin_ranking as maximin_ranking
 from jaxrace.judging.winners import smith_set as smith_set
 from jaxrace.judging.winners import von_neumann_winner as von_neumann_winner

@@ -2,17 +2,22 @@
 
 A Condorcet winner need not exist, a Copeland winner beats the most others, a Borda winner wins most
 often against a random opponent, a von Neumann winner is a lottery that no arm beats, and the Smith
-set is the smallest set whose members beat all others. Axes: K arms.
+set is the smallest set whose members beat all others. Two rankings: maximin goes by how an arm does
+against whom it does worst, Kemeny's agrees with as many duels as an order can. Axes: K arms.
 """
+
+import itertools
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jaxrace.core.inputs import require_preferences
+from jaxrace.core.validation import BadArgument
 
 # Of a game with payoffs of 1 to 3: ties between constraints are broken by numbers of this size, and
 # what is below the second one is rounding.
 _NUDGE, _ROUNDING = 1e-8, 1e-10
+_MOST_ORDERED = 8  # arms, of which all 40,320 orders are looked at
 
 
 def check_matrix(matrix: ArrayLike) -> NDArray[np.float32]:
@@ -63,6 +68,40 @@ def smith_set(matrix: ArrayLike) -> NDArray[np.bool_]:
     beyond = wins[order].cumsum() - within  # wins of the first against the rest
     size = first[beyond == first * (len(wins) - first)][0]
     return wins >= wins[order[size - 1]]
+
+
+def maximin_ranking(matrix: ArrayLike) -> NDArray[np.int64]:
+    """The arms by min_j p_ij, the largest first, and equal ones as they come: int64 [K].
+
+    A Condorcet winner is the first. Without one it may be an arm that all others beat: narrowly,
+    where they beat each other clearly in a circle (Simpson 1969; Kramer 1977).
+
+    >>> circle = [[0.5, 0.9, 0.1, 0.6], [0.1, 0.5, 0.9, 0.6], [0.9, 0.1, 0.5, 0.6]]
+    >>> matrix = [*circle, [0.4, 0.4, 0.4, 0.5]]
+    >>> maximin_ranking(matrix).tolist(), kemeny_ranking(matrix).tolist()
+    ([3, 0, 1, 2], [0, 1, 2, 3])
+    """
+    checked = check_matrix(matrix)
+    np.fill_diagonal(checked, 1)
+    return np.argsort(-checked.min(1), kind="stable")
+
+
+def kemeny_ranking(matrix: ArrayLike) -> NDArray[np.int64]:
+    """The order with the largest sum of p_ij over all i before j, of at most 8 arms: int64 [K].
+
+    Of all orders it is the one that agrees with most duels, if each pair has as many; of several
+    the first by the numbers of the arms. The members of the Smith set are ahead of all others
+    (Kemeny 1959; Young and Levenglick 1978). BadArgument if there are more than 8 arms.
+    """
+    checked = check_matrix(matrix).astype(np.float64)
+    if (count := len(checked)) > _MOST_ORDERED:
+        most = f"at most {_MOST_ORDERED} arms, as all orders are looked at"
+        raise BadArgument("matrix", most, str(count))
+    orders = np.array(list(itertools.permutations(range(count))))
+    first, second = np.triu_indices(count, 1)
+    # Entries are multiples of 2^-24: sums are exact.
+    agree = checked[orders[:, first], orders[:, second]].sum(1)
+    return orders[np.argmax(agree)]
 
 
 def von_neumann_winner(matrix: ArrayLike) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ time. Axes: K options, N recorded scores.
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -154,15 +154,30 @@ def require_problem(compare: Callable[..., Any], problem: Any, num_options: int)
 
 
 def thurstone(
-    key: jax.Array, num_options: int, noise: float | jax.Array = 0.0, first: float | None = None
+    key: jax.Array,
+    num_options: int,
+    noise: float | jax.Array = 0.0,
+    first: float | None = None,
+    uniform: Literal["variance", "deviation"] = "variance",
 ) -> NormalScores:
     """mu_ij = gamma_i - gamma_j + epsilon_ij with gamma, sigma_ij^2 ~ U[0, 1], section 5.1 and 6.
 
+    The section prints sigma_ij^2 ~ U[0, 1], where E sigma_ij = 2/3, and then counts with the
+    expected sigma_ij = .5 (equation 16), which is so where sigma_ij ~ U[0, 1]. Both can be had.
+
     Args:
-        key: Used once; the same one draws the same, whatever ``noise`` and ``first``.
+        key: Used once; the same one draws the same, whatever ``noise``, ``first`` and ``uniform``.
         num_options: K, at least 2.
         noise: d, the standard deviation of epsilon_ij = -epsilon_ji; 0: transitive.
         first: gamma_0, unless it is random (section 5.1.1 has 1.2).
+        uniform: Which is uniform in [0, 1]: the variance sigma_ij^2, or the deviation sigma_ij.
+
+    BadArgument if one is out of its range.
+
+    >>> key = jax.random.key(0)
+    >>> variance, deviation = (thurstone(key, 2, uniform=x) for x in ("variance", "deviation"))
+    >>> bool(jnp.allclose(variance.deviations ** 2, deviation.deviations))
+    True
     """
     validation.require_keys("key", key, ndim=0)
     validation.require_integer("num_options", num_options, 2)
@@ -170,16 +185,18 @@ def thurstone(
         validation.require_number("first", first, -math.inf)
     if not is_traced(noise):
         validation.require_number("noise", noise, 0)
+    validation.require_choice("uniform", uniform, ("variance", "deviation"))
     keys = jax.random.split(key, 3)
     upper = jnp.triu(jnp.ones((num_options, num_options), bool), 1)
     qualities = jax.random.uniform(keys[0], (num_options,), jnp.float32)
     if first is not None:
         qualities = qualities.at[0].set(first)
-    variances = jax.random.uniform(keys[1], upper.shape, jnp.float32)
-    variances = jnp.where(upper, variances, 0)
+    spread = jax.random.uniform(keys[1], upper.shape, jnp.float32)
+    spread = jnp.where(upper, spread, 0)
+    spread = spread + spread.T
     errors = jnp.where(upper, noise * jax.random.normal(keys[2], upper.shape, jnp.float32), 0)
     means = qualities[:, None] - qualities[None, :] + errors - errors.T
-    return NormalScores(means, jnp.sqrt(variances + variances.T))
+    return NormalScores(means, spread if uniform == "deviation" else jnp.sqrt(spread))
 
 
 def borda_top(means: ArrayLike, top: int) -> jax.Array:

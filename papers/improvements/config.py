@@ -56,6 +56,7 @@ class ImprovementsConfig:
         trajectories: Of each repeat.
         batch: Trajectories between two tests of daedalus and daedalus2; null stands for 100 in the
             gridworld, 50 with mountain-car and 250 with marketing.
+        evaluations: Of policies, in each search for a candidate but those of folds.
         repeats: Independent repeats.
         delta: Error probability of a test.
         spend: daedalus: share delta among all tests, so that it holds for the whole run.
@@ -70,6 +71,7 @@ class ImprovementsConfig:
     candidates: Candidates = "k-fold"
     trajectories: int = 1_000
     batch: int | None = None
+    evaluations: int = 2_000
     repeats: int = 10
     delta: float = 0.05
     spend: bool = False
@@ -83,6 +85,7 @@ class ImprovementsConfig:
         require_choice("candidates", self.candidates, ("none", "k-fold"))
         require_integer("trajectories", self.trajectories, 20, _MOST)
         require_integer("repeats", self.repeats, 1, _MOST)
+        require_integer("evaluations", self.evaluations, 16, _MOST)  # a generation
         if self.batch is not None:
             require_integer("batch", self.batch, 20, _MOST)
         require_integer("seed", self.seed, 0, 2**32 - 1)

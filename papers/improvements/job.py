@@ -48,7 +48,7 @@ def _simulate(config: ImprovementsConfig, bench: Workbench) -> Done:
     start = floor_of(domain, config.seed)
     start = start._replace(mean=round(start.mean, 6))
     floor = start if config.floor is None else Worth(config.floor, 0.0)
-    search = improvement.CandidateSearch(config.candidates)
+    search = improvement.CandidateSearch(config.candidates, config.evaluations)
     bound = improvement.BOUNDS[config.bound]
     method = improvement.PolicyImprovement(domain.softmax, domain.returns, bound, search)
     # A single batch is a run of Daedalus that ends after its first test.

@@ -29,7 +29,7 @@ SELECTORS: dict[str, str] = {
 }
 
 PROBLEMS: dict[str, str] = {
-    "thurstone": "scores N(g_i - g_j + noise, s_ij^2), g and s^2 uniform in [0, 1]",
+    "thurstone": "scores N(g_i - g_j + noise, s_ij^2), g and s^2 (or s) uniform in [0, 1]",
     "wins": "wins, p_ij logistic in the difference of qualities",
     "circle": "the same and a circle in which everybody beats the next ones",
 }
@@ -61,6 +61,8 @@ class SelectionsConfig:
         top: How many of the best to select, k.
         options: Number of options, K.
         noise: Of problem thurstone: standard deviation of what is not transitive.
+        uniform: Of problem thurstone: what is uniform in [0, 1], the variance s^2 or the deviation
+            s of a pair's scores.
         budget: Comparisons of each selection; above the warm-up, 3 of each pair. Rounded down a
             little where there are no equal intervals between some 100 records.
         repeats: Selections by each method.
@@ -77,6 +79,7 @@ class SelectionsConfig:
     top: int = 1
     options: int = 10
     noise: float = 0.0
+    uniform: str = "variance"
     budget: int = 1_000
     repeats: int = 200
     batch: int = 1
@@ -94,9 +97,11 @@ class SelectionsConfig:
         require_number("noise", self.noise, 0)
         require_number("pooled_samples", self.pooled_samples, 0)
         require_probability("delta", self.delta)
+        require_choice("uniform", self.uniform, ("variance", "deviation"))
         if self.problem != "thurstone":
             why = f"with problem {self.problem}, as it is of problem thurstone"
             require_default("noise", self, why)
+            require_default("uniform", self, why)
         require_integer("options", self.options, 2)
         if self.top >= self.options:
             raise BadArgument("top", f"less than options = {self.options}", str(self.top))

@@ -66,7 +66,7 @@ def _simulate(config: SelectionsConfig, bench: Workbench) -> None:
     sizes = config.repeats, config.options, config.top, config.budget
     plan = Plan(config.seed, *sizes, interval)
     if config.problem == "thurstone":
-        task = thurstone_task(config.problem, plan, config.noise)
+        task = thurstone_task(config.problem, plan, config.noise, uniform=config.uniform)
     else:
         task = wins_task(config.problem, plan, CIRCLE if config.problem == "circle" else 0.0)
     curves, results = {}, {}

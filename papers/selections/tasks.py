@@ -49,9 +49,17 @@ def wins_task(name: str, plan: Plan, cycle: float = 0.0) -> Task:
     return task_of(name, plan, selection.win, problems, problems)
 
 
-def thurstone_task(name: str, plan: Plan, noise: float = 0.0, first: float | None = None) -> Task:
+def thurstone_task(
+    name: str,
+    plan: Plan,
+    noise: float = 0.0,
+    first: float | None = None,
+    uniform: Any = "variance",  # or "deviation"
+) -> Task:
     """J selections from the scores of ``selection.thurstone``."""
-    make = functools.partial(selection.thurstone, num_options=plan.options, first=first)
+    make = functools.partial(
+        selection.thurstone, num_options=plan.options, first=first, uniform=uniform
+    )
     keys = problem_keys(plan.seed, plan.repeats)
     problems: Any = jax.vmap(lambda key: make(key, noise=noise))(keys)
     if first is not None:

@@ -14,6 +14,7 @@ from papers.selections.curves import Curve, correct_at, draw_curves, table_of
 from papers.selections.runs import Task, run_rows, run_selector
 from papers.selections.tasks import Plan, thurstone_task
 from papers.top_k.stationary import StationaryMlPocbam
+from papers.top_k.thurstone_topk import said_of
 from papers.workbench import Workbench, as_columns, mean_and_error, report_table
 
 NOISES = (0.0, 0.1, 0.2, 0.3, 0.4)
@@ -70,12 +71,13 @@ def run_with_index(
 
 def run(bench: Workbench) -> None:
     """Leaves success.csv, index.csv, success.png, index.png and report.md."""
-    repeats = bench.size(10_000, 48)
+    repeats = bench.num_problems(10_000, 48)
     noises = NOISES if not bench.quick else (0.0, 0.4)
     found: dict[float, Found] = {}
     for noise in noises:
         plan = Plan(bench.seed, repeats, NUM_OPTIONS, TOP, bench.size(BUDGET, 255), INTERVAL)
-        found[noise] = _run_all(bench, thurstone_task(f"d = {noise}", plan, noise))
+        task = thurstone_task(f"d = {noise}", plan, noise, uniform=bench.uniform)
+        found[noise] = _run_all(bench, task)
     curves = {f"d = {noise}": each.curves for noise, each in found.items()}
     bench.write_table("success.csv", table_of(curves))
     pieces = [
@@ -99,9 +101,9 @@ def run(bench: Workbench) -> None:
         rows += own
     bench.write_report(
         f"Top {TOP} of {NUM_OPTIONS}, mu_ij = gamma_i - gamma_j + epsilon_ij with epsilon ~ "
-        f"N(0, d^2), {repeats:,} problems for each d, the same for all methods. Gain: "
-        f"ML-POCBAm minus POCBAm, and index: of intransitivity, after {_LOOK} samples. ± is one "
-        "standard error of the paired difference.",
+        f"N(0, d^2), {said_of(bench)}, {repeats:,} problems for each d, the same for all "
+        f"methods. Gain: ML-POCBAm minus POCBAm, and index: of intransitivity, after {_LOOK} "
+        "samples. ± is one standard error of the paired difference.",
         "![Success rate](success.png)",
         "![Intransitivity index](index.png)",
         report_table(rows, "fit d gain index"),

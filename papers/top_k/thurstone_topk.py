@@ -42,21 +42,27 @@ def lineup(num_options: int, top: int) -> dict[str, selection.Selector]:
 
 def run(bench: Workbench, names: Sequence[str] = tuple(lineup(NUM_OPTIONS, 1))) -> None:
     """Leaves success.csv, success.png and report.md."""
-    repeats, budget = bench.size(10_000, 64), bench.size(BUDGET, 235)
+    repeats, budget = bench.num_problems(10_000, 64), bench.size(BUDGET, 235)
     tasks = [
         thurstone_task(
             f"{top} of {NUM_OPTIONS}",
             Plan(bench.seed, repeats, NUM_OPTIONS, top, budget, INTERVAL),
+            uniform=bench.uniform,
         )
         for top in bench.few((4, 1), 1)
     ]
     said = (
-        f"{repeats:,} problems, gamma and sigma^2 uniform in [0, 1], the same for all methods, as "
+        f"{repeats:,} problems, {said_of(bench)}, the same for all methods, as "
         "are the scores. SELECT/TOP is shown at the mean number of comparisons that it takes, and "
         "between two of these on a straight line. ± is one standard error."
     )
     looks = [135, 250, 500, 1000] if not bench.quick else [135, 235]
     _compare(bench, tasks, bench.few(names, 2), looks, said)
+
+
+def said_of(bench: Workbench) -> str:
+    """What is drawn."""
+    return f"gamma and {'sigma' if bench.uniform == 'deviation' else 'sigma^2'} uniform in [0, 1]"
 
 
 run_published = functools.partial(run, names=PUBLISHED)  # the four methods of the paper alone
@@ -85,18 +91,17 @@ def leave(bench: Workbench, curves: Curves, said: str, *rest: str) -> None:
 
 def run_large(bench: Workbench) -> None:
     """Leaves success.csv, success.png and report.md."""
-    count, repeats = bench.size(MANY_OPTIONS, 12), bench.size(40, 8)
+    count, repeats = bench.size(MANY_OPTIONS, 12), bench.num_problems(40, 8)
     rest = bench.size(LARGE_BUDGET, 300), bench.size(LARGE_INTERVAL, 10)
     top = bench.size(40, 5)
+    make = functools.partial(thurstone_task, uniform=bench.uniform)
     tasks = [
-        thurstone_task(f"{top} of {count}", Plan(bench.seed, repeats, count, top, *rest)),
-        thurstone_task(
-            f"1 of {count}, with a gap", Plan(bench.seed, repeats, count, 1, *rest), first=1.2
-        ),
+        make(f"{top} of {count}", Plan(bench.seed, repeats, count, top, *rest)),
+        make(f"1 of {count}, with a gap", Plan(bench.seed, repeats, count, 1, *rest), first=1.2),
     ]
     said = (
-        f"{repeats:,} problems (the paper has 10,000), the same for all methods; with a gap, one "
-        "option has gamma 1.2. ± is one standard error."
+        f"{repeats:,} problems (the paper has 10,000), {said_of(bench)}, the same for all "
+        "methods; with a gap, one option has gamma 1.2. ± is one standard error."
     )
     names = bench.few(tuple(lineup(count, 1))[:4], 1)
     looks = [bench.size(look, look // 100) for look in (15_000, 20_000, 25_000, 30_000)]
@@ -110,7 +115,7 @@ def _saving(bench: Workbench, num_options: int) -> str:
     name = f"1 of {num_options}, with a gap, warm-up"
     # Of more problems than the curves, since it is one record, after the warm-up, that counts.
     plan = Plan(bench.seed, repeats, num_options, 1, selector.opening, 1)
-    task = thurstone_task(name, plan, first=1.2)
+    task = thurstone_task(name, plan, first=1.2, uniform=bench.uniform)
     curve = run_selector(bench, task, "ML-POCBAm", selector)
     rate, error = curve.success
     more = dataclasses.replace(task, budget=round(1.1 * task.budget))

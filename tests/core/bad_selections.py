@@ -99,6 +99,10 @@ BAD = {
         "problem: expected symmetric deviations without negative ones, got -1.0",
     ),
     "thurstone noise": (lambda: thurstone(KEY, 3, -0.1), r"noise: expected a number in \[0, inf"),
+    "thurstone uniform": (
+        lambda: thurstone(KEY, 3, uniform="sigma"),
+        "uniform: expected one of variance, deviation, got 'sigma'",
+    ),
     "too many rounds": (
         lambda: selection.PairwiseRace(3, 1).params(max_rounds=2**40),
         "max_rounds: expected at most 2147483647",

@@ -133,6 +133,30 @@ LONG = [
     ),
     Long(
         "docs/top_k_selection.md",
+        "40 of 100",
+        "python -m papers.selections thurstone --options 100 --top 40 --budget 14850",
+        "minutes",
+    ),
+    Long(
+        "docs/top_k_selection.md",
+        "pooled, sigma uniform",
+        "python -m papers.selections thurstone --uniform deviation --top 4",
+        "minutes",
+    ),
+    Long(
+        "docs/improvement.md",
+        "400 trajectories with the car",
+        "python -m papers.improvements mountain-car --method batch --bound ci",
+        "minutes",
+    ),
+    Long(
+        "docs/improvement.md",
+        "efforts of the search",
+        "python -m papers.improvements gridworld --bound ci --candidates none",
+        "minutes",
+    ),
+    Long(
+        "docs/top_k_selection.md",
         "who needs least",
         "python -m papers topk-shootout",
         "40 minutes",

@@ -66,6 +66,38 @@ def test_smith_set_is_the_smallest_dominating_set(levels):
         assert set(np.flatnonzero(dueling.smith_set(matrix))) == smallest
 
 
+@pytest.mark.parametrize("levels", [None, 2, 4])
+def test_rankings_against_their_definitions(levels):
+    """Multiples of 2^-24 as they are checked, so that sums are exact here, too."""
+    for matrix in (dueling.check_matrix(one).tolist() for one in many(levels)):
+        arms = range(len(matrix))
+        worst = [min(matrix[i][j] for j in arms if j != i) for i in arms]
+        assert dueling.maximin_ranking(matrix).tolist() == sorted(arms, key=lambda i: -worst[i])
+        agreed = {
+            order: sum(matrix[i][j] for i, j in itertools.combinations(order, 2))
+            for order in itertools.permutations(arms)
+        }
+        kemeny = dueling.kemeny_ranking(matrix)
+        assert tuple(kemeny) == max(agreed, key=lambda order: agreed[order])
+        # Kemeny's is faithful to the Smith set, maximin to a Condorcet winner.
+        members = dueling.smith_set(matrix)
+        assert members[kemeny[: members.sum()]].all()
+        if (winner := dueling.condorcet_winner(matrix)) is not None:
+            assert dueling.maximin_ranking(matrix)[0] == kemeny[0] == winner
+
+
+def test_eight_arms_are_ordered_and_nine_refused():
+    """Eight in a known order, by a matrix of which nothing but one pair disagrees with it."""
+    order = np.random.default_rng(0).permutation(8)
+    matrix = np.full((8, 8), 0.5)
+    for first, second in itertools.combinations(range(8), 2):
+        matrix[order[first], order[second]], matrix[order[second], order[first]] = 0.75, 0.25
+    matrix[order[0], order[7]], matrix[order[7], order[0]] = 0.25, 0.75
+    np.testing.assert_array_equal(dueling.kemeny_ranking(matrix), order)
+    with pytest.raises(ValueError, match=r"matrix: expected at most 8 arms, .* got 9"):
+        dueling.kemeny_ranking(np.full((9, 9), 0.5))
+
+
 def games(rng, num_arms):
     """Matrices of several kinds, most of them with many ties between lotteries."""
     yield random_matrix(rng, num_arms)

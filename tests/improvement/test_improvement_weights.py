@@ -16,11 +16,10 @@ from jaxrace.improvement import LinearSoftmax, Mixed, ReturnRange, StudentT, tra
 from jaxrace.improvement.bounds import Used
 from jaxrace.improvement.candidates import SearchTask, objective
 from jaxrace.improvement.weights import empty_rows
-from papers.policy_improvement.estimates import estimates as estimate_all
+from jaxrace.judging.policies.trajectories import require_actions, require_returns
 
 # Compiled as a whole: operation by operation takes several times as long.
 evidence = jax.jit(weights.evidence, static_argnums=(0, 2))
-estimates = jax.jit(estimate_all, static_argnums=(0, 3))
 log_weights = jax.jit(weights.log_weights)
 weighted_estimate, joined = jax.jit(weights.weighted_estimate), jax.jit(weights.joined)
 
@@ -160,61 +159,42 @@ def test_mixtures_with_whatever_generated_the_data():
         np.testing.assert_allclose(mean, value_of(policy_of(BETTER, 0.4, theta)), rtol=1e-5)
 
 
-def test_per_decision_estimates_are_unbiased():
-    """The estimates from one trajectory, each by its probability."""
-    listed = every_trajectory(policy_of(WORSE))
-    data = as_data([one for one, _ in listed])
-    single = jax.tree.map(lambda x: np.asarray(x)[:, None], data)
-
-    @jax.jit
-    @jax.vmap
-    def estimate(one):
-        return estimate_all(SOFTMAX, f32(BETTER), one, RETURNS)
-
-    found = jax.tree.map(np.asarray, estimate(single))
-    probabilities = np.array([p for _, p in listed])
-    exact = value_of(policy_of(BETTER))
-    for estimate in (found.ordinary, found.per_decision):
-        np.testing.assert_allclose(probabilities @ np.asarray(estimate), exact, rtol=1e-5)
-    # They are not the same estimate: weights of later steps leave earlier rewards alone.
-    assert abs(found.ordinary - found.per_decision).max() > 0.01
-
-
 @pytest.mark.parametrize("seed", [0, 1])
-def test_estimates_of_ragged_trajectories(seed):
+def test_the_weighted_estimate_of_ragged_trajectories(seed):
     """With empty rows, which count for nothing."""
     listed = sampled(np.random.default_rng(seed), 8)
     data = as_data(listed)
     data = together(empty_rows(data, 3), data, empty_rows(data, 2))
-    found = estimates(SOFTMAX, f32(BETTER), data, RETURNS)
-    policy, numbers = policy_of(BETTER), (RETURNS.low, RETURNS.high, DISCOUNT)
-    expected = {
-        "ordinary": reference.ordinary(listed, policy, *numbers),
-        "weighted": reference.weighted(listed, policy, *numbers),
-        "per_decision": reference.per_decision(listed, policy, *numbers),
-        "weighted_per_decision": reference.per_decision(listed, policy, *numbers, is_weighted=True),
-    }
-    for name, number in expected.items():
-        np.testing.assert_allclose(getattr(found, name), number, rtol=2e-5, err_msg=name)
-    assert len({round(number, 4) for number in expected.values()}) == 4
+    known = evidence(SOFTMAX, data, RETURNS, f32(BETTER))
+    found, _ = weigh(Mixed(f32(BETTER), f32(1)), known)
+    numbers = RETURNS.low, RETURNS.high, DISCOUNT
+    expected = reference.weighted(listed, policy_of(BETTER), *numbers)
+    np.testing.assert_allclose(weighted_estimate(found, known), expected, rtol=2e-5)
 
 
-def test_estimates_of_what_cannot_be():
+def test_what_cannot_be():
     done = np.array([[0, 1, 2]])
     data = trajectories(np.zeros((1, 3, 1)), done, np.full((1, 3), 0.5), np.full((1, 3), 5.0))
-    softmax, returns = LinearSoftmax(Affine(1), 3), ReturnRange(0, 20)
-    theta, wider = softmax.example(), LinearSoftmax(Fourier(1, 2), 3)
-    assert np.isfinite(estimates(softmax, theta, data, returns)).all()
+    softmax = LinearSoftmax(Affine(1), 3)
+    theta = softmax.example()
     bad = {
-        "theta: expected numbers [3, 2], got [2, 2]": (softmax, theta[:2], returns),
-        "theta[0, 0]: expected a finite number": (softmax, theta + np.nan, returns),
-        "data: expected actions below 2, got 2": (LinearSoftmax(Affine(1), 2), theta[:2], returns),
-        "data[0]: expected a return from 0 to 10": (softmax, theta, ReturnRange(0, 10)),
-        "observation: expected 2 numbers": (wider, wider.example(), returns),
+        "theta: expected numbers [3, 2], got [2, 2]": lambda: softmax.require_theta(
+            "theta", theta[:2]
+        ),
+        "theta[0, 0]: expected a finite number": lambda: softmax.require_theta(
+            "theta", theta + np.nan
+        ),
+        "data: expected actions below 2, got 2": lambda: require_actions("data", data, 2),
+        "data[0]: expected a return from 0 to 10": lambda: require_returns(
+            "data[{}]".format, data, ReturnRange(0, 10)
+        ),
+        "observation: expected 2 numbers": lambda: evidence(
+            LinearSoftmax(Fourier(1, 2), 3), data, ReturnRange(0, 20), None
+        ),
     }
-    for message, (policies, wrong, between) in bad.items():
+    for message, wrong in bad.items():
         with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
-            estimate_all(policies, wrong, data, between)
+            wrong()
 
 
 def test_the_objective():

@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import improvement as reference
@@ -16,12 +17,13 @@ from jaxrace.improvement import (
     ReturnRange,
     lower_bound,
     trajectories,
+    unmixed,
 )
 from jaxrace.improvement.bounds import Used
 from jaxrace.improvement.policy_improvement import split
+from jaxrace.improvement.weights import evidence, log_weights, weighted_estimate
 from jaxrace.search.strategies import Strategy
 from papers.improvements import open_bandit
-from papers.policy_improvement.estimates import estimates
 
 
 def logged(campaign, logger):
@@ -106,5 +108,7 @@ def test_candidates_of_a_whole_search(name, lower, estimate, of_the_other):
     assert float(found.lower_bound) == pytest.approx(lower, abs=1e-4)
     assert float(found.estimate) == pytest.approx(estimate, rel=0.02)
     theta = found.policy.theta
-    earned = float(estimates(method.softmax, theta, theirs, method.returns).weighted)
+    known = evidence(method.softmax, theirs, method.returns, theta)
+    weighed = jnp.exp(log_weights(unmixed(theta), known))
+    earned = float(weighted_estimate(weighed, known))
     assert earned == pytest.approx(of_the_other, abs=1e-4)

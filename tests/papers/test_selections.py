@@ -1,6 +1,7 @@
 """`python -m papers.selections`: what is simulated, and what is left."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_methods_are_simulated(tmp_path, capsys):
     assert config["config"]["problem"] == "wins"
 
 
-def played(monkeypatch, folder, method, **numbers):
+def played(monkeypatch, folder, method, problem: Any = "wins", **numbers):
     """What a simulation would play, without playing it: its task, selector, params and batch."""
     seen = []
 
@@ -51,7 +52,7 @@ def played(monkeypatch, folder, method, **numbers):
 
     monkeypatch.setattr("papers.selections.job.run_rows", run_rows)
     with pytest.raises(sweep.Interrupted):
-        select(Job(SelectionsConfig(method, problem="wins", **numbers), folder))
+        select(Job(SelectionsConfig(method, problem, **numbers), folder))
     return seen[0]
 
 
@@ -72,6 +73,14 @@ def test_who_plays_with_a_guarantee(method, selector, monkeypatch, tmp_path):
     assert params.delta == 0.25
     if isinstance(selector, PairwiseRace):
         assert params.max_rounds == 11  # of 3 pairs each, for a budget of 31
+
+
+@pytest.mark.parametrize(("uniform", "mean"), [("variance", 2 / 3), ("deviation", 1 / 2)])
+def test_what_is_uniform_in_the_thurstone_problem(uniform, mean, monkeypatch, tmp_path):
+    """By the mean deviation of 600 pairs, whose standard error is .012 at most."""
+    size = {"options": 3, "top": 1, "budget": 19, "repeats": 200, "uniform": uniform}
+    task, *_ = played(monkeypatch, tmp_path / "run", "pocbam", "thurstone", **size)
+    assert task.problems.deviations.sum() / 1200 == pytest.approx(mean, abs=0.05)
 
 
 def test_who_plays_from_scores(monkeypatch, tmp_path):

@@ -285,3 +285,37 @@ def test_a_decided_race_with_an_exact_copeland_tie(top):
     assert np.flatnonzero(result.discarded).tolist() == list(range(top, 4))
     if top == 3:  # no tie at this boundary: the rule itself has settled all
         assert jnp.logical_or(state.selected, state.discarded).all()
+
+
+def in_a_circle(a, b):
+    """0 beats 1, 1 beats 2, 2 beats 0, and all three beat 3."""
+    of_three = jnp.where((b - a) % 3 == 1, 1, jnp.where(a == b, 0, -1))
+    with_last = jnp.sign(b - a).astype(jnp.int32)
+    return jnp.where((a == 3) | (b == 3), with_last, of_three).astype(jnp.int32)
+
+
+def in_order(a, b):
+    """2 beats 0, 1 and 3, 0 beats 1 and 3, 1 beats 3."""
+    places = jnp.array([1, 2, 0, 3])
+    return jnp.sign(places[b] - places[a]).astype(jnp.int32)
+
+
+def test_who_is_best_by_other_rules():
+    """By hand: in a circle and before a last one; and in the order 2, 0, 1, 3."""
+    outcomes = jnp.broadcast_to(jnp.arange(4)[:, None], (4, 5))
+    orders = {in_a_circle: [0, 1, 2, 3], in_order: [2, 0, 1, 3]}
+    for compare, order in orders.items():
+        race = PreferenceRace(num_options=4, top=1, capacity=5, compare=compare)
+        params = race.params(delta=0.1, max_rounds=5)
+        state = race.tell(race.init(jnp.int32(0), params), outcomes, params)
+        result = race.result(state, params)
+        assert result.kemeny_ranking.tolist() == order
+        if compare is in_a_circle:
+            assert result.condorcet_winner is None
+            assert result.smith_set.tolist() == [True, True, True, False]
+            # Each loses to somebody for sure.
+            assert result.maximin_ranking.tolist() == [0, 1, 2, 3]
+        else:
+            assert result.condorcet_winner == 2
+            assert result.smith_set.tolist() == [False, False, True, False]
+            assert result.maximin_ranking.tolist() == [2, 0, 1, 3]

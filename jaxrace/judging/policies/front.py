@@ -7,10 +7,10 @@ import numpy as np
 
 from jaxrace.core import inputs, validation
 from jaxrace.core.validation import BadArgument
-from jaxrace.evidence.quantiles import student_quantile
 from jaxrace.judging.policies import plausibility, trajectories, weighing
 from jaxrace.judging.policies.bounds import BOUNDS, Used
 from jaxrace.judging.policies.candidates import KINDS, LogTask, find_candidate
+from jaxrace.judging.policies.estimates import estimates_of
 from jaxrace.judging.policies.loading import Loaded, Parts, divide, load
 from jaxrace.judging.policies.result import ImprovementOfLog
 from jaxrace.judging.policies.saved import SavedPolicy, policy_in_words
@@ -154,8 +154,7 @@ def improve(
     if alpha == 0:
         summary["weights"] = None  # the policy in use weighs all alike
     else:
-        if max(part.taken.shape[1] for part in (parts.train, parts.test)) == 1:
-            summary["estimates"] = _estimates_of(log, policy, weights)
+        summary["estimates"] = _estimates_of(log, policy)
         summary["policy"] = policy_in_words(order, theta, parts)
     ends = parts.low, parts.high
     saved = SavedPolicy(theta, alpha, parts.names, *ends, parts.action_names, order)
@@ -236,32 +235,12 @@ def _tested(
     }
 
 
-def _estimates_of(log: _Log, policy: Mixed, weights: np.ndarray) -> dict[str, Any]:
-    """Two more estimates, of the part that tests the policy, and a bound where one holds.
-
-    The ``weights`` [n] are those of that part; the model of rewards is of the other part.
-    """
-    (train, done, earned), (test, actions, returns) = (
-        (features_of(log.order, x.observations[:, 0]), x.actions[:, 0], log.returns.returns(x))
-        for x in (log.parts.train, log.parts.test)
-    )
-    model = weighing.fit_rewards(train, done, earned, policy.theta.shape[1])
-    expected = np.clip(test @ model.T, 0, 1)
-    chances = weighing.softmax(test @ policy.theta[0].T)
-    logged = log.parts.test.probabilities[:, 0]
-    own = weighing.doubly_robust(chances, expected, actions, logged, returns)
-    # The rest is the policy in use, of which the rewards themselves are values.
-    alpha = float(policy.alpha[0])
-    values = alpha * own + (1 - alpha) * returns
-    mean, stderr, total = values.mean(), _stderr(values), weights.sum()
-    return {
-        "self_normalised": log.own((weights * returns).sum() / total if total else None),
-        "doubly_robust": log.own(mean),
-        "doubly_robust_stderr": (log.returns.high - log.returns.low) * stderr,
-        "doubly_robust_bound": log.own(
-            mean - student_quantile(log.delta, len(values) - 1) * stderr
-        ),
-    }
+def _estimates_of(log: _Log, policy: Mixed) -> dict[str, Any]:
+    """More estimates, in the log's own units."""
+    found = estimates_of(log.parts, log.returns, log.order, policy, log.delta)
+    stderr, width = found.pop("doubly_robust_stderr"), log.returns.high - log.returns.low
+    own = {name: log.own(share) for name, share in found.items()}
+    return own | {"doubly_robust_stderr": None if stderr is None else width * stderr}
 
 
 def _stderr(values: np.ndarray) -> float:

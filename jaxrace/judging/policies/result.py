@@ -112,6 +112,10 @@ class ImprovementOfLog(Answer):
         if other is not None:
             robust = other["doubly_robust"], other["doubly_robust_bound"]
             found.append(Estimate("self-normalised", other["self_normalised"], None))
+            if "per_decision" in other:  # of several steps
+                weighted = other["self_normalised_per_decision"]
+                found.append(Estimate("per decision", other["per_decision"], None))
+                found.append(Estimate("per decision, self-normalised", weighted, None))
             found.append(Estimate("doubly robust, t", *robust))
         return tuple(found)
 
@@ -260,6 +264,8 @@ class ImprovementOfLog(Answer):
                 "the verdict is that of importance sampling; self-normalised is biased, and no "
                 "bound here holds for it; the bound of doubly robust is approximate (Student's t)"
             )
+        if "per_decision" in (summary.get("estimates") or {}):
+            found.append("per decision: each reward weighs by the decisions up to it, not by all")
         return found
 
 
