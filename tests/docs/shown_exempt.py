@@ -30,6 +30,10 @@ LONG = [
     Long(
         "docs/shared_tasks.md", "others", "python -m papers.studies.shared_tasks", "several minutes"
     ),
+    Long(
+        "docs/top_k_selection.md", "apart", "python -m papers.studies.tournaments", "some minutes"
+    ),
+    Long("docs/top_k_selection.md", "adversary", "python -m papers.audits.tournaments", "minutes"),
     Long("docs/top_k_selection.md", "evalica", "python bench/rating.py", "of the extra bench"),
     Long(
         "docs/top_k_selection.md",
