@@ -1,6 +1,5 @@
 """The user's own environment, `module:name`, as a training task. A actions, d numbers observed."""
 
-import dataclasses
 import functools
 import importlib
 import os
@@ -11,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from jaxrace import kernels
+from jaxrace.agents.bases import PerAction
 from jaxrace.agents.outcomes import Return
 from jaxrace.agents.policies import Policy, Softmax
 from jaxrace.commands.train.config import TrainConfig
@@ -85,18 +85,6 @@ def load_environment(path: str) -> Any:
             wanted = f"an environment, or what makes one without arguments, as {name}"
             raise BadArgument("env", wanted, str(error)) from error
     return found
-
-
-@dataclasses.dataclass(frozen=True)
-class PerAction:
-    """Features with d weights and a constant for each action but the first."""
-
-    num_actions: int
-
-    def __call__(self, seen: Any) -> jax.Array:
-        """Of one observation: float32 [A, (A - 1)(d + 1)]."""
-        inputs = jnp.append(jnp.ravel(seen).astype(jnp.float32), jnp.float32(1))
-        return jnp.kron(jnp.eye(self.num_actions, dtype=jnp.float32)[:, 1:], inputs)
 
 
 def _checked_policy(env: Environment, path: str, count: int | None) -> Policy:
