@@ -189,12 +189,14 @@ class JudgedSearch:
         told = jnp.ravel(signs).astype(jnp.int32)
         before = (state.signs != _OPEN).sum(dtype=jnp.int32)
         counts = jnp.minimum((told != _OPEN).sum(dtype=jnp.int32), self.num_pairs - before)
-        places = jnp.where(told == _OPEN, self.num_pairs, before + jnp.arange(told.size))
+        places = jnp.where(
+            told == _OPEN, self.num_pairs, before + jnp.arange(told.size, dtype=jnp.int32)
+        )
         done = self.done(state, params)
         answered = dataclasses.replace(
             state,
             answers=state.answers + counts,
-            signs=state.signs.at[places.astype(jnp.int32)].set(told, mode="drop"),
+            signs=state.signs.at[places].set(told, mode="drop"),
         )
         is_whole = (answered.signs != _OPEN).all() & ~done
         following = lax.cond(

@@ -21,7 +21,7 @@ TREATED = Sigmoid(2), medical.Medical(), np.zeros(3, np.float32)
 
 def test_the_mean_is_that_of_the_episodes_and_the_interval_that_of_student():
     found = jaxrace.evaluate(*TREATED, episodes=50, seed=3)
-    option = PolicyInTask(jnp.zeros(3), TREATED[1].default_params)
+    option = PolicyInTask(jnp.zeros(3, jnp.float32), TREATED[1].default_params)
     rollout = Rollout(TREATED[1], TREATED[0], Return())
     returns = np.asarray(evaluate(rollout, jax.random.key(3), option, 50), np.float64)
     assert found.values["return"] == pytest.approx(returns, rel=1e-5)

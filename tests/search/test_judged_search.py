@@ -130,7 +130,9 @@ def distances(errs, keys, params):
             return SEARCH.tell(state, jnp.where(flips, -signs, signs), params)
 
         state = jax.lax.fori_loop(0, 20, generation, SEARCH.init(key, params))
-        return jnp.sqrt(((state.best - jnp.array([3.0, -2.0])) ** 2).sum()), state.answers
+        return jnp.sqrt(
+            ((state.best - jnp.array([3.0, -2.0], jnp.float32)) ** 2).sum()
+        ), state.answers
 
     return jax.vmap(one)(keys)
 
