@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from jaxrace.judging.rating import select as select
     from jaxrace.judging.standing import duel as duel
     from jaxrace.judging.tournament import Tournament as Tournament
+    from jaxrace.search.evaluation import evaluate as evaluate
 
 __version__: str
 
@@ -42,6 +43,7 @@ _FUNCTIONS = {
     "improve": "jaxrace.judging.policies",
     "load_policy": "jaxrace.judging.policies",
     "Tournament": "jaxrace.judging.tournament",
+    "evaluate": "jaxrace.search.evaluation",
     "use_compilation_cache": "jaxrace.core.programs",
     "BadArgument": "jaxrace.core.validation",
 }

@@ -123,3 +123,23 @@ class Affine(_OfInputs):
         """The features, float32 [..., p], of observations [..., d]."""
         x = as_float32("observation", self._checked(observation))
         return jnp.concatenate([jnp.ones((*x.shape[:-1], 1), jnp.float32), x], -1)
+
+
+@dataclasses.dataclass(frozen=True)
+class PerAction:
+    """Of ``policies.Softmax``: d weights and a constant for each action but the first.
+
+    >>> print(PerAction(num_actions=2)(jnp.array([7.0, 5.0])))
+    [[0. 0. 0.]
+     [7. 5. 1.]]
+    """
+
+    num_actions: int  # A
+
+    def __post_init__(self) -> None:
+        require_integer("num_actions", self.num_actions, 2)
+
+    def __call__(self, observation: Any) -> jax.Array:
+        """Of one observation of d numbers: float32 [A, (A - 1)(d + 1)]."""
+        inputs = jnp.append(jnp.ravel(observation).astype(jnp.float32), jnp.float32(1))
+        return jnp.kron(jnp.eye(self.num_actions, dtype=jnp.float32)[:, 1:], inputs)

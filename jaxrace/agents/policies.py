@@ -54,6 +54,14 @@ class Linear:
         """Zeros, float32 [outputs * (inputs + bias)]."""
         return np.zeros(self.outputs * (self.inputs + self.bias), np.float32)
 
+    @property
+    def weight_names(self) -> list[str]:
+        """What each number of theta multiplies."""
+        of_one = [f"s[{i}]" for i in range(self.inputs)] + ["constant"] * self.bias
+        if self.outputs == 1:
+            return of_one
+        return [f"{name} for action {k}" for k in range(self.outputs) for name in of_one]
+
     def __call__(self, theta: jax.Array, observation: jax.Array, key: jax.Array) -> jax.Array:
         """The linear map of one observation [inputs]."""
         require_shape("theta", theta, self.example().shape)
@@ -89,6 +97,11 @@ class Sigmoid:
     def example(self) -> np.ndarray:
         """Zeros, float32 [inputs + bias]."""
         return Linear(self.inputs, bias=self.bias).example()
+
+    @property
+    def weight_names(self) -> list[str]:
+        """What each number of theta multiplies."""
+        return Linear(self.inputs, bias=self.bias).weight_names
 
     def __call__(self, theta: jax.Array, observation: jax.Array, key: jax.Array) -> jax.Array:
         """The action for one observation [inputs]."""

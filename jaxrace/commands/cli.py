@@ -24,9 +24,9 @@ from jsonargparse import ArgumentError, ArgumentParser, Namespace
 import jaxrace
 from jaxrace.commands import options
 from jaxrace.commands.process import giving_up, leave, let_streams_last
-from jaxrace.commands.train.config import ENVIRONMENTS, TrainConfig
+from jaxrace.commands.train.config import TrainConfig, require_environment
 from jaxrace.core.inputs import require_address
-from jaxrace.core.validation import BadArgument, require_choice, require_integer
+from jaxrace.core.validation import BadArgument, require_integer
 
 _NEW_OBJECTS = 500_000  # after which garbage is collected; a short job makes fewer
 _MOST_LANES = 10**6  # no device has more than some thousands
@@ -180,7 +180,7 @@ def do(verb: Verb, arguments: Namespace, name: str) -> int:
     """Answer a file, or do a job and print what it left."""
     settings = vars(arguments)
     if verb.config is TrainConfig:
-        require_choice("env", settings["env"], tuple(ENVIRONMENTS))
+        require_environment(settings["env"])
     given = {
         name: settings.pop(name)
         for name in (*options.OF_RUNS, *options.OF_ANSWERS)

@@ -18,20 +18,10 @@ from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_keys
 from jaxrace.racing import base
 from jaxrace.search import small
+from jaxrace.search.log import SearchLog
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
 
 Params = TypeVar("Params")
-
-
-@dataclasses.dataclass(frozen=True)
-class SearchLog:
-    """What a batch of B searches leaves: NumPy arrays over G generations."""
-
-    rows: SearchRow  # leaves [G, B, ...]; ``ran`` is False after the last generation of a search
-    generations: Any  # int32 [B], of each search
-    learned: Any  # theta of the learned policies, leaves [B, ...]
-    compile_seconds: float  # to trace and compile the program
-    run_seconds: float  # to run it, with the first progress report at its end
 
 
 def run(
@@ -93,7 +83,8 @@ def run(
     stacked = jax.tree.map(lambda *x: np.stack(x), *rows)
     learned = jax.tree.map(lambda x: x[-1], stacked.best)
     seconds = compiled - started, ended - compiled
-    return SearchLog(stacked, stacked.generation[-1], learned, *seconds)
+    names = tuple(getattr(search.policy, "weight_names", ()))
+    return SearchLog(stacked, stacked.generation[-1], learned, *seconds, names)
 
 
 def _axis(params: SearchParams) -> int | None:

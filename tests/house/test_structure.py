@@ -35,7 +35,7 @@ ARROWS = {
     "racing": BASE | {"answers", "judging", "racing"},
     **{room: BASE | {room, "answers", "judging", "tables"} for room in ("dueling", "selection")},
     "improvement": BASE | {"answers", "improvement", "judging", "search", "tables"},
-    "search": BASE | {"racing", "search"},
+    "search": BASE | {"answers", "racing", "search"},
     "sweep": BASE | {"runs", "sweep"},
 }
 SEE_EVERYTHING = {"__init__", "__main__", "commands"}

@@ -73,7 +73,7 @@ class TrainConfig:
       jaxrace train medical --repeats 2000 --ray
 
     Attributes:
-        env: Environment, one of those that ``jaxrace list`` shows.
+        env: Environment, one of those that ``jaxrace list`` shows, or your own: `module:name`.
         method: What to train or to evaluate; ``jaxrace list`` explains.
         episodes: Training episodes of each search; the race that uses up the last is finished.
         repeats: Number of independent searches, of each setting if there are several.
@@ -119,7 +119,7 @@ class TrainConfig:
         # Imported late: it imports JAX, which the command's help has no time for.
         from jaxrace import kernels
 
-        require_choice("env", self.env, tuple(ENVIRONMENTS))
+        require_environment(self.env)
         hints = get_type_hints(TrainConfig)
         for name in ("method", "hazard", "coefficients", "reward"):
             require_choice(name, getattr(self, name), get_args(hints[name]))
@@ -176,6 +176,13 @@ class TrainConfig:
         if self.method == "pb-edps-fast":
             return _FAST_POPULATION, _FAST_ROUNDS, _FAST_ROUNDS
         return self.population, MIN_ROUNDS, self.max_rounds
+
+
+def require_environment(name: str) -> None:
+    """Raise unless it is one of ``ENVIRONMENTS``, or has the form `module:name`."""
+    if name not in ENVIRONMENTS and not all(name.partition(":")):
+        hint = "; one of yours is module:name"
+        raise BadArgument("env", f"one of {', '.join(ENVIRONMENTS)}", repr(name), hint)
 
 
 def require_step_size(strategy: str, population: int, sigma: Any) -> None:

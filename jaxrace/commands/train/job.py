@@ -17,6 +17,7 @@ from jaxrace.commands.job import CHECKPOINT, Job, run_folder, sweep_width
 from jaxrace.commands.train import summary
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import TrainWork, make_search, make_sweep
+from jaxrace.commands.train.own import own_task
 from jaxrace.commands.train.settings_race import SettingsRace, race_settings
 from jaxrace.commands.train.tasks import TASKS, Task, evaluate_fixed, fixed_name
 from jaxrace.core.keys import two_keys
@@ -29,10 +30,10 @@ CURVE, HEAT_MAP = "learning_curve.png", "settings.png"
 def train(job: Job) -> Path:
     """Train policies, evaluate them on fresh patients, and write a run folder."""
     config: TrainConfig = job.config
-    task = TASKS[config.env](config)
+    task = TASKS.get(config.env, own_task)(config)
     search = make_search(config, task) if config.learns else None
     asked = _asked(config, search)
-    with run_folder(job, f"{config.env}-{config.method}", asked) as folder:
+    with run_folder(job, f"{config.env.replace(':', '-')}-{config.method}", asked) as folder:
         if not (job.resume and _is_done(folder)):
             job.on_stage("compiling", 0, 0)
             _work(job, task, search, folder, asked)

@@ -15,6 +15,8 @@ from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Metrics, Task, fixed_name
 from jaxrace.runs import files
 
+_MOST_WEIGHTS = 8  # in a line
+
 Columns = dict[str, np.ndarray]
 Summary = dict[str, Any]  # as JSON has it
 
@@ -89,9 +91,24 @@ def summarise(
         "failed": failed,
     }
     if not config.is_grid:
-        return {**shared, **_found(task, last)}
+        return {**shared, **_found(task, last), **_learned(config, task, last)}
     found = {**shared, "objective": task.objective, "settings": _ranked(config, task, last, raced)}
     return found if raced is None else {**found, "race": raced}
+
+
+def _learned(config: TrainConfig, task: Task, last: Columns) -> Summary:
+    """The weights of the learned policies by name, and generations: means over the repeats."""
+    if not (config.learns and last["generation"].size):
+        return {}
+    columns = [column for column in last if column.startswith("theta_")]
+    names = getattr(task.policy, "weight_names", columns)
+    return {
+        "weights": {
+            name: runs.mean_and_stderr(last[column])
+            for name, column in zip(names, columns, strict=True)
+        },
+        "generations": runs.mean_and_stderr(last["generation"]),
+    }
 
 
 def _ranked(config: TrainConfig, task: Task, last: Columns, raced: Summary | None) -> list[Summary]:
@@ -174,6 +191,8 @@ def print_results(console: Console, folder: Path) -> None:
         say(console, f"{best}; 95 % confidence intervals")
     elif summary["repeats"] > 1:
         say(console, f"means of {summary['repeats']} repeats and their standard errors")
+    if "weights" in summary:
+        say(console, _learned_line(summary, plus_minus(console)))
     if "race" in summary:
         say(console, race_line(summary["race"], timing))
     compiling, times = timing["compile_seconds"], f"run {timing['run_seconds']:.1f} s"
@@ -184,6 +203,17 @@ def print_results(console: Console, folder: Path) -> None:
         if (rate := timing[name]) is not None:
             times += f", {text.format(rate)}"
     say(console, f"{times}; {folder}")
+
+
+def _learned_line(summary: Summary, sign: str) -> str:
+    """What was learned, and how the budget went."""
+    used, generations = summary["episodes_used"]["mean"], summary["generations"]["mean"]
+    spent = f"{used:,.0f} episodes of a search, in {generations:.3g} generations"
+    weights = summary["weights"]
+    if len(weights) > _MOST_WEIGHTS:
+        return f"{spent}; {len(weights)} weights of each policy are in {runs.LOG}"
+    told = ", ".join(f"{name} {_cell(one, sign, False)}" for name, one in weights.items())
+    return f"{spent}; weights learned: {told}"
 
 
 def race_line(race: Summary, timing: Summary) -> str:

@@ -35,7 +35,8 @@ class Task:
     labels: dict[str, str]  # each metric of ``measure`` in words
     shown: tuple[str, ...]  # the metrics of tables and figures
     objective: str  # the metric by which settings are ranked; more is better
-    actions: tuple[float, ...]  # those of discrete policies, as the constant ones of the baselines
+    # Those of discrete policies, as the constant ones of the baselines; none if none are known.
+    actions: tuple[float, ...]
 
 
 def medical_task(config: TrainConfig) -> Task:
@@ -102,13 +103,16 @@ def evaluate_fixed(
 
     All meet the same patients, those of generation 0, which no learned policy meets.
     """
+    if not task.actions:
+        return {}
     own = (config.action,) if config.method == "constant" else ()
     # One program for all: a constant action is a choice among equal ones.
     size = len(task.actions)
     actions = sorted({*task.actions, *own, *further})
     choices = {_constant_name(action): (action,) * size for action in actions}
     choices["random"] = task.actions
-    thetas = np.array(list(choices.values()), np.float32)
+    is_whole = isinstance(task.actions[0], int)
+    thetas = np.array(list(choices.values()), np.int32 if is_whole else np.float32)
     count, episodes = config.repeats, config.test_patients
     work = SMALL if count * episodes <= _FEW_EPISODES else MIDDLING
     rollout = Rollout(task.env, UniformChoice(size), Both(task.fold, Return()))
