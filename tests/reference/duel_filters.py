@@ -60,6 +60,7 @@ class SupKlucb:
             return [Fraction(sum(r > half for r in row), self.num_arms - 1) for row in rates]
         if self.score == "borda":
             return [sum(row, Fraction(0)) / (self.num_arms - 1) for row in rates]
+        assert callable(self.score)
         return [self.score(row) for row in rates]
 
     def bounds(self):

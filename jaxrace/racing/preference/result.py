@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jaxrace import kernels
-from jaxrace.judging import winners
 from jaxrace.racing.preference.rounds import PreferenceState
 from jaxrace.racing.result import FloatArray, RaceResult
 
@@ -37,26 +36,6 @@ class PreferenceResult(RaceResult):
         """S_ij, float64 [..., K, K]; 1/2 on the diagonal and where nothing was compared."""
         squares = np.maximum(np.asarray(self.rounds, np.float64), 1.0) ** 2
         return 0.5 + np.asarray(self.net) / (2 * squares)
-
-    @property
-    def condorcet_winner(self) -> int | None:
-        """The option that beats every other one of a race, or None; this and what follows: by S."""
-        return winners.condorcet_winner(self.win_matrix)
-
-    @property
-    def smith_set(self) -> NDArray[np.bool_]:
-        """The smallest set whose members beat all other options of a race, bool [K]."""
-        return winners.smith_set(self.win_matrix)
-
-    @property
-    def maximin_ranking(self) -> NDArray[np.int64]:
-        """The options of a race by min_j S_ij, the largest first: int64 [K]."""
-        return winners.maximin_ranking(self.win_matrix)
-
-    @property
-    def kemeny_ranking(self) -> NDArray[np.int64]:
-        """The order that agrees with the largest sum of S_ij, of 8 options at most: int64 [K]."""
-        return winners.kemeny_ranking(self.win_matrix)
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
