@@ -13,12 +13,13 @@ from jaxrace.core.validation import (
     require_probability,
 )
 
-Method = Literal["pb-edps-fast", "pb-edps", "edps", "constant", "random"]
+Method = Literal["pb-edps-fast", "pb-edps", "edps", "edps-fast", "constant", "random"]
 
 METHODS: dict[str, str] = {
     "pb-edps-fast": "evolution strategy, 14 policies, the same 30 episodes each",
     "pb-edps": "evolution strategy on ranks of preference-based races; published",
     "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
+    "edps-fast": "as pb-edps-fast, by mean returns",
     "constant": "the same action in every step; learns nothing",
     "random": "a random action in every step; learns nothing",
 }
@@ -83,8 +84,8 @@ class TrainConfig:
         bound: Confidence bound of pb-edps and pb-edps-fast; ``jaxrace list`` explains.
         strategy: Evolution strategy; ``jaxrace list`` shows all.
         population: Policies per generation; a race ranks them, the better half is recombined.
-            pb-edps-fast has its own number.
-        max_rounds: Most episodes that a race may spend on one policy; pb-edps-fast has its own.
+            Fast methods have their own number.
+        max_rounds: Most episodes that a race may spend on one policy; fast methods have their own.
         action: Action of method constant, in the medical task a dose in [0, 1].
         hazard: Medical task: how readily patients die; fewer do with B.
         coefficients: Medical task: growth rates of tumour and toxicity.
@@ -139,7 +140,7 @@ class TrainConfig:
         if not self.learns and self.is_grid:
             raise BadArgument("method", "pb-edps or edps for a grid", repr(self.method))
         unused = ["action"] if self.method != "constant" else []
-        if self.method == "pb-edps-fast":
+        if self.is_fast:
             unused += ["population", "max_rounds"]
         if not self.learns:
             unused += ["sigma", "delta", "strategy", "population", "max_rounds"]
@@ -171,9 +172,14 @@ class TrainConfig:
         return self.method not in ("constant", "random")
 
     @property
+    def is_fast(self) -> bool:
+        """Do all policies of a generation meet the same episodes, and does it end by a race?"""
+        return self.method in ("pb-edps-fast", "edps-fast")
+
+    @property
     def sizes(self) -> tuple[int, int, int]:
         """Policies of a generation, and floor and cap of the rounds of its race."""
-        if self.method == "pb-edps-fast":
+        if self.is_fast:
             return _FAST_POPULATION, _FAST_ROUNDS, _FAST_ROUNDS
         return self.population, MIN_ROUNDS, self.max_rounds
 

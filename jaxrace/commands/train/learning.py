@@ -133,7 +133,7 @@ def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
     """EDPS or PB-EDPS with all settings, which are checked here."""
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
-    if config.method == "edps":
+    if config.method in ("edps", "edps-fast"):
         race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
         fold, numbers = Return(), {"value_range": task.value_range}
     else:
@@ -145,7 +145,7 @@ def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
             bound=config.bound,
         )
         fold, numbers = task.fold, {}
-    is_fast = config.method == "pb-edps-fast"
+    is_fast = config.is_fast
     # The rounds of a short race are drawn together.
     parts = task.env, task.policy, fold, race, Strategy(config.strategy, size)
     learner = search.PolicySearch(*parts, max_rounds if is_fast else None, is_fast)
@@ -187,8 +187,13 @@ def searches_of(
     ]
     if not is_final:
         return search.SearchWork(learner, search.stack_params(params))
-    race = racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare)
+    race: racing.Race = racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare)
+    own: dict[str, float] = {}
+    if isinstance(learner.race, racing.HoeffdingRace):  # on returns, like the search
+        race = dataclasses.replace(learner.race, num_options=CANDIDATES, top=1)
+        own = {**numbers, "max_rounds": FINAL_ROUNDS}
     last = search.FinalRace(learner, race)
     # A budget that is too small for both has a round for each candidate.
     whole = max(episodes - generation, budget + CANDIDATES)
-    return search.SearchWork(last, search.stack_params([last.params(one, whole) for one in params]))
+    ended = [last.params(one, whole, **own) for one in params]
+    return search.SearchWork(last, search.stack_params(ended))
