@@ -212,18 +212,4 @@ RACES = [
     ),
 ]
 
-FAST = "**population 14, 30 shared patients, final race**"
-
-MEDICAL = [
-    Shown(
-        "docs/medical.md",
-        "keeps .322 ± .002 (A) and .645 ± .001 (B) alive and earns -15.5 ± 0.3 and 14.2 ± 0.4",
-        PAYS,
-        several(
-            *(cells("survival_rate", hazard=one, variant=VARIANTS[FAST]) for one in "AB"),
-            *(cells("mean_reward", hazard=one, variant=VARIANTS[FAST]) for one in "AB"),
-        ),
-    ),
-]
-
-SHOWN = [*CLAIMS, *GRIDS, *RACES, *LEARNED, *MEDICAL]
+SHOWN = [*CLAIMS, *GRIDS, *RACES, *LEARNED]
