@@ -45,6 +45,7 @@ class Limit(NamedTuple):
     how: str  # the dose or the theta
 
 
+@functools.lru_cache(maxsize=8)
 def starts(cells: int = _CELLS) -> MedicalState:
     """Patients in the middles of equal cells of (S0, X0), leaves [cells^2]."""
     env = Medical()
@@ -123,10 +124,10 @@ def best_of_class(hazard: Hazard, searches: int, seed: int) -> tuple[np.ndarray,
     """
 
     def lost(theta: np.ndarray) -> float:
-        return -float(survival_of(theta[None], hazard, _SOME_CELLS)[0])
+        return -float(survival_of(theta[None], hazard, _FEW_CELLS)[0])
 
     firsts = [*np.random.default_rng(seed).normal(0, 10, (searches, 3)), _STEEP]
-    own = {"xatol": 1e-3, "fatol": 1e-7, "maxiter": 600}
+    own = {"xatol": 1e-3, "fatol": 1e-7, "maxiter": 300}
     ends = [optimize.minimize(lost, x, method="Nelder-Mead", options=own).x for x in firsts]
     found = survival_of(np.array(ends), hazard)
     return ends[int(found.argmax())], float(found.max())
@@ -177,7 +178,7 @@ def of_hazard(bench: Workbench, hazard: Hazard) -> list[Limit]:
     """The best constant dose, of the class, by the rule, and by each patient's own best doses."""
     bench.job.on_stage(f"limits {hazard}", 0, 1)
     dose, survival = best_constant(hazard)
-    theta, of_class = best_of_class(hazard, bench.size(30, 1), bench.seed)
+    theta, of_class = best_of_class(hazard, bench.size(20, 1), bench.seed)
     free = survival_by_free_doses(hazard, bench.size(_FEW_CELLS, 4), bench.size(_LEVELS, 3))
     return [
         Limit(hazard, CONSTANT, survival, f"{dose:g}"),
