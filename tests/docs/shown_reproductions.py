@@ -29,6 +29,9 @@ VARIANTS = {
     "population 14, 30 rollouts, final race": "population 14, 30 rollouts, final race",
     "published schedule, shared patients": "published schedule, shared patients",
     "population 14, 30 shared patients": "population 14, 30 shared patients",
+    "**population 28, 10 shared patients, final race, Sep_CMA_ES, sigma0 50**": (
+        "population 28, 10 shared patients, final race"
+    ),
     "**population 14, 30 shared patients, final race**": (
         "population 14, 30 shared patients, final race"
     ),
