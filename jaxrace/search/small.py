@@ -25,7 +25,7 @@ from jaxrace.search.policy_search import PolicySearch, SearchRow, SearchState, r
 
 Axis = int | None  # of the searches in their params, if each has its own
 
-_PAIRS = 512  # that one call compares
+_COMPARED = 512 * 30**2  # pairs of outcomes, by one call
 
 
 def has_small_steps(learner: Any) -> bool:
@@ -126,10 +126,10 @@ def _count(
         simulated=np.asarray(states.simulated) + np.int32(size) * is_open.any(-1),
     )
     gains, pairs = np.zeros((size, *is_open.shape), np.int32), np.argwhere(np.triu(is_open, 1))
-    every = np.ones((size, size), bool)
-    for start in range(0, len(pairs), _PAIRS):
+    every, at_once = np.ones((size, size), bool), max(_COMPARED // size**2, 1)
+    for start in range(0, len(pairs), at_once):
         # Filled up with pairs that are compared already.
-        race, *both = np.resize(pairs[start : start + _PAIRS], (_PAIRS, 3)).T
+        race, *both = np.resize(pairs[start : start + at_once], (at_once, 3)).T
 
         def samples_of(option: Any, tree: Any, first: int, race: Any = race) -> Any:
             return jax.tree.map(lambda x: x[race, option, first : first + size], tree)

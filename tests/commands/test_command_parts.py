@@ -44,8 +44,8 @@ def test_every_other_member_may_be_the_opponent():
 
 
 def test_the_final_race_is_paid_from_the_budget():
-    assert search_budget(10_000, generation=14 * 30) == 7_580
-    assert search_budget(100, generation=14 * 30) == 1
+    assert search_budget(10_000, generation=28 * 10, final_rounds=100) == 8_720
+    assert search_budget(100, generation=28 * 10, final_rounds=100) == 1
 
 
 def test_failures_are_described_in_a_line(tmp_path):

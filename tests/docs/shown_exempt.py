@@ -121,6 +121,8 @@ LONG = [
         "minutes of two processes; tests/sweep/test_sweep_ray.py has its rows from one",
     ),
     Long("docs/reproductions.md", "seconds of all", "python -m papers all", _QUIET),
+    Long("docs/medical.md", "limits", "python -m papers medical-limits", "20 minutes"),
+    Long("docs/reproductions.md", "the table of sizes", "python -m papers near-limit", "an hour"),
     Long("docs/reproductions.md", "seconds of a look", "python -m papers all --quick", _QUIET),
     Long("docs/top_k_selection.md", "figure 2", "python -m papers thurstone-topk", "25 minutes"),
     Long(

@@ -29,6 +29,7 @@ def _medical() -> list[Shown]:
     lines = (CHECKOUT / "docs" / "medical.md").read_text("utf-8").splitlines()
     methods = {
         "Fast PB-EDPS": "pb-edps-fast",
+        "Fast EDPS": "edps-fast",
         "PB-EDPS": "pb-edps",
         "EDPS": "edps",
     }

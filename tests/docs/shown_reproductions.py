@@ -29,6 +29,9 @@ VARIANTS = {
     "population 14, 30 rollouts, final race": "population 14, 30 rollouts, final race",
     "published schedule, shared patients": "published schedule, shared patients",
     "population 14, 30 shared patients": "population 14, 30 shared patients",
+    "**population 28, 10 shared patients, final race, Sep_CMA_ES, sigma0 50**": (
+        "population 28, 10 shared patients, final race"
+    ),
     "**population 14, 30 shared patients, final race**": (
         "population 14, 30 shared patients, final race"
     ),
@@ -212,18 +215,4 @@ RACES = [
     ),
 ]
 
-FAST = "**population 14, 30 shared patients, final race**"
-
-MEDICAL = [
-    Shown(
-        "docs/medical.md",
-        "keeps .322 ± .002 (A) and .645 ± .001 (B) alive and earns -15.5 ± 0.3 and 14.2 ± 0.4",
-        PAYS,
-        several(
-            *(cells("survival_rate", hazard=one, variant=VARIANTS[FAST]) for one in "AB"),
-            *(cells("mean_reward", hazard=one, variant=VARIANTS[FAST]) for one in "AB"),
-        ),
-    ),
-]
-
-SHOWN = [*CLAIMS, *GRIDS, *RACES, *LEARNED, *MEDICAL]
+SHOWN = [*CLAIMS, *GRIDS, *RACES, *LEARNED]

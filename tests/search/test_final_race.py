@@ -96,7 +96,7 @@ def test_the_last_policy_within_a_budget():
     assert last["episodes"].tolist() == [90, 100, 20]
 
 
-@pytest.mark.parametrize("name", [name for name, one in VARIANTS.items() if one.is_final])
+@pytest.mark.parametrize("name", [name for name, one in VARIANTS.items() if one.final_rounds])
 def test_a_final_race_is_paid_out_of_the_same_budget(name):
     config = TrainConfig(episodes=10_000)
     searches = VARIANTS[name].searches(config, medical_task(config))

@@ -28,6 +28,7 @@ def both_logs(config, **how):
         {"method": "pb-edps-fast"},
         {"method": "pb-edps", "delta": (0.1, 0.2)},
         {"method": "edps", "max_rounds": 40},
+        {"method": "edps-fast"},
     ],
     ids=lambda settings: settings["method"],
 )

@@ -13,12 +13,13 @@ from jaxrace.core.validation import (
     require_probability,
 )
 
-Method = Literal["pb-edps-fast", "pb-edps", "edps", "constant", "random"]
+Method = Literal["pb-edps-fast", "pb-edps", "edps", "edps-fast", "constant", "random"]
 
 METHODS: dict[str, str] = {
-    "pb-edps-fast": "evolution strategy, 14 policies, the same 30 episodes each",
+    "pb-edps-fast": "evolution strategy, 28 policies that meet the same episodes",
     "pb-edps": "evolution strategy on ranks of preference-based races; published",
     "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
+    "edps-fast": "as pb-edps-fast, by mean returns",
     "constant": "the same action in every step; learns nothing",
     "random": "a random action in every step; learns nothing",
 }
@@ -37,9 +38,11 @@ class Setting(NamedTuple):
 
 
 MIN_ROUNDS = 3  # floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2)
-# The best settings tried at equal budgets (docs/reproductions.md, "Does racing pay?").
-_FAST_POPULATION, _FAST_ROUNDS = 14, 30
-_DEFAULT_SIGMA = 10.0
+_SIGMA = 10.0
+# Of fast methods, the best settings tried at equal budgets (docs/reproductions.md, "Near the
+# limit"): some 30 generations, of as many patients as the budget pays.
+_FAST_POPULATION, _FAST_STRATEGY, _FAST_SIGMA = 28, "Sep_CMA_ES", 50.0
+_EPISODES_PER_PATIENT, _LEAST_PATIENTS, _MOST_PATIENTS = 1_000, 10, 300
 _LEAST_REPEATS = 11  # the first block of a dominance race
 _MOST = 10**9  # episodes are counted in int32
 _MOST_REPEATS = 10**6  # rows of some repeats are kept in memory, and so are states of patients
@@ -57,7 +60,7 @@ class TrainConfig:
     deltas it makes a grid: the table ranks the settings, and settings.png shows them. What is
     interrupted is saved, and goes on with --resume.
 
-    The default is what learns best at this budget (docs/reproductions.md, "Does racing pay?"). With
+    The default is what learns best at this budget (docs/reproductions.md, "Near the limit"). With
     method pb-edps the defaults are the settings of the medical experiment of Busa-Fekete et al.
     2014, section 6.2, but for the race, which has the library's default bound and the sharp rule:
     `--bound published` takes the paper's bound.
@@ -77,14 +80,15 @@ class TrainConfig:
         method: What to train or to evaluate; ``jaxrace list`` explains.
         episodes: Training episodes of each search; the race that uses up the last is finished.
         repeats: Number of independent searches, of each setting if there are several.
-        sigma: Initial step size of the evolution strategy, or several; null stands for 10, or for
-            none where the strategy has none.
+        sigma: Initial step size of the evolution strategy, or several; null stands for 50 with
+            fast methods and 10 with the others, or for none where the strategy has none.
         delta: Error probability of each race (edps: of its heuristic), or several.
         bound: Confidence bound of pb-edps and pb-edps-fast; ``jaxrace list`` explains.
-        strategy: Evolution strategy; ``jaxrace list`` shows all.
+        strategy: Evolution strategy; ``jaxrace list`` shows all. Null stands for Sep_CMA_ES with
+            fast methods, and for CMA_ES with the others.
         population: Policies per generation; a race ranks them, the better half is recombined.
-            pb-edps-fast has its own number.
-        max_rounds: Most episodes that a race may spend on one policy; pb-edps-fast has its own.
+            Fast methods have their own number.
+        max_rounds: Most episodes that a race may spend on one policy; fast methods have their own.
         action: Action of method constant, in the medical task a dose in [0, 1].
         hazard: Medical task: how readily patients die; fewer do with B.
         coefficients: Medical task: growth rates of tumour and toxicity.
@@ -102,7 +106,7 @@ class TrainConfig:
     sigma: float | tuple[float, ...] | None = None
     delta: float | tuple[float, ...] = 0.2
     bound: str = "stitched-kl"
-    strategy: str = "CMA_ES"
+    strategy: str | None = None
     population: int = 7
     max_rounds: int = 100
     action: float = 0.4
@@ -132,14 +136,14 @@ class TrainConfig:
         for delta in _as_tuple(self.delta):
             require_probability("delta", delta)
         kernels.bound_named(self.bound)
-        require_step_size(self.strategy, self.population, self.sigma)
+        require_step_size(self.own_strategy, self.sizes[0], self.sigma)
         if self.race and not (self.is_grid and self.repeats >= _LEAST_REPEATS):
             wanted = f"several settings with at least {_LEAST_REPEATS} repeats"
             raise BadArgument("race", wanted, f"{len(self.settings)} with {self.repeats}")
         if not self.learns and self.is_grid:
             raise BadArgument("method", "pb-edps or edps for a grid", repr(self.method))
         unused = ["action"] if self.method != "constant" else []
-        if self.method == "pb-edps-fast":
+        if self.is_fast:
             unused += ["population", "max_rounds"]
         if not self.learns:
             unused += ["sigma", "delta", "strategy", "population", "max_rounds"]
@@ -154,8 +158,8 @@ class TrainConfig:
         from jaxrace.search.strategies import Strategy
 
         sigma = self.sigma
-        if sigma is None and Strategy(self.strategy, self.population).has_step_size:
-            sigma = _DEFAULT_SIGMA
+        if sigma is None and Strategy(self.own_strategy, self.sizes[0]).has_step_size:
+            sigma = _FAST_SIGMA if self.is_fast else _SIGMA
         return [
             Setting(*pair) for pair in itertools.product(_as_tuple(sigma), _as_tuple(self.delta))
         ]
@@ -171,10 +175,22 @@ class TrainConfig:
         return self.method not in ("constant", "random")
 
     @property
+    def is_fast(self) -> bool:
+        """Do all policies of a generation meet the same episodes, and does it end by a race?"""
+        return self.method in ("pb-edps-fast", "edps-fast")
+
+    @property
+    def own_strategy(self) -> str:
+        """The strategy that is asked for, or that of the method."""
+        return self.strategy or (_FAST_STRATEGY if self.is_fast else "CMA_ES")
+
+    @property
     def sizes(self) -> tuple[int, int, int]:
         """Policies of a generation, and floor and cap of the rounds of its race."""
-        if self.method == "pb-edps-fast":
-            return _FAST_POPULATION, _FAST_ROUNDS, _FAST_ROUNDS
+        if self.is_fast:
+            patients = max(self.episodes // _EPISODES_PER_PATIENT, _LEAST_PATIENTS)
+            patients = min(patients, _MOST_PATIENTS)
+            return _FAST_POPULATION, patients, patients
         return self.population, MIN_ROUNDS, self.max_rounds
 
 

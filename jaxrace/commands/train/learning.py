@@ -19,7 +19,8 @@ from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument
 from jaxrace.search.strategies import Strategy
 
-CANDIDATES, FINAL_ROUNDS = 10, 200  # of a final race, which reserves the rounds for each
+CANDIDATES = 10  # of a final race
+_FINAL_ROUNDS = 100  # that the one of a fast method reserves for each
 # A million take .6 s of two cores, and 1.4 s side by side, which compiles 3 s less.
 _FEW_EPISODES = 2_000_000
 
@@ -133,37 +134,36 @@ def make_search(config: TrainConfig, task: Task) -> search.SearchWork:
     """EDPS or PB-EDPS with all settings, which are checked here."""
     size, min_rounds, max_rounds = config.sizes
     race: racing.Race
-    if config.method == "edps":
+    if config.method in ("edps", "edps-fast"):
         race = racing.HoeffdingRace(size, size // 2, intersect=True, dynamic_delta=True)
         fold, numbers = Return(), {"value_range": task.value_range}
     else:
         race = racing.PreferenceRace(
             num_options=size,
             top=size // 2,
-            capacity=config.max_rounds,
+            capacity=max_rounds,
             compare=task.compare,
             bound=config.bound,
         )
         fold, numbers = task.fold, {}
-    is_fast = config.method == "pb-edps-fast"
+    is_fast = config.is_fast
     # The rounds of a short race are drawn together.
-    parts = task.env, task.policy, fold, race, Strategy(config.strategy, size)
+    parts = task.env, task.policy, fold, race, Strategy(config.own_strategy, size)
     learner = search.PolicySearch(*parts, max_rounds if is_fast else None, is_fast)
     rounds = min_rounds, max_rounds
     try:
-        return searches_of(
-            task, learner, config.settings, rounds, config.episodes, is_fast, numbers
-        )
+        rest = config.episodes, _FINAL_ROUNDS if is_fast else 0, numbers
+        return searches_of(task, learner, config.settings, rounds, *rest)
     except BadArgument as error:  # evosax does not take every size
         if error.name != "population_size":
             raise
         raise BadArgument("population", error.expected, error.got, error.hint) from error
 
 
-def search_budget(episodes: int, generation: int) -> int:
+def search_budget(episodes: int, generation: int, final_rounds: int) -> int:
     """The episodes of a budget that are left to a search before a final race."""
     # The last race of the search may exceed its own budget by nearly a generation.
-    return max(episodes - generation - min(CANDIDATES * FINAL_ROUNDS, episodes // 4), 1)
+    return max(episodes - generation - min(CANDIDATES * final_rounds, episodes // 4), 1)
 
 
 def searches_of(
@@ -172,23 +172,29 @@ def searches_of(
     settings: Sequence[tuple[Any, Any]],
     rounds: tuple[int, int],
     episodes: int,
-    is_final: bool,
+    final_rounds: int,
     numbers: Mapping[str, float],
 ) -> search.SearchWork:
     """Searches with these step sizes and deltas, perhaps with a final race.
 
-    ``rounds`` are floor and cap of n_max; ``numbers`` are further numbers of the race.
+    ``rounds`` are floor and cap of n_max, ``final_rounds`` n_max of the final race, 0 for none;
+    ``numbers`` are further numbers of the races.
     """
     generation = learner.race.num_options * rounds[1]
-    budget = search_budget(episodes, generation) if is_final else episodes
+    budget = search_budget(episodes, generation, final_rounds) if final_rounds else episodes
     params = [
         learner.params(*setting, budget, *rounds, env_params=task.env_params, **numbers)
         for setting in settings
     ]
-    if not is_final:
+    if not final_rounds:
         return search.SearchWork(learner, search.stack_params(params))
-    race = racing.PreferenceRace(CANDIDATES, 1, FINAL_ROUNDS, task.compare)
+    race: racing.Race = racing.PreferenceRace(CANDIDATES, 1, final_rounds, task.compare)
+    own: dict[str, float] = {}
+    if isinstance(learner.race, racing.HoeffdingRace):  # on returns, like the search
+        race = dataclasses.replace(learner.race, num_options=CANDIDATES, top=1)
+        own = {**numbers, "max_rounds": final_rounds}
     last = search.FinalRace(learner, race)
     # A budget that is too small for both has a round for each candidate.
     whole = max(episodes - generation, budget + CANDIDATES)
-    return search.SearchWork(last, search.stack_params([last.params(one, whole) for one in params]))
+    ended = [last.params(one, whole, **own) for one in params]
+    return search.SearchWork(last, search.stack_params(ended))
