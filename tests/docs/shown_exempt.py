@@ -34,6 +34,12 @@ LONG = [
         "docs/top_k_selection.md", "apart", "python -m papers.studies.tournaments", "some minutes"
     ),
     Long("docs/top_k_selection.md", "adversary", "python -m papers.audits.tournaments", "minutes"),
+    Long(
+        "docs/reproductions.md",
+        "others",
+        "jaxrace train medical --seed 1 --repeats 1000",
+        "a minute, and it looks at one number",
+    ),
     Long("docs/top_k_selection.md", "evalica", "python bench/rating.py", "of the extra bench"),
     Long(
         "docs/top_k_selection.md",
