@@ -33,7 +33,8 @@ def seconds(function):
 
 def ratio(ours, peer, rounds):
     """Of the least processor seconds."""
-    ours(), peer()
+    for function in (ours, peer):
+        function()
     both = [(seconds(ours), seconds(peer)) for _ in range(rounds)]
     least = [min(column) for column in zip(*both, strict=True)]
     return least[1] / least[0]
