@@ -44,7 +44,7 @@ def ratio(ours, peer, rounds):
 def test_races_against_numpy():
     keys = races.keys(races.RACES)
     program = jax.jit(races.task.many_races(races.BATCH)).lower(keys).compile()
-    found = ratio(lambda: jax.block_until_ready(program(keys)), races.play_open_pairs, 10)
+    found = ratio(lambda: jax.block_until_ready(program(keys)), races.play_open_pairs, 25)
     assert found >= SHARE * on_page(r"1,000 races (K 10, n_max 300) | `numpy_batched_race`")
 
 
@@ -53,6 +53,6 @@ def test_searches_against_pycma():
     search, params = searches.search_and_params()
     keys = jax.random.split(jax.random.key(0), searches.SEARCHES)
     ours = functools.partial(searches.run, search, keys, params)
-    found = ratio(ours, searches.search_with_pycma(), 3)
+    found = ratio(ours, searches.search_with_pycma(), 5)
     found *= searches.SEARCHES / searches.PEER_SEARCHES
     assert found >= SHARE * on_page("100 searches of 10,000 episodes | `pycma_search`")
