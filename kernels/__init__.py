@@ -49,7 +49,8 @@ from jaxrace.kernels.sparse import for_listed as for_listed
 from jaxrace.kernels.sparse import listing_block as listing_block
 from jaxrace.kernels.sparse import sample_slices as sample_slices
 from jaxrace.kernels.sparse import with_operands_kept as with_operands_kept
+from jaxrace.kernels.threefry import drawn_quickly as drawn_quickly
 from jaxrace.kernels.thurstone import residual_variances as residual_variances
 from jaxrace.kernels.thurstone import swept_qualities as swept_qualities
-from jaxrace.kernels.wins import net_counts as net_counts
-from jaxrace.kernels.wins import open_round_gains as open_round_gains
+from jaxrace.kernels.wins import both_orders as both_orders
+from jaxrace.kernels.wins import open_round_nets as open_round_nets

@@ -21,7 +21,7 @@ class Sizes:
     races: int  # of a batch that advance together
     rows: int  # options that are sampled together
     row_blocks: int  # the least number of such blocks in a batch
-    keeps_operands: bool  # put operands that many loops read behind a conditional
+    compiles_long: bool  # put operands of many loops behind a conditional, unroll generators
 
 
 # 512 pairs of 32 rounds fit into the second-level cache, 1,024 races into the third.
@@ -33,11 +33,11 @@ CPU = Sizes(
     races=1024,
     rows=256,
     row_blocks=32,
-    keeps_operands=True,
+    compiles_long=True,
 )
 # For a few races, without lists and conditionals: half as much to compile.
 _ALONE = dataclasses.replace(
-    CPU, places=2**12, light_places=2**12, takes_all=True, keeps_operands=False
+    CPU, places=2**12, light_places=2**12, takes_all=True, compiles_long=False
 )
 GPU = Sizes(
     places=2**16,
@@ -47,7 +47,7 @@ GPU = Sizes(
     races=2**14,
     rows=2**17,
     row_blocks=4,
-    keeps_operands=False,
+    compiles_long=False,
 )
 
 _chosen: list[Sizes] = []

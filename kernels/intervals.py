@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jaxrace.core.validation import BadArgument
 from jaxrace.kernels.bounds import Bound, FloatArray, bernoulli_divergence, levels
 from jaxrace.kernels.sparse import MAX_ROUNDS
-from jaxrace.kernels.wins import Compare, Outcome, net_counts, open_round_gains
+from jaxrace.kernels.wins import Compare, Outcome, both_orders, open_round_nets
 
 
 def intervals(
@@ -85,10 +85,12 @@ def prefix_wins(compare: Compare, outcomes: Outcome) -> jax.Array:
 
     old = jax.tree.map(padded, outcomes)
     every_pair = jnp.ones((1, num_options, num_options), bool)
+    numbers, signs = both_orders(num_options)
 
     def add_chunk(net: jax.Array, num_old: jax.Array) -> tuple[jax.Array, jax.Array]:
         new = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, num_old, chunk, axis=2), old)
-        nets = net_counts(net, open_round_gains(compare, old, new, num_old, every_pair)[:, 0])
+        nets = open_round_nets(compare, old, new, num_old, net[None], every_pair)[0].T
+        nets = nets[:, numbers] * signs
         return nets[-1], nets
 
     nothing = jnp.zeros((num_options, num_options), jnp.int32)

@@ -75,7 +75,7 @@ def with_operands_kept(
     >>> with_operands_kept(lambda x: x.sum(0), square.any(), square.T).tolist()
     [1, 5]
     """
-    if not sizes().keeps_operands:
+    if not sizes().compiles_long:
         return function(*operands)
 
     def nothing(*operands: Any) -> Result:

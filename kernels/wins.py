@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from numpy.typing import NDArray
 
 from jaxrace.kernels.devices import sizes
 from jaxrace.kernels.sparse import for_listed, listing_block, row_slices
@@ -35,60 +36,75 @@ _LISTED_OPTIONS = 8
 _LISTED_PAIRS = 256
 
 
-def open_round_gains(
-    compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, open_pairs: jax.Array
-) -> jax.Array:
-    """What each new round adds to the net counts of open pairs, int32 [m, B, K, K], antisymmetric.
+def both_orders(num_options: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The number of (i, j) among the P pairs i < j, row by row, and +1: int32 [K, K] each.
 
-    0 where a pair is not open, bool [B, K, K]. Of ``old`` samples, leaves [B, K, N, ...], the first
+    Of (j, i) the same number and -1, of (i, i) 0 and 0.
+
+    >>> numbers, signs = both_orders(3)
+    >>> (signs * np.array([5, 6, 7])[numbers]).tolist()
+    [[0, 5, 6], [-5, 0, 7], [-6, -7, 0]]
+    """
+    above = np.triu(np.ones((num_options, num_options), np.int32), 1)
+    numbers = (above.cumsum().reshape(above.shape) - 1) * above
+    return (numbers + numbers.T).astype(np.int32), above - above.T
+
+
+def open_round_nets(
+    compare: Compare,
+    old: Outcome,
+    new: Outcome,
+    num_old: jax.Array | int,
+    net: jax.Array,
+    open_pairs: jax.Array,
+) -> jax.Array:
+    """Net counts C_ij after each new round of the pairs i < j that are open, int32 [B, P, m].
+
+    What it returns of other pairs means nothing. ``net`` before, int32, and ``open_pairs``, bool,
+    are symmetric [B, K, K] but for signs. Of ``old`` samples, leaves [B, K, N, ...], the first
     ``num_old`` rounds, which may be traced, are read; ``new`` are the next m, [B, K, m, ...].
 
     >>> from jaxrace.kernels import total_order
-    >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0], [0.0]]])
-    >>> open_round_gains(total_order, old, new, 1, jnp.ones((1, 2, 2), bool))[0, 0].tolist()
-    [[0, 3], [-3, 0]]
+    >>> old, new = jnp.array([[[3.0], [1.0]]]), jnp.array([[[2.0, 0.0], [0.0, 4.0]]])
+    >>> net = jnp.array([[[0, 1], [-1, 0]]])
+    >>> open_round_nets(total_order, old, new, 1, net, jnp.ones((1, 2, 2), bool)).tolist()
+    [[[4, 0]]]
     """
-    num_options, size = open_pairs.shape[1], open_pairs.size
+    num_races, num_options, _ = open_pairs.shape
     num_new = jax.tree.leaves(new)[0].shape[2]
+    numbers, signs = both_orders(num_options)
+    above, num_pairs = signs > 0, (signs > 0).sum()
+    before = net.reshape(-1)
+    # Sums of whole numbers far below 2^24 are exact as products.
+    until = np.triu(np.ones((num_new, num_new), np.float32))
 
-    def play_block(place: jax.Array, gains: jax.Array) -> jax.Array:
-        gained = listed_gains(compare, old, new, num_old, place)
-        gains = gains.at[:, place].set(gained.T, mode="drop")
-        return gains.at[:, mirrored(place, size, num_options)].set(-gained.T, mode="drop")
+    def play_block(place: jax.Array, nets: jax.Array) -> jax.Array:
+        own = jnp.minimum(place, open_pairs.size - 1)
+        gained = listed_gains(compare, old, new, num_old, own)
+        told = jnp.dot(gained.astype(jnp.float32), until, precision=lax.Precision.HIGHEST)
+        race, pair = own // signs.size, jnp.asarray(numbers).reshape(-1)[own % signs.size]
+        row = jnp.where(place < open_pairs.size, race * num_pairs + pair, len(nets))
+        return nets.at[row].set(before[own, None] + told.astype(jnp.int32), mode="drop")
 
-    # Rounds come first, as callers loop over them.
-    gains = jnp.zeros((num_new, size), jnp.int32)
-    above = np.triu(np.ones(open_pairs.shape[1:], bool), 1)
-    if num_options < _LISTED_OPTIONS or size // 2 < _LISTED_PAIRS:
+    nets = jnp.zeros((num_races * num_pairs, num_new), jnp.int32)
+    if num_options < _LISTED_OPTIONS or nets.shape[0] < _LISTED_PAIRS:
         every_first = np.flatnonzero(np.broadcast_to(above, open_pairs.shape))
-        gains = play_block(jnp.asarray(every_first, jnp.int32), gains)
-        return jnp.where(open_pairs, gains.reshape(num_new, *open_pairs.shape), 0)
-    gains = for_listed(open_pairs & above, listing_block(size // 2), play_block, gains)
-    return gains.reshape(num_new, *open_pairs.shape)
-
-
-def mirrored(place: jax.Array, size: int, num_options: int) -> jax.Array:
-    """Places of the reverse orders of pairs in [B, K, K]; ``size``, nowhere, stays.
-
-    >>> print(mirrored(jnp.array([1, 5, 8]), 8, 2))
-    [2 6 8]
-    """
-    first, j = place // num_options, place % num_options  # race and option i, as one number
-    reverse = (first // num_options * num_options + j) * num_options + first % num_options
-    return jnp.where(place < size, reverse, size)
+        nets = play_block(jnp.asarray(every_first, jnp.int32), nets)
+    else:
+        nets = for_listed(open_pairs & above, listing_block(nets.shape[0]), play_block, nets)
+    return nets.reshape(num_races, num_pairs, num_new)
 
 
 def listed_gains(
     compare: Compare, old: Outcome, new: Outcome, num_old: jax.Array | int, place: jax.Array
 ) -> jax.Array:
-    """``open_round_gains`` of P pairs, int32 [P, m].
+    """What each new round adds to the net counts of P pairs, int32 [P, m].
 
-    ``place`` int32 [P] are their numbers in [B, K, K]; beyond the end stands for the last.
+    ``place`` int32 [P] are their numbers in [B, K, K].
     """
-    num_races, num_options = jax.tree.leaves(new)[0].shape[:2]
-    pair = jnp.minimum(place, num_races * num_options**2 - 1)
-    first = pair // num_options
-    second = first // num_options * num_options + pair % num_options
+    num_options = jax.tree.leaves(new)[0].shape[1]
+    first = place // num_options
+    second = first // num_options * num_options + place % num_options
     old, new = (
         jax.tree.map(lambda x: x.reshape(math.prod(x.shape[:2]), *x.shape[2:]), samples)
         for samples in (old, new)
@@ -109,7 +125,7 @@ def pair_gains(
     num_old: jax.Array | int,
     capacity: int,
 ) -> jax.Array:
-    """``open_round_gains`` of P pairs of options, int32 [P, m].
+    """``listed_gains`` of P pairs of options, int32 [P, m].
 
     ``old(start, size)`` returns so many of the N = ``capacity`` old rounds of both options, leaves
     [P, size, ...], of which ``num_old`` count; ``new`` has leaves [P, m, ...].
@@ -157,15 +173,3 @@ def pair_gains(
     gains = sums + jax.vmap(jax.vmap(compare))(*new).astype(jnp.int32)
     # Computed once: a loop over the rounds would fuse the counting into each of them.
     return lax.optimization_barrier(gains)
-
-
-def net_counts(net: jax.Array, gains: jax.Array) -> jax.Array:
-    """Net counts after each of m rounds, int32 [m, K, K], from those before and their gains.
-
-    A cumulative sum would on a CPU be a window over all m rounds for each.
-    """
-
-    def add_round(net: jax.Array, gained: jax.Array) -> tuple[jax.Array, jax.Array]:
-        return net + gained, net + gained
-
-    return lax.scan(add_round, net, gains)[1]

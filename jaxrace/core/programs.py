@@ -20,6 +20,7 @@ def stack(*arrays: Any) -> Any:
 def compile_ahead(function: Any, *args: Any, work: float = math.inf) -> Any:
     """Trace and compile a jitted function for arguments like these, by the size of the job.
 
+    Unless ``work`` is given, that is one which runs again and again.
     ``args`` are arrays or ``jax.ShapeDtypeStruct``s, and the values of static arguments; the
     program is called without the latter.
 

@@ -119,8 +119,12 @@ class Race(abc.ABC):
         """``tell`` of the opening samples [B, K, opening, ...] of B races."""
         return states
 
-    def _draw_tasks(self, sample: Any, keys: jax.Array, tasks: Any) -> tuple[Any, jax.Array]:
-        """How a race on shared tasks draws, and from what sources [B, K]."""
+    def _drawn(self, draw: Any, *example: Any) -> tuple[Any, Any]:
+        """What draws as the pure ``draw(*example)`` does, and the shapes of a sample."""
+        return draw, jax.eval_shape(draw, *example)
+
+    def _draw_tasks(self, play: Any, keys: jax.Array, tasks: Any) -> tuple[Any, jax.Array]:
+        """How a race on shared tasks draws by ``driver.by_key``, and from what sources [B, K]."""
         raise NotImplementedError
 
     def _finish_batch(self, states: State, params: Params) -> State:

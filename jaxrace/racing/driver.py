@@ -148,11 +148,12 @@ def _play_in_step(
     *tasks: Any,
 ) -> tuple[Any, Any]:
     """B races, ``chunk`` rounds at once: results and ``_first_outcomes``, leaves [B, ...]."""
-    draw, sources = by_key(sample), option_keys(keys, race.num_options, common_random_numbers)
+    option, *task = jax.tree.map(lambda x: x[0, 0], (options, *tasks))
+    draw, example = race._drawn(by_key(sample), keys[0], option, jnp.int32(0), *task)
     if tasks:
-        draw, sources = race._draw_tasks(sample, keys, *tasks)
-    one = jax.tree.map(lambda x: x[0, 0], (sources, options))
-    example = jax.eval_shape(draw, *one, jnp.int32(0))
+        draw, sources = race._draw_tasks(draw, keys, *tasks)
+    else:
+        sources = option_keys(keys, race.num_options, common_random_numbers)
     example = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), example)
     # All begin alike: XLA would take seconds to see what follows from that.
     begun = lax.optimization_barrier(jax.vmap(lambda p: race.init(example, p))(params))
@@ -192,8 +193,8 @@ def option_keys(keys: jax.Array, num_options: int, common_random_numbers: bool) 
 
 
 def by_key(sample: Sample) -> Callable[..., Any]:
-    """A function of an option's key, the option, and the number of a sample."""
-    return lambda key, option, number: sample(jax.random.fold_in(key, number), option)
+    """A function of a key, the option, the number of a sample, and its task if there are any."""
+    return lambda key, option, number, *task: sample(jax.random.fold_in(key, number), option, *task)
 
 
 def of_rows(draw: Callable[..., Any], num_rounds: int) -> Callable[..., Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from jax.typing import ArrayLike
 
 from jaxrace.agents.policies import Policy
-from jaxrace.core.compilation import jit
+from jaxrace.core.compilation import LARGE, jit
 from jaxrace.core.programs import compile_ahead, stack
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_keys
@@ -63,7 +63,7 @@ def run(
         raise BadArgument("params", wanted, str(params.budget.shape[0]))
     started = time.perf_counter()
     states = _init_all(search, keys, params)
-    step_all = compile_ahead(_step_all, search, states, params)
+    step_all = compile_ahead(_step_all, search, states, params, work=LARGE)
     compiled = time.perf_counter()
     budgets = np.asarray(params.budget)
     episodes = np.zeros(keys.shape[0], np.int32)

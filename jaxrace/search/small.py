@@ -57,10 +57,10 @@ def step_lanes(
     while np.asarray(asks).any():
         rows = keys, options, races.simulated
         outcomes = _draw(search.rollout, chunk, rows, np.asarray(asks))
-        gains = None
+        nets = None
         if isinstance(race, PreferenceRace) and chunk <= PIECE:
-            races, gains = _count(race.compare, races, outcomes, race_params, told)
-        races, asks = _tell_race(race, races, outcomes, gains, race_params, np.int32(told))
+            races, nets = _count(race.compare, races, outcomes, race_params, told)
+        races, asks = _tell_race(race, races, outcomes, nets, race_params, np.int32(told))
         told += chunk
     return _tell(learner, axis, is_final, states, asked, races, params, race_params)
 
@@ -92,26 +92,28 @@ def _draw(rollout: Rollout, num_rounds: int, rows: driver.Rows, asked: np.ndarra
 
 @jit(2, work=lambda *_: MIDDLING)
 def _draw_block(rollout: Rollout, num_rounds: int, *rows: Any) -> Any:
-    return driver.of_rows(driver.by_key(rollout), num_rounds)(*rows)
+    one = jax.tree.map(lambda x: x[0], rows)
+    draw, _ = kernels.drawn_quickly(driver.by_key(rollout), *one)
+    return driver.of_rows(draw, num_rounds)(*rows)
 
 
 @jit(1, donated=(0,))
 def _tell_race(
-    race: Any, states: Any, outcomes: Any, gains: Any, params: Any, told: jax.Array
+    race: Any, states: Any, outcomes: Any, nets: Any, params: Any, told: jax.Array
 ) -> tuple[Any, jax.Array]:
-    """The states of B races, and who asks next, bool [B, K]; ``gains`` are those of ``_count``."""
-    if gains is None:
+    """The states of B races, and who asks next, bool [B, K]; ``nets`` are those of ``_count``."""
+    if nets is None:
         states = race.tell_batch(states, outcomes, params, told)
     else:
         finite = jax.vmap(base.finite_rounds)(outcomes)
-        states = race.decide_batch(states, Told(gains, finite, told), params)
+        states = race.decide_batch(states, Told(nets, finite, told), params)
     return states, jax.vmap(race.ask)(states, params)
 
 
 def _count(
     compare: Preference, states: PreferenceState, new: Any, params: PreferenceParams, num_old: int
 ) -> tuple[PreferenceState, np.ndarray]:
-    """B races with the next samples, and their ``kernels.open_round_gains``, int32 [n, B, K, K].
+    """B races with the next samples, and their ``kernels.open_round_nets``, int32 [B, P, n].
 
     The host lists the open pairs: one small program compares those of all races of a search.
     """
@@ -125,23 +127,25 @@ def _count(
         round=np.asarray(states.round) + np.int32(size),
         simulated=np.asarray(states.simulated) + np.int32(size) * is_open.any(-1),
     )
-    gains, pairs = np.zeros((size, *is_open.shape), np.int32), np.argwhere(np.triu(is_open, 1))
+    first, second = np.triu_indices(is_open.shape[1], 1)
+    pairs, net = np.argwhere(is_open[:, first, second]), np.asarray(states.net)
+    nets = np.zeros((*net[:, first, second].shape, size), np.int32)
     every, at_once = np.ones((size, size), bool), max(_COMPARED // size**2, 1)
     for start in range(0, len(pairs), at_once):
         # Filled up with pairs that are compared already.
-        race, *both = np.resize(pairs[start : start + at_once], (at_once, 3)).T
+        race, pair = np.resize(pairs[start : start + at_once], (at_once, 2)).T
+        both = first[pair], second[pair]
 
-        def samples_of(option: Any, tree: Any, first: int, race: Any = race) -> Any:
-            return jax.tree.map(lambda x: x[race, option, first : first + size], tree)
+        def samples_of(option: Any, tree: Any, at: int, race: Any = race) -> Any:
+            return jax.tree.map(lambda x: x[race, option, at : at + size], tree)
 
         newest = [samples_of(option, new, 0) for option in both]
         gained = np.array(_compare(compare, np.tril(every), np.tril(every, -1), newest, newest))
-        for first in range(0, num_old, size):
-            before = [samples_of(option, old, first) for option in both]
+        for number in range(0, num_old, size):
+            before = [samples_of(option, old, number) for option in both]
             gained += np.asarray(_compare(compare, every, every, before, newest))
-        i, j = both
-        gains[:, race, i, j], gains[:, race, j, i] = gained.T, -gained.T
-    return states, gains
+        nets[race, pair] = net[race, *both][:, None] + gained.cumsum(1, dtype=np.int32)
+    return states, nets
 
 
 @jit(1, work=lambda *_: MIDDLING)

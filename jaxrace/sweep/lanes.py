@@ -16,7 +16,7 @@ from jax import lax
 from jax.sharding import Mesh, NamedSharding
 from jax.sharding import PartitionSpec as P
 
-from jaxrace.core.compilation import MIDDLING, jit
+from jaxrace.core.compilation import LARGE, MIDDLING, jit
 from jaxrace.core.keys import is_key
 from jaxrace.core.programs import compile_ahead
 from jaxrace.sweep.work import Jobs, Work
@@ -84,7 +84,7 @@ def program(
         return shared, lanes, put(begun) if begun else nothing, *limits
 
     like = arguments(none, None, 0, 0)
-    work_of = MIDDLING if jobs.brief else math.inf
+    work_of = MIDDLING if jobs.brief else LARGE
     advance_all = compile_ahead(_advance_all, mesh, *like, work=work_of)
     return none, lambda *given: advance_all(*arguments(*given))
 

@@ -36,7 +36,9 @@ def test_a_level_of_the_user_is_kept(flags, options, monkeypatch):
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     if flags is not None:
         monkeypatch.setenv("XLA_FLAGS", flags)
-    assert compile_ahead(Recorded()) == options
+    assert compile_ahead(Recorded(), work=compilation.LARGE) == options
+    # What runs again and again has XLA's own level, of the user or not.
+    assert not compile_ahead(Recorded())
 
 
 @pytest.mark.parametrize(

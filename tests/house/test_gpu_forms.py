@@ -31,28 +31,31 @@ def in_both_forms(function, *args):
 @pytest.mark.parametrize(
     ("capacity", "num_old", "num_new"), [(160, 130, 40), (20, 7, 5), (130, 0, 1)]
 )
-def test_gains_of_open_pairs(capacity, num_old, num_new):
+def test_counts_of_open_pairs(capacity, num_old, num_new):
     rng = np.random.default_rng(num_old)
     old = rng.integers(0, 4, (9, 8, capacity)).astype(np.float32)
     new = rng.integers(0, 4, (9, 8, num_new)).astype(np.float32)
     half = np.triu(rng.random((9, 8, 8)) < 0.7, 1)
 
-    gains = functools.partial(kernels.open_round_gains, kernels.total_order)
-    expected, found = in_both_forms(gains, old, new, num_old, half | half.swapaxes(1, 2))
+    is_open, net = half | half.swapaxes(1, 2), np.full((9, 8, 8), 7, np.int32)
+    nets = functools.partial(kernels.open_round_nets, kernels.total_order)
+    expected, found = in_both_forms(nets, old, new, num_old, net, is_open)
 
-    assert expected.any()
-    np.testing.assert_array_equal(found, expected)
+    told = is_open[:, *np.triu_indices(8, 1)]
+    assert (expected[told] != 7).any()
+    np.testing.assert_array_equal(found[told], expected[told])
 
 
-def test_gains_of_outcomes_with_parts():
+def test_counts_of_outcomes_with_parts():
     rng = np.random.default_rng(0)
 
     def draw(rounds):
         numbers = rng.integers(0, 3, (2, 9, 8, rounds)).astype(np.float32)
         return medical.Outcome(numbers[0] > 0, *numbers)
 
-    gains = functools.partial(kernels.open_round_gains, medical.prefer)
-    expected, found = in_both_forms(gains, draw(40), draw(9), 33, np.ones((9, 8, 8), bool))
+    nets = functools.partial(kernels.open_round_nets, medical.prefer)
+    every, nothing = np.ones((9, 8, 8), bool), np.zeros((9, 8, 8), np.int32)
+    expected, found = in_both_forms(nets, draw(40), draw(9), 33, nothing, every)
 
     assert expected.any()
     np.testing.assert_array_equal(found, expected)

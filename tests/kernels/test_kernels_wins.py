@@ -12,8 +12,9 @@ from reference import reference_relations
 
 from jaxrace.kernels import (
     MAX_ROUNDS,
+    both_orders,
     lexicographic,
-    open_round_gains,
+    open_round_nets,
     pareto,
     prefix_wins,
     total_order,
@@ -25,7 +26,10 @@ def round_gains(compare, old, new, num_old):
     old, new = jax.tree.map(lambda x: jnp.asarray(x)[None], (old, new))
     num_options = jax.tree.leaves(new)[0].shape[1]
     every_pair = jnp.ones((1, num_options, num_options), bool)
-    return open_round_gains(compare, old, new, num_old, every_pair)[:, 0]
+    net = jnp.zeros(every_pair.shape, jnp.int32)
+    nets = open_round_nets(compare, old, new, num_old, net, every_pair)[0].T
+    numbers, signs = both_orders(num_options)
+    return signs * jnp.diff(nets, axis=0, prepend=0)[:, numbers]
 
 
 jit_prefix = jax.jit(prefix_wins, static_argnums=0)

@@ -287,7 +287,7 @@ class SharedRace(CertifiedRace):
         return self._zeros(example)
 
     def _draw_tasks(
-        self, sample: Callable[..., Any], keys: jax.Array, tasks: Any
+        self, play: Callable[..., Any], keys: jax.Array, tasks: Any
     ) -> tuple[Callable[..., Any], jax.Array]:
         """A function of the number of a race, an option and the number of a task; and the first.
 
@@ -298,7 +298,7 @@ class SharedRace(CertifiedRace):
         def draw(race: jax.Array, option: Any, number: jax.Array) -> Any:
             at = orders[race, jnp.minimum(number, orders.shape[1] - 1)]
             task = jax.tree.map(lambda x: x[race, at], tasks)
-            return sample(jax.random.fold_in(keys[race], number), option, task)
+            return play(keys[race], option, number, task)
 
         numbers = jnp.arange(keys.size, dtype=jnp.int32)[:, None]
         return draw, jnp.broadcast_to(numbers, (keys.size, self.num_options))

@@ -165,6 +165,9 @@ class PreferenceRace(ComparingRace):
             return params
         return dataclasses.replace(params, allowed=table.allowed[row])
 
+    def _drawn(self, draw: Any, *example: Any) -> tuple[Any, Any]:
+        return kernels.drawn_quickly(draw, *example)
+
     @verb
     def init(self, example_outcome: Any, params: PreferenceParams) -> PreferenceState:
         num_options = self.num_options
@@ -237,10 +240,10 @@ class PreferenceRace(ComparingRace):
         # Kept before they are counted, which spares the buffer a copy.
         states = jax.vmap(keep_samples, (0, 0, None))(states, outcomes, first_round)
         still_open = states.active & (first_round < params.max_rounds)[:, None, None]
-        gains = kernels.open_round_gains(
-            self.compare, states.outcomes, outcomes, first_round, still_open
+        nets = kernels.open_round_nets(
+            self.compare, states.outcomes, outcomes, first_round, states.net, still_open
         )
-        told = Told(gains, jax.vmap(base.finite_rounds)(outcomes), first_round)
+        told = Told(nets, jax.vmap(base.finite_rounds)(outcomes), first_round)
         return self.decide_batch(states, told, params)
 
     def decide_batch(

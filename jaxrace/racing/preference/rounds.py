@@ -59,12 +59,12 @@ class PreferenceState:
 class Told(NamedTuple):
     """What r rounds bring to a race, or to B races."""
 
-    gains: jax.Array  # int32 [r, (B,) K, K], what each round adds to the net counts
+    nets: jax.Array  # int32 [(B,) P, r], C_ij after each round, of the open pairs i < j
     finite: jax.Array  # bool [(B,) K, r], is the option's outcome of the round finite?
     first_round: jax.Array  # int32 [], rounds played before
 
 
-RACE_AXES = Told._make((1, 0, None))  # where the axis B is, for vmap
+RACE_AXES = Told._make((0, 0, None))  # where the axis B is, for vmap
 
 
 def write_rounds(first_round: jax.Array, buffer: jax.Array, new: jax.Array) -> jax.Array:
@@ -117,19 +117,19 @@ def play_rounds(
     The state is that after r more rounds, but for its outcomes and number of rounds. The level of
     the dynamic correction (eq. 8) changes with every verdict, and all rounds are looked at again.
     """
-    gains, _, first_round = told
+    nets, _, first_round = told
     progress = begin(state, params, first_round)
-    end = last_of(params, first_round, gains.shape[0])
-    if look := _dynamic_look(state, params, told) if race.dynamic_delta else None:
+    end = last_of(params, first_round, nets.shape[-1])
+    if look := _dynamic_look(params, told, race.num_options) if race.dynamic_delta else None:
         verdicts = look(progress)
     else:
-        verdicts = verdict_rounds(params, state.net, gains, first_round)
+        verdicts = verdict_rounds(params, told, race.num_options)
     progress = go_through(progress, verdicts, end, top=race.top, rule=race.rule, look=look)
     return _finish(state, params, progress, told)
 
 
 def _dynamic_look(
-    state: PreferenceState, params: PreferenceParams, told: Told
+    params: PreferenceParams, told: Told, num_options: int
 ) -> Callable[[Progress], jax.Array]:
     """Rounds with a verdict, int8 [K, K], by the dynamic correction.
 
@@ -137,12 +137,10 @@ def _dynamic_look(
     until options are decided, c_t = (K-1) [sum_{l<t} m_l + (n_max - t + 1) m_t]. The interval puts
     s_ij above 1/2 where t times 2 (S - 1/2)^2 = C^2 / (2 t^3) exceeds it, and S > 1/2.
     """
-    num_options = state.net.shape[-1]
-    gains, _, first_round = told
-    numbers = _numbers(gains.shape[0])[:, None, None]
-    counts = kernels.net_counts(state.net, gains).astype(jnp.float32)
+    nets, _, first_round = told
+    numbers = _numbers(nets.shape[-1])
     t = (first_round + numbers.astype(jnp.int32)).astype(jnp.float32)
-    evidence = jnp.where(counts > 0, (counts / t) ** 2 / (2 * t), -1.0)  # [r, K, K]
+    evidence = (nets.astype(jnp.float32) / t) ** 2 / (2 * t)  # [P, r]
 
     def look(progress: Progress) -> jax.Array:
         # In floats: the product of K, K - 1 and n_max may exceed an int32.
@@ -154,7 +152,7 @@ def _dynamic_look(
         )
         level = jnp.log(2 * (num_options - 1) * statements / params.delta)
         certain = (evidence > level) & (numbers > progress.now)
-        return _of_first_order(jnp.where(certain, numbers, NUMBER(NO_ROUND)).min(0))
+        return _first_rounds(num_options, certain & (nets > 0), certain & (nets < 0))
 
     return look
 
@@ -230,7 +228,7 @@ def _finish(
     state: PreferenceState, params: PreferenceParams, progress: Progress, told: Told
 ) -> PreferenceState:
     """The state of a race after the rounds."""
-    gains, finite, first_round = told
+    nets, finite, first_round = told
     num_rounds = finite.shape[1]
     # What is open at the last round has counted until then.
     end = last_of(params, first_round, num_rounds)
@@ -238,14 +236,14 @@ def _finish(
     last_round = last.astype(jnp.int32)
     drawn = last.max(-1)
     numbers = _numbers(num_rounds)
-    counted = numbers[:, None, None] <= last
-    gained = jnp.where(counted, gains, 0).sum(0, dtype=jnp.int32)
+    pairs, signs = kernels.both_orders(len(drawn))
+    net = nets[pairs, jnp.maximum(last_round, 1) - 1] * signs
     bad_rounds = jnp.where(~finite & (numbers <= drawn[:, None]), numbers, NUMBER(NO_ROUND)).min(-1)
     first_bad = (state.invalid == 0) & (bad_rounds < NO_ROUND)
     return dataclasses.replace(
         state,
         samples=state.samples + drawn.astype(jnp.int32),
-        net=state.net + gained,
+        net=jnp.where(last > 0, net, state.net),
         rounds=jnp.where(last_round > 0, first_round + last_round, state.rounds),
         # What was open at max_rounds stays open.
         active=jnp.where(first_round < params.max_rounds, progress.active, state.active),
@@ -264,33 +262,26 @@ def undecided_sum(progress: Progress, number: jax.Array | int) -> jax.Array:
     return progress.undecided_sum + undecided * played
 
 
-def verdict_rounds(
-    params: PreferenceParams, net: jax.Array, gains: jax.Array, first_round: jax.Array
-) -> jax.Array:
+def verdict_rounds(params: PreferenceParams, told: Told, num_options: int) -> jax.Array:
     """The first of the r rounds whose interval puts s_ij above 1/2: int8 [K, K]."""
-    num_options = net.shape[0]
-    index = jnp.arange(num_options, dtype=jnp.int32)
+    nets, _, first_round = told
+    numbers = _numbers(nets.shape[-1])
+    at = first_round + numbers.astype(jnp.int32) - 1
+    threshold = params.thresholds.at[at].get(mode="clip")
     # With epsilon both orders may reach a threshold below 0: the one that is ahead holds then, and
     # of two that are even the first.
-    least = (index[:, None] >= index[None, :]).reshape(-1).astype(jnp.int32)
-    # Pairs on one axis: loops over K numbers leave the vector units half empty.
-    gains = gains.reshape(-1, num_options**2)
-
-    def look(place: jax.Array, carry: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        net, verdicts = carry
-        net = net + lax.dynamic_index_in_dim(gains, place, keepdims=False)
-        threshold = lax.dynamic_slice_in_dim(params.thresholds, first_round + place, 1)
-        number = (place + 1).astype(NUMBER)
-        certain = net >= jnp.maximum(threshold, least)
-        return net, jnp.minimum(verdicts, jnp.where(certain, number, NUMBER(NO_ROUND)))
-
-    net = net.reshape(-1)
-    never = jnp.full_like(net, NO_ROUND, NUMBER)
-    # Not a scan, which would put the rounds of a batch before its races: a copy of all of it.
-    _, verdicts = lax.fori_loop(0, gains.shape[0], look, (net, never))
-    return _of_first_order(verdicts.reshape(num_options, num_options))
+    forth, back = nets >= jnp.maximum(threshold, 0), -nets >= jnp.maximum(threshold, 1)
+    return _first_rounds(num_options, forth, back)
 
 
-def _of_first_order(verdicts: jax.Array) -> jax.Array:
-    """Verdicts [K, K] of that order alone of each pair which comes first."""
-    return jnp.where(verdicts < verdicts.T, verdicts, NUMBER(NO_ROUND))
+def _first_rounds(num_options: int, forth: jax.Array, back: jax.Array) -> jax.Array:
+    """The first rounds that are certain, bool [P, r] of i over j and of j over i: int8 [K, K].
+
+    Of each pair that of one order, which comes first.
+    """
+    # One number for both orders, and one pass: twice the round, and 1 more for j over i.
+    twice = 2 * _numbers(forth.shape[-1]).astype(jnp.int32)
+    code = jnp.where(forth, twice, jnp.where(back, twice + 1, 2 * NO_ROUND)).min(-1)
+    pairs, signs = kernels.both_orders(num_options)
+    code = code[pairs]
+    return jnp.where(2 * (code % 2) == 1 - signs, code // 2, NO_ROUND).astype(NUMBER)

@@ -161,11 +161,12 @@ def play_rounds(
     decided option is dropped, and its pairs keep their intervals: on the event that all intervals
     of all rounds hold, so do the kept ones. Which of the two happens changes the cost alone.
     """
-    gains, finite, first_round = told
+    nets, finite, first_round = told
     divergence = kernels.bound_named(race.bound).divergence
-    numbers = first_round + 1 + jnp.arange(gains.shape[0], dtype=jnp.int32)
+    numbers = first_round + 1 + jnp.arange(nets.shape[-1], dtype=jnp.int32)
     # All bounds at once, for the vector units: those of pairs that stop counting are not used.
-    nets = kernels.net_counts(state.net, gains)
+    pairs, signs = kernels.both_orders(race.num_options)
+    nets = nets.T[:, pairs] * signs
     number_of = numbers[:, None, None]
     uppers = upper_margins(nets, number_of, _allowed_at(params, number_of), divergence)
 
