@@ -191,6 +191,11 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     told = {name: value for name, value in columns.items() if value not in (None, (), "")}
     of_numbers = question.compare is None
     table = scores.as_table(data, shared=is_shared, of_numbers=of_numbers, **told)
+    alike = []
+    if table.asked_alike and table.have_tasks_in_common and not is_shared:
+        question, is_shared = dataclasses.replace(question, shared=True), True
+        table = scores.as_table(data, shared=True, of_numbers=of_numbers, **told)
+        alike = ["all options were asked the same: compared task by task, as with --shared"]
     if of_numbers:
         is_smaller = question.better(table) == "smaller"
         table = table.with_worst(question.high if is_smaller else question.low, is_smaller)
@@ -208,7 +213,7 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     doubts = _doubts(question, table, values, pairs, [] if dependent else runs)
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=3)
-    notes = _notes(question, table)
+    notes = _notes(question, table) + alike
     if dependent and not is_shared:
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in sorted_options(runs)]
     if not (is_shared or doubts or dependent) and is_too_few([len(one.order) for one in runs]):

@@ -49,6 +49,7 @@ def harness(file: File, asked: Asked) -> SourceRuns | None:
         *(file.argument, file.where, models, scores, tasks, said),
         groups=[task] * len(scores),
         grouped_by="the names of the harness's tasks",
+        asked_alike=True,
         measures=(metric,),
     )
 
@@ -148,6 +149,7 @@ def inspect(file: File, asked: Asked) -> SourceRuns | None:
         *(file.argument, file.where, models, scores, tasks, tuple(said)),
         groups=groups,
         grouped_by="the names of Inspect's tasks",
+        asked_alike=True,
         measures=(f"{name} {part or ''}",),
         failures=f"samples without a score: {failed:,}" if failed else "",
     )

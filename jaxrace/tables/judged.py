@@ -175,4 +175,5 @@ def _judged(
         *(place.argument, place.where, options, scores, tasks, (said,)),
         measures=(metric,) if metric else (),
         failures=f"cases with an error: {failed:,}" if failed else "",
+        asked_alike=True,
     )

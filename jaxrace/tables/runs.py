@@ -114,6 +114,7 @@ class Scores:
     failed: Failed = None  # "worst": infinite scores are those of runs that failed
     # Before which scores of each option its column was blank; () if nowhere.
     blanks: tuple[tuple[int, ...], ...] = ()
+    asked_alike: bool = False  # as in ``SourceRuns``
 
     @property
     def fits_shared(self) -> bool:
@@ -140,6 +141,7 @@ class SourceRuns(Place):
     gaps: Sequence[int] = ()  # blank cells between a run and the one before in its column
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
     failures: str = ""  # what the source says of runs that failed
+    asked_alike: bool = False  # are tasks questions that all options are asked?
     unlisted: float | None = None  # the score of a task that other files list, and this one not
 
 
@@ -218,6 +220,7 @@ def scores_of(runs: SourceRuns) -> Scores:
         groups,
         runs.measures,
         blanks=tuple(tuple(np.repeat(np.arange(len(x)), x).tolist()) for x in gaps),
+        asked_alike=runs.asked_alike,
     )
 
 

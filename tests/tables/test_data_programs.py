@@ -319,3 +319,15 @@ def test_sizes_of_benchmarks_are_tasks(tmp_path):
 def test_comments_above_the_heads(tmp_path, text):
     (tmp_path / "c.csv").write_text(text)
     assert read_scores(tmp_path / "c.csv").names == ("a", "b")
+
+
+def test_what_all_are_asked_is_compared_task_by_task():
+    """Questions of an evaluation; seeds and folds need --shared."""
+    import jaxrace
+
+    found = jaxrace.race(DATA / "openai")
+    assert found.kind == "shared"
+    assert found.notes[-1].startswith("all options were asked the same")
+    assert found.to_dict() == jaxrace.race(DATA / "openai", shared=True).to_dict() | {
+        "notes": [*found.notes]
+    }
