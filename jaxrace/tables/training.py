@@ -162,7 +162,7 @@ def curves(table: Table, asked: Asked) -> SourceRuns | None:
         values = [cell for cell in table.column(head) if not is_blank(cell)]
         if own == metric and values:
             match = _CLEANRL.fullmatch(name)
-            options.append(match["name"] if match else _SEED.sub("", name) or name)
+            options.append(match["name"] if match else _SEED.sub("", name).strip(" _-,") or name)
             scores.append(_score(table, values[-1]))
     said = [f"a run of Weights & Biases counts by the last value of its curve of {metric!r}"]
     said += [f"left out, as bounds of curves: {len(bounds)} columns"] if bounds else []

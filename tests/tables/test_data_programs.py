@@ -249,11 +249,11 @@ def test_a_log_of_vowpal_wabbit():
 
 def test_seeds_alone_are_cut_from_names(tmp_path):
     """Numbers at the end of a name may be settings."""
-    runs = ["ppo-lr0.01", "ppo-lr0.001", "ppo seed 1", "ppo seed 2", "resnet-18", "resnet-34"]
+    runs = ["ppo-lr0.01", "ppo-lr0.001", "ppo seed 1", "ppo seed 2", "resnet-18", "seed3-wide"]
     heads = ",".join(["Step", *(f'"{run} - acc"' for run in runs)])
     (tmp_path / "w.csv").write_text(heads + "\n0,1,2,3,4,5,6\n1,2,3,4,5,6,7\n")
     found = read_scores(tmp_path / "w.csv")
-    assert found.names == ("ppo-lr0.01", "ppo-lr0.001", "ppo", "resnet-18", "resnet-34")
+    assert found.names == ("ppo-lr0.01", "ppo-lr0.001", "ppo", "resnet-18", "wide")
     assert found.values[2].tolist() == [4, 5]
 
 
