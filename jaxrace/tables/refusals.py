@@ -131,7 +131,7 @@ def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence
     """Raise if words that repeat may name options, and a column of seeds or sizes would win."""
     for head in texts:
         names = table.labels(head)
-        if 2 * len(set(names)) > len(names):
+        if 2 * len(set(names)) > len(names) or len(set(names)) < 2:  # one word names no option
             continue
         labels = map(table.labels, options)
         sizes = ((len({*zip(names, one, strict=True)}), len({*one})) for one in labels)

@@ -331,3 +331,14 @@ def test_what_all_are_asked_is_compared_task_by_task():
     assert found.to_dict() == jaxrace.race(DATA / "openai", shared=True).to_dict() | {
         "notes": [*found.notes]
     }
+
+
+def test_a_word_in_all_rows_names_no_option(tmp_path):
+    """As in the table of runs that MLflow shows: the message sends to a column that can."""
+    rows = ["name,source,user,lr,seed,acc"]
+    rows += [f"fox-{i},train.py,kim,{(0.1, 0.01)[i % 2]},{i // 2},0.{60 + i}" for i in range(8)]
+    (tmp_path / "r.csv").write_text("\n".join(rows))
+    with pytest.raises(ValueError, match="--option-column and --score-column say so"):
+        read_scores(tmp_path / "r.csv")
+    said = {"option_column": "lr", "score_column": "acc", "task_column": "seed"}
+    assert read_scores(tmp_path / "r.csv", **said).names == ("0.1", "0.01")
