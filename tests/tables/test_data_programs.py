@@ -340,5 +340,7 @@ def test_a_word_in_all_rows_names_no_option(tmp_path):
     (tmp_path / "r.csv").write_text("\n".join(rows))
     with pytest.raises(ValueError, match="--option-column and --score-column say so"):
         read_scores(tmp_path / "r.csv")
-    said = {"option_column": "lr", "score_column": "acc", "task_column": "seed"}
-    assert read_scores(tmp_path / "r.csv", **said).names == ("0.1", "0.01")
+    found = read_scores(
+        tmp_path / "r.csv", option_column="lr", score_column="acc", task_column="seed"
+    )
+    assert found.names == ("0.1", "0.01")
