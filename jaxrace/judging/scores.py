@@ -119,7 +119,7 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
     about: dict[str, Any] = vars(data) | {"names": names, "failed": failed}
     made = [np.unique(tasks) for tasks in data.tasks or ()]
     in_common = len(np.unique(np.concatenate([*made, []]))) < sum(map(len, made))
-    if shared:
+    if shared or (data.asked_alike and in_common):
         if data.tasks is None:
             hint = "is not called task, seed, fold, question or the like"
             hint = f"task_column (--task-column) names its column, where it {hint}"

@@ -192,9 +192,8 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     of_numbers = question.compare is None
     table = scores.as_table(data, shared=is_shared, of_numbers=of_numbers, **told)
     alike = []
-    if table.asked_alike and table.have_tasks_in_common and not is_shared:
+    if table.tasks is not None and not is_shared:
         question, is_shared = dataclasses.replace(question, shared=True), True
-        table = scores.as_table(data, shared=True, of_numbers=of_numbers, **told)
         alike = ["all options were asked the same: compared task by task, as with --shared"]
     if of_numbers:
         is_smaller = question.better(table) == "smaller"

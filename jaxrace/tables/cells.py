@@ -2,10 +2,11 @@
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from jaxrace.tables.heads import word_set
-from jaxrace.tables.table import Cell, Table, different, is_blank, kind_of, quoted
+from jaxrace.tables.table import Table, different, is_blank, kind_of, quoted
 
 _UNITS = word_set(
     "s ms us µs ns min h sec secs second seconds minutes hours % percent kb mb gb kib mib gib b "
@@ -18,8 +19,8 @@ _WITH_SPREAD = re.compile(
 )
 _CELLS = re.compile(rf"(?:^|[,;\t| ])\s*{_NUMBER}\s*(?:[,;\t| ]|$)")  # that are numbers
 _THOUSANDS = {  # both signs are there, so that neither may be taken for the other
-    "": re.compile(r"[+-]?\d{1,3}(?:,\d{3})+\.\d+"),
-    ",": re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+"),
+    (",", "commas"): re.compile(r"[+-]?\d{1,3}(?:,\d{3})+\.\d+"),
+    (".", "points"): re.compile(r"[+-]?\d{1,3}(?:\.\d{3})+,\d+"),
 }
 
 
@@ -27,9 +28,22 @@ def plain(table: Table, header: bool) -> Table:
     """A text's table with numbers alone where units, spreads or signs of thousands were, said."""
     if header:
         table = _without_units_below_heads(_without_repeated_heads(table))
-    for rule in (_number_before_spread, _number_before_unit, _without_thousands):
-        table = _changed(table, rule)
-    return table
+    columns, units, said = [], dict(table.units), {}  # what is said first, by rule
+    for head, column in zip(table.heads, table.columns, strict=True):
+        texts = [x for x in different(column) if isinstance(x, str) and not is_blank(x)]
+        made: dict[str, str] = {}
+        for rule in _RULES:
+            found = rule([made.get(text, text) for text in texts])
+            if not found.numbers:
+                continue
+            made = {text: found.numbers.get(x, x) for text in texts for x in [made.get(text, text)]}
+            said.setdefault(rule, found.said)
+            units |= {head: found.unit} if found.unit else {}
+        columns.append([made.get(cell, cell) for cell in column] if made else column)
+    if not said:
+        return table
+    told = (*table.said, *(said[rule] for rule in _RULES if rule in said))
+    return dataclasses.replace(table, columns=tuple(columns), said=told, units=units)
 
 
 def without_comments(text: str) -> tuple[str, int]:
@@ -50,15 +64,14 @@ def without_comments(text: str) -> tuple[str, int]:
 
 
 def _without_repeated_heads(table: Table) -> Table:
-    rows = [row for row in range(len(table.lines)) if not _repeats(table, row)]
-    left = len(table.lines) - len(rows)
-    return table.rows(rows, f"rows that repeat the heads, left out: {left}") if left else table
-
-
-def _repeats(table: Table, row: int) -> bool:
-    return len(table.heads) > 1 and all(
-        column[row] == head for head, column in zip(table.heads, table.columns, strict=True)
-    )
+    first, *others = table.columns
+    begin = {row for row, cell in enumerate(first) if cell == table.heads[0]}
+    pairs = [*zip(table.heads[1:], others, strict=True)]
+    repeat = {row for row in begin if all(column[row] == head for head, column in pairs)}
+    if not (others and repeat):
+        return table
+    rows = [row for row in range(len(table.lines)) if row not in repeat]
+    return table.rows(rows, f"rows that repeat the heads, left out: {len(repeat)}")
 
 
 def _without_units_below_heads(table: Table) -> Table:
@@ -81,49 +94,40 @@ def _without_units_below_heads(table: Table) -> Table:
     return dataclasses.replace(found, units=units)
 
 
-def _changed(table: Table, rule: Callable[[Sequence[Cell]], tuple[dict[str, str], str]]) -> Table:
-    """The table with other texts in the columns that a rule knows, and with what it says."""
-    columns, said, units = [], [], dict(table.units)
-    for head, column in zip(table.heads, table.columns, strict=True):
-        known, told = rule(column)
-        columns.append([known.get(cell, cell) for cell in column] if known else column)
-        if known and not said:
-            said.append(told)
-        if known and rule is _number_before_unit:
-            units[head] = told.rpartition(" ")[2]
-    if not said:
-        return table
-    said = (*table.said, *said)
-    return dataclasses.replace(table, columns=tuple(columns), said=said, units=units)
+class _Found(NamedTuple):
+    """What a rule makes of the different texts of a column."""
+
+    numbers: dict[str, str]  # by text; empty if the rule does not hold for the column
+    said: str = ""
+    unit: str = ""
 
 
-def _texts(column: Sequence[Cell]) -> list[str]:
-    return [cell for cell in different(column) if isinstance(cell, str) and not is_blank(cell)]
-
-
-def _number_before_spread(column: Sequence[Cell]) -> tuple[dict[str, str], str]:
+def _number_before_spread(texts: Sequence[str]) -> _Found:
     """Of "87.2 ± 4.0" the number."""
-    found = {text: match for text in _texts(column) if (match := _WITH_SPREAD.fullmatch(text))}
+    found = {text: match for text in texts if (match := _WITH_SPREAD.fullmatch(text))}
     shown = next(iter(found), "")
-    return {t: m[1] + m[2] for t, m in found.items()}, f"of cells such as {shown!r}: the number"
+    numbers = {text: match[1] + match[2] for text, match in found.items()}
+    return _Found(numbers, f"of cells such as {shown!r}: the number")
 
 
-def _number_before_unit(column: Sequence[Cell]) -> tuple[dict[str, str], str]:
+def _number_before_unit(texts: Sequence[str]) -> _Found:
     """Of "1.40 s" the number, if all cells have the same unit."""
-    texts = _texts(column)
     found = {text: match for text in texts if (match := _WITH_UNIT.fullmatch(text))}
     units = {match[2].strip().lower() for match in found.values()}
     if len(found) < len(texts) or len(units) != 1 or not units <= _UNITS - {"%"}:
-        return {}, ""
-    return {text: match[1] for text, match in found.items()}, f"numbers in {units.pop()}"
+        return _Found({})
+    unit = units.pop()
+    return _Found({text: match[1] for text, match in found.items()}, f"numbers in {unit}", unit)
 
 
-def _without_thousands(column: Sequence[Cell]) -> tuple[dict[str, str], str]:
+def _without_thousands(texts: Sequence[str]) -> _Found:
     """1,759.4 and 1.509,15 without the signs of thousands, if cells are of one of these forms."""
-    texts = [text for text in _texts(column) if "," in text and "." in text]
-    for decimal, form in _THOUSANDS.items():
-        if texts and all(map(form.fullmatch, texts)):
-            sign = "." if decimal else ","
-            made = {text: text.replace(sign, "") for text in texts}
-            return made, f"thousands are parted by {'points' if decimal else 'commas'}"
-    return {}, ""
+    both = [text for text in texts if "," in text and "." in text]
+    for (sign, name), form in _THOUSANDS.items():
+        if both and all(map(form.fullmatch, both)):
+            numbers = {text: text.replace(sign, "") for text in both}
+            return _Found(numbers, f"thousands are parted by {name}")
+    return _Found({})
+
+
+_RULES = (_number_before_spread, _number_before_unit, _without_thousands)

@@ -23,6 +23,7 @@ MOST_BYTES = 500_000_000  # a few GB as Python's texts
 
 _WIDE = {"utf-16-le": 1, "utf-16-be": 0}  # where zeros are in plain text
 _LOOKED_AT = 200  # bytes
+_FIRST_LINE = re.compile(r"\s*(\{[^\n]*\})[ \t\r]*\n\s*\S")  # of several, an object by itself
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # no text has them
 _ZSTANDARD = 93  # as archives call it
 _KNOWN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)  # of others a piece may be large
@@ -99,11 +100,11 @@ class File(Place):
         """Is it JSON lines, whatever its name says of JSON?"""
         if self.ending != ".json":
             return self.ending in (".jsonl", ".ndjson", ".dsjson")
-        first, _, rest = self.text.strip().partition("\n")
-        if not (rest and first.startswith("{") and first.rstrip().endswith("}")):
+        first = _FIRST_LINE.match(self.text)
+        if first is None:
             return False
         try:
-            json.loads(first)
+            json.loads(first[1])
         except (ValueError, RecursionError):
             return False
         return True

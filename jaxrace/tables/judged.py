@@ -8,7 +8,7 @@ from typing import Any
 
 from jaxrace.tables.files import File
 from jaxrace.tables.heads import names_score
-from jaxrace.tables.reading import are_objects, chosen, number_in, object_in
+from jaxrace.tables.reading import are_objects, chosen, content_in, number_in, object_in
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table
 
@@ -67,7 +67,7 @@ def promptfoo_table(table: Table, asked: Asked) -> SourceRuns | None:
 
 def openai_evals(file: File, asked: Asked) -> SourceRuns | None:
     """Events of one run of OpenAI evals: the model's, by sample."""
-    if not file.has_lines or not isinstance(file.records[0][:1], list):
+    if not file.has_lines:
         return None
     records = [one for one in file.records[0] if isinstance(one, Mapping)]
     spec = next((one["spec"] for one in records if isinstance(one.get("spec"), Mapping)), None)
@@ -109,7 +109,7 @@ def deepeval(file: File, asked: Asked) -> SourceRuns | None:
 
 def helm(file: File, asked: Asked) -> SourceRuns | None:
     """per_instance_stats.json of HELM: one metric of one run; its folder names the model."""
-    content = file.content if file.ending == ".json" and not file.has_lines else None
+    content = content_in(file)
     if not are_objects(content, "instance_id") or "stats" not in content[0]:
         return None
     kept = [one for one in content if not one.get("perturbation")]

@@ -187,7 +187,7 @@ def _benchmarks(
     """
     labels = table.labels(option)
     numbers = [head for head in heads if kinds[head] == "number"]
-    made = [head for head in numbers if words(head)[:1] in [[one] for one in _MADE]]
+    made = [head for head in numbers if _MADE & {*words(head)[:1]}]
     kept = [h for h in numbers if h not in made and not _SIZES & {*words(h)}]
     are_runs = any(name(head) for head in kept for name in _OF_RUNS)
     if are_runs or len({*labels}) < len(labels) or len(kept) < _LEAST_BENCHMARKS:

@@ -9,9 +9,14 @@ from jaxrace.tables.files import File
 from jaxrace.tables.table import Place, quoted
 
 
+def content_in(file: File) -> Any:
+    """What a file of JSON says, None for other files."""
+    return file.content if file.ending == ".json" and not file.has_lines else None
+
+
 def object_in(file: File) -> Mapping[str, Any]:
     """The object in a file of JSON, an empty one for other files."""
-    content = file.content if file.ending == ".json" and not file.has_lines else None
+    content = content_in(file)
     return content if isinstance(content, Mapping) else {}
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from jaxrace.tables.files import File
-from jaxrace.tables.reading import are_objects, chosen, number_in, object_in
+from jaxrace.tables.reading import are_objects, chosen, content_in, number_in, object_in
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table, quoted
 
@@ -52,7 +52,7 @@ def _sizes(names: Sequence[str]) -> tuple[list[str], list[str] | None]:
 
 def jmh(file: File, asked: Asked) -> SourceRuns | None:
     """Measurements of JMH, ``-rf json``: a run is a fork, or an iteration of the only one."""
-    content = file.content if file.ending == ".json" and not file.has_lines else None
+    content = content_in(file)
     if not are_objects(content, "primaryMetric") or "mode" not in content[0]:
         return None
     modes = [*dict.fromkeys(str(one["mode"]) for one in content)]

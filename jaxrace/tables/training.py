@@ -14,7 +14,7 @@ import numpy as np
 
 from jaxrace.tables.files import File, members
 from jaxrace.tables.heads import names_clock
-from jaxrace.tables.reading import chosen, number_in
+from jaxrace.tables.reading import chosen, content_in, number_in
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table, is_blank, label_of, quoted
 
@@ -101,7 +101,7 @@ def _of_folder(file: File, scores: list[float], env: str | None, said: str) -> S
 
 def games(file: File, asked: Asked) -> SourceRuns | None:
     """Scores by algorithm, [runs, games] each, as rliable takes them, in JSON."""
-    content = file.content if file.ending == ".json" and not file.has_lines else None
+    content = content_in(file)
     if not isinstance(content, Mapping) or len(content) < 2:
         return None
     are_tables = all(

@@ -9,7 +9,7 @@ import jaxrace
 from jaxrace.evidence.games import GamePairs, chance_of_order, in_rounds
 from jaxrace.evidence.levels import Bets
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.judging.rating.certified import elo_of, mean_of_elo
+from jaxrace.judging.rating.certified import elo_of
 
 BETS = Bets((0.1, 0.5, 0.95), (0.4, 0.3, 0.3))
 
@@ -102,6 +102,11 @@ def test_what_is_certified():
         assert pair.low < gap < pair.high
         assert pair.certain
     assert {"certificate", "tiers", "proven"} <= {*found.to_dict()}
+
+
+def mean_of_elo(elo):
+    """The mean difference that so many Elo expect."""
+    return 2 / (1 + 10 ** (-elo / 400)) - 1
 
 
 def test_elo():

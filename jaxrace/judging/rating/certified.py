@@ -12,7 +12,7 @@ import numpy as np
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
 from jaxrace.evidence.games import GamePairs, chance_of_order, in_rounds
-from jaxrace.evidence.levels import FloatArray, levels
+from jaxrace.evidence.levels import levels
 from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
@@ -43,8 +43,8 @@ class Proof(NamedTuple):
     leads: list[str]  # by the games, best first
     possible: list[str]  # who may be among the best
     tiers: list[list[str]]
-    pairs: tuple[ProvenPair, ...]  # across the boundary that met, the closest first
-    confidence: float  # of the interval of each pair
+    proven: tuple[ProvenPair, ...]  # across the boundary that met, the closest first
+    proven_confidence: float  # of the interval of each pair
     notes: tuple[str, ...]
 
 
@@ -125,12 +125,3 @@ def elo_of(mean: float) -> float | None:
     (190.8, None)
     """
     return 400 * math.log10((1 + mean) / (1 - mean)) if abs(mean) < 1 else None
-
-
-def mean_of_elo(elo: float) -> FloatArray | float:
-    """The mean difference that so many Elo expect.
-
-    >>> round(mean_of_elo(190.85), 3)
-    0.5
-    """
-    return 2 / (1 + 10 ** (-elo / 400)) - 1

@@ -308,7 +308,7 @@ def _answer(
     ends = np.stack([expected, *np.quantile(moved, sides, 0)])
     low, high = np.quantile(moved[:, last] - moved[:, first], sides)
     is_connected = rating.pairs.is_connected()
-    proof = prove(votes, top, delta)
+    proven = prove(votes, top, delta)._asdict()
     met = rating.pairs.met()
     options = []
     for place, option in enumerate(ranking):
@@ -328,6 +328,7 @@ def _answer(
         )
     if not is_connected:
         notes.append("options that no chain of comparisons connects are in no order yet")
+    notes += proven.pop("notes")
     proposals = [Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()]
     return SelectionOfVotes(
         top=top,
@@ -340,11 +341,6 @@ def _answer(
         next=tuple(proposals),
         log_chance=log_chance if math.isfinite(log_chance) else None,
         connected=is_connected,
-        certificate=proof.certificate,
-        leads=proof.leads,
-        possible=proof.possible,
-        tiers=proof.tiers,
-        proven=proof.pairs,
-        proven_confidence=proof.confidence,
-        notes=(*notes, *proof.notes),
+        notes=tuple(notes),
+        **proven,
     )
