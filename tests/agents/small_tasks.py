@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import numpy as np
+
 
 @dataclasses.dataclass(frozen=True)
 class SmallTask:
@@ -12,3 +14,14 @@ class SmallTask:
 
     def observe(self, state, params):
         return state
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """The action is theta itself."""
+
+    def example(self):
+        return np.zeros(2, np.float32)
+
+    def __call__(self, theta, observation, key):
+        return theta

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small_tasks import SmallTask
+from small_tasks import Parameters, SmallTask
 
 from jaxrace import kernels, racing
 from jaxrace.agents import outcomes
@@ -20,17 +20,6 @@ from jaxrace.search import JudgedSearch, PolicySearch
 from jaxrace.search.strategies import Strategy
 
 STRATEGY = Strategy(population_size=5)
-
-
-@dataclasses.dataclass(frozen=True)
-class Parameters:
-    """The action is theta itself."""
-
-    def example(self):
-        return np.zeros(2, np.float32)
-
-    def __call__(self, theta, observation, key):
-        return theta
 
 
 @dataclasses.dataclass(frozen=True)

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from small_tasks import SmallTask
+from small_tasks import Parameters, SmallTask
 
 from jaxrace import kernels, racing
 from jaxrace.agents import outcomes
@@ -26,17 +26,6 @@ MEDICAL = PolicySearch(
     medical.TreatmentOutcome(),
     racing.PreferenceRace(7, 3, 100, medical.prefer),
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Parameters:
-    """The action is theta itself."""
-
-    def example(self):
-        return np.zeros(2, np.float32)
-
-    def __call__(self, theta, observation, key):
-        return theta
 
 
 @dataclasses.dataclass(frozen=True)
