@@ -55,7 +55,8 @@ def regret_tables(matrix: jax.Array) -> jax.Array:
     matrix = jnp.asarray(matrix, jnp.float32)
     copeland, borda = copeland_scores(matrix), borda_scores(matrix)
     winner = jnp.argmax(copeland)
-    has_winner = copeland[winner] == 1
+    # By counts: XLA may divide by K - 1 as a product with its rounded reciprocal.
+    has_winner = (matrix[winner] > 0.5).sum(dtype=jnp.int32) == matrix.shape[-1] - 1
     loss = jnp.where(has_winner, matrix[winner] - 0.5, jnp.inf)
     return jnp.stack(
         [

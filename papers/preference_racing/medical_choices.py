@@ -2,20 +2,23 @@
 
 import dataclasses
 import itertools
+import textwrap
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jaxrace.agents.policies import Sigmoid
 from jaxrace.commands.train.tasks import TASKS
+from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
-from papers.claims import Claim
+from papers.claims import NO, OPEN, YES, Claim
 from papers.preference_racing import medical_runs as medical
 from papers.preference_racing.learners import GRID, searches_by
 from papers.preference_racing.medical_claims import convergence_claims
 from papers.preference_racing.medical_outcomes import claims_of
 from papers.workbench import Workbench
 
+_KINDS = NO, OPEN, YES
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -39,11 +42,12 @@ CHOICES: dict[str, Choice] = {
 
 
 def run(bench: Workbench) -> None:
-    """Leaves claims.csv and report.md."""
+    """Leaves claims.csv, claims.png and report.md."""
     plain, fixed = medical.learn_all(bench), medical.fixed_all(bench)
     claims = {name: _claims(bench, name, choice, plain, fixed) for name, choice in CHOICES.items()}
     rows = [{"choice": name, **one._asdict()} for name, found in claims.items() for one in found]
     bench.write_table("claims.csv", rows)
+    bench.write_figure("claims.png", _figure(claims))
     lines = zip(*claims.values(), strict=True)
     bench.write_report(
         "Do the claims hold? Each column changes one thing that the sources do not say, or say in "
@@ -52,7 +56,24 @@ def run(bench: Workbench) -> None:
         markdown_table(
             ("claim", *claims), [[line[0].claim, *(one.holds for one in line)] for line in lines]
         ),
+        "![Which claims hold](claims.png)",
     )
+
+
+def _figure(claims: Mapping[str, list[Claim]]) -> "plots.Figure":
+    """A cell for each claim and choice: does it hold?"""
+    lines = [*zip(*claims.values(), strict=True)]
+    figure, [[panel]] = plots.panels((1.4 * len(claims) + 6, 0.36 * len(lines) + 1.6))
+    kinds = [[_KINDS.index(one.holds) for one in line] for line in lines]
+    panel.imshow(kinds, cmap="cividis", vmin=-1, vmax=len(_KINDS), aspect="auto", alpha=0.5)
+    for row, line in enumerate(lines):
+        for column, one in enumerate(line):
+            panel.text(column, row, one.holds, ha="center", va="center", fontsize=7)
+    names = [textwrap.shorten(line[0].claim, 70, placeholder=" ...") for line in lines]
+    panel.set_yticks(range(len(lines)), names, fontsize=7)
+    panel.set_xticks(range(len(claims)), [textwrap.fill(x, 16) for x in claims], fontsize=7)
+    panel.set_title("Does the claim hold?")
+    return figure
 
 
 def _claims(

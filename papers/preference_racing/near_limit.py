@@ -11,12 +11,13 @@ from jaxrace.agents.outcomes import Return
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import searches_of
 from jaxrace.commands.train.tasks import Task, medical_task
+from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
 from jaxrace.search import PolicySearch, SearchWork
 from jaxrace.search.strategies import Strategy
 from papers.claims import difference
 from papers.preference_racing import medical_limits as limits
-from papers.workbench import Workbench, mean_in_words
+from papers.workbench import Workbench, mean_and_error, mean_in_words
 
 BUDGETS = (10_000, 30_000, 100_000)
 _DELTA = 0.2
@@ -80,7 +81,7 @@ Findings = dict[tuple[str, str, int], np.ndarray]  # survival [R], by variant, h
 
 
 def run(bench: Workbench) -> None:
-    """Leaves survival.csv, means.csv and report.md."""
+    """Leaves survival.csv, near_limit.png and report.md."""
     found: Findings = {}
     budgets = bench.few(BUDGETS, 1)
     for budget, name, hazard in itertools.product(budgets, VARIANTS, limits.HAZARDS):
@@ -90,12 +91,14 @@ def run(bench: Workbench) -> None:
     keys = ("variant", "hazard", "budget")
     pieces = [dict(zip(keys, key, strict=True)) | {"survival": x} for key, x in found.items()]
     bench.write_table("survival.csv", pieces)
+    bench.write_figure("near_limit.png", _figure(found))
     bench.write_report(
         "Survival of the policies that are learned, exactly, ± one standard error. Before: 14 "
         "policies, 30 patients, CMA_ES with sigma 10, 200 rounds in the final race. Now: 28 "
         "policies, n patients, Sep_CMA_ES with sigma 50, 100 rounds; n is a thousandth of the "
         "budget. 1,000 searches of 10,000 episodes, and by the methods before and now of 30,000; "
         "200 of the others.",
+        "![Survival by budget](near_limit.png)",
         *(
             paragraph
             for hazard in limits.HAZARDS
@@ -109,6 +112,24 @@ def survival(bench: Workbench, name: str, hazard: Any, budget: int, repeats: int
     config = TrainConfig(hazard=hazard, episodes=budget, repeats=repeats, seed=bench.seed)
     work = VARIANTS[name].searches(config, medical_task(config))
     return limits.learned(bench, f"{name} {hazard} {budget}", work, config)
+
+
+def _figure(found: Findings) -> "plots.Figure":
+    budgets = sorted({budget for _, _, budget in found})
+    figure, [panels] = plots.panels((10.5, 5.2), 1, 2)
+    for panel, hazard in zip(panels, limits.HAZARDS, strict=True):
+        for number, name in enumerate(VARIANTS):
+            points = [mean_and_error(found[name, hazard, budget]) for budget in budgets]
+            style = "-" if name in _BEST else ":"
+            about = {"marker": "o", "ms": 4, "ls": style, "color": f"C{number}", "label": name}
+            panel.errorbar(budgets, *np.array(points).T, **about)
+        rule = limits.survival_by_rule(hazard)
+        panel.axhline(rule, color="0.3", lw=1, label="dose 1 while there is a tumour")
+        panel.set_xscale("log")
+        panel.xaxis.set_major_formatter("{x:,.0f}")
+        plots.tidy(panel, title=f"hazard {hazard}", xlabel="episodes", ylabel="survival")
+    plots.legend_below(figure, 3)
+    return figure
 
 
 def _table(found: Findings, hazard: str) -> str:

@@ -286,3 +286,12 @@ def test_bad_matrices_are_named(matrix, of_array, of_file, tmp_path):
     message = re.escape(of_file.format(repr(str(path))))
     with pytest.raises(ValueError, match=f"^matrix: expected {message}"):
         data.read_matrix(path)
+
+
+@pytest.mark.parametrize("num_arms", [3, 42, 48, 56])
+def test_a_winner_is_one_under_jit_too(num_arms):
+    """XLA divides by K - 1 as a product with 1 / (K - 1), which for 41 is less than 1."""
+    matrix = jnp.where(jnp.tri(num_arms, k=-1).T > 0, 0.75, 0.25) + 0.25 * jnp.eye(num_arms)
+    for tables in (problems.regret_tables(matrix), jax.jit(problems.regret_tables)(matrix)):
+        assert np.isfinite(tables).all()
+        assert tables[1, 0, 0] == 0
