@@ -84,7 +84,7 @@ class PlanOfRace(Answer):
             [
                 f"{one.share:.0%}",
                 self._said(one.each),
-                "" if one.further is None else f"{one.further:,}",
+                "not known" if one.further is None else f"{one.further:,}",
             ]
             for one in self.quantiles
         ]

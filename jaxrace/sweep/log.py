@@ -37,8 +37,10 @@ class Rows(NamedTuple):
 class SweepLog:
     """What a sweep leaves; it is filled while the sweep runs."""
 
-    shapes: Callable[[], Any]  # gives a row of ``jax.ShapeDtypeStruct``s; may take a second
-    parts: list[Rows | str]  # rows as they came, and the names of files of rows
+    # Gives a row of ``jax.ShapeDtypeStruct``s; may take a second.
+    shapes: Callable[[], Any] = dataclasses.field(repr=False)
+    # Rows as they came, and the names of files of rows.
+    parts: list[Rows | str] = dataclasses.field(repr=False)
     failed: NDArray[np.int64]  # the jobs that failed, in order; the last row of each shows why
     width: int  # W, lanes of a device
     num_devices: int
@@ -51,7 +53,8 @@ class SweepLog:
     run_seconds: float = 0.0  # to run it, since the sweep began or was resumed
     compiles_as_it_runs: bool = False  # is that in ``run_seconds``, as in small sweeps?
     errors: dict[str, str] = dataclasses.field(default_factory=dict)  # of shards: see ``Ray``
-    read: Callable[[str], bytes] = lambda name: b""  # the content of a file
+    # The content of a file.
+    read: Callable[[str], bytes] = dataclasses.field(default=lambda name: b"", repr=False)
 
     @functools.cached_property
     def rows(self) -> Rows:
