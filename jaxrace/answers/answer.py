@@ -223,7 +223,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def who_may(by: str, top: int, possible: Sequence[str], sure: Sequence[str], count: int) -> str:
-    """Who may be among the best kappa of so many: what theorem 4 of docs/tables.md proves.
+    """Who may be among the best kappa of so many: what theorem 4 of docs/theory/tables.md proves.
 
     >>> who_may("wins", 1, ["a", "b"], [], 3), who_may("mean", 2, ["a", "b", "c"], ["a"], 4)
     ('only a, b can be better than each of the others', 'the best 2 are among a, b, c; certainly a')

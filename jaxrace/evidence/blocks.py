@@ -5,7 +5,7 @@ independent runs, and a bet is placed on each match:
 
     F_m = mean over p of  prod_a (1 + lambda (d(x^a, y^p(a)) - mu))    (``levels.log_factors``)
 
-If E d <= mu, then E F_m <= 1: docs/tables.md.
+If E d <= mu, then E F_m <= 1: docs/theory/tables.md.
 """
 
 import dataclasses

@@ -1,7 +1,7 @@
 """Who is certainly best, who may be, and for which pairs more runs would help.
 
 Tables compute with NumPy; compiled races give arrays of JAX and its module as ``xp``. The theorems
-are in docs/tables.md. Axes: K options; arrays [K, K] are about "i over j".
+are in docs/theory/tables.md. Axes: K options; arrays [K, K] are about "i over j".
 """
 
 from typing import Any, NamedTuple
@@ -156,7 +156,7 @@ def perhaps_best(beats: Any, top: int) -> tuple[Any, Any]:
 
     An option is out if kappa others are over it, and in if it is over all but kappa - 1 of the
     others. If too many are out or in, or one is both, verdicts run in circles, and nobody is out or
-    in: theorem 4 in docs/tables.md.
+    in: theorem 4 in docs/theory/tables.md.
 
     >>> beats = np.array([[0, 0, 1], [0, 0, 1], [0, 0, 0]], bool)
     >>> [x.tolist() for x in perhaps_best(beats, 1)]

@@ -2,7 +2,7 @@
 
 The evidence of "i over j" is an e-process E_ij: it starts at 1, and if i is not over j it ever
 reaches 1 / alpha with probability at most alpha. A verdict is E_ij >= exp(level): the level shares
-delta among the statements that must not be wrong (proofs: docs/tables.md). A factor of E is
+delta among the statements that must not be wrong (proofs: docs/theory/tables.md). A factor of E is
 1 + lambda (d - mu), for a difference d in [-1, 1] of mean mu under the null and a bet lambda in
 [0, 1); the dominance race writes 2 lambda, for d / 2. Axes: K options, L bets, P pairs, b runs.
 """

@@ -147,7 +147,7 @@ def duel(data: Any, *, argument: str = "data", **columns: Any) -> DuelOfMatrix:
     Probabilities are taken as they are. Counts are evidence: of each pair it is said whether it is
     clear who is better. With a probability of 95 % all that is called clear is right, however the
     pairs were chosen and whenever the counts were looked at, if the duels of a pair are independent
-    of each other and alike (docs/dueling.md).
+    of each other and alike (docs/jax/dueling.md).
 
     Args:
         data: Who beats whom, as ``jaxrace.tables.read_matrix`` takes it: probabilities or wins of

@@ -1,4 +1,4 @@
-"""How often do races on shared tasks certify a wrong set? Theorems: docs/tables.md.
+"""How often do races on shared tasks certify a wrong set? Theorems: docs/theory/tables.md.
 
 Options are equally good, or apart by just the tolerance, so that errors are as likely as can be. Of
 equal ones the first are taken to be the best: any other set that is certified is wrong. Broken

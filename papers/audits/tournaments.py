@@ -1,4 +1,4 @@
-"""How often are games certified that should not be? Theorem (games): docs/top_k_selection.md.
+"""How often are games certified that should not be? Theorem (games): docs/jax/top_k_selection.md.
 
 Nobody is better than each of the others, so that every certificate of a best player is wrong. The
 pairs are chosen by results: an adversary plays on where the evidence is largest, against the rival

@@ -4,7 +4,7 @@ Either one is a recurrent layer with peepholes (LSTM) that reads a sequence of n
 trees, and a small perceptron: seven hidden units and one output, all with tanh; that of the fold
 rate also sees the pot odds of the opponent. What the recurrent layer starts from are weights, too;
 its output is the cell times the output gate, without another tanh. All inputs are mapped from [0,
-1] to [-1, 1]. docs/holdem.md has the layout of the weights. Axes: I inputs, D cells, F = 6
+1] to [-1, 1]. docs/jax/holdem.md has the layout of the weights. Axes: I inputs, D cells, F = 6
 statistics.
 """
 

@@ -4,7 +4,9 @@ import re
 
 from shown_commands import CHECKOUT
 
-PAGES = ("README.md", *sorted(f"docs/{path.name}" for path in CHECKOUT.glob("docs/*.md")))
+# Pages of docs/how-to are run whole.
+_FOUND = (path.relative_to(CHECKOUT) for path in CHECKOUT.glob("docs/**/*.md"))
+PAGES = ("README.md", *sorted(str(path) for path in _FOUND if "how-to" not in path.parts))
 
 # Code in a line, which may go on in the next one, and lines of their own.
 _CODE = re.compile(r"`([^`]+)`")

@@ -53,7 +53,7 @@ def _found(choice: str, claim: str, pattern: str) -> Callable[[str], str]:
 def _row(label: str, *found: tuple[str, str], columns: tuple[str, ...] = CHOICES) -> Shown:
     """Of every column these numbers: a claim, and the pattern of a number."""
     picks = [_found(choice, *one) for choice in columns for one in found]
-    page = "docs/reproductions.md"
+    page = "docs/papers/reproductions.md"
     return Shown(page, row(page, label), MADE, several(*picks))
 
 

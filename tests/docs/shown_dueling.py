@@ -1,8 +1,8 @@
-"""The numbers of docs/dueling.md that take ten minutes each, for tests/docs/shown_numbers.py."""
+"""The numbers of docs/jax/dueling.md that take ten minutes each, for `shown_numbers`."""
 
 from shown_commands import Shown, line, made, row, said, several
 
-PAGE = "docs/dueling.md"
+PAGE = "docs/jax/dueling.md"
 
 _LINEUP = "rucb,dts,sup-klucb,rmed1,merge-rucb,self-sparring,uniform"
 SIDE_BY_SIDE = "; ".join(

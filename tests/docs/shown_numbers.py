@@ -19,14 +19,14 @@ import shown_reproductions
 import shown_selection
 from shown_commands import CHECKOUT, Shown, cells, everything, line, several
 
-# README.md and docs/medical.md
+# README.md and docs/jax/medical.md
 
 TRAIN = "jaxrace train medical --out run"
 
 
 def _medical() -> list[Shown]:
-    """The table of docs/medical.md, which has fewer digits than the commands print."""
-    lines = (CHECKOUT / "docs" / "medical.md").read_text("utf-8").splitlines()
+    """The table of docs/jax/medical.md, which has fewer digits than the commands print."""
+    lines = (CHECKOUT / "docs" / "jax" / "medical.md").read_text("utf-8").splitlines()
     methods = {
         "Fast PB-EDPS": "pb-edps-fast",
         "Fast EDPS": "edps-fast",
@@ -39,12 +39,12 @@ def _medical() -> list[Shown]:
         match row.split(" | ", 2):
             case ["| A" | "| B" as hazard, name, text] if name in learners:
                 of = shown_reproductions.of_outcomes(learners[name], hazard[-1])
-                found.append(Shown("docs/medical.md", text, shown_reproductions.OUTCOMES, of))
+                found.append(Shown("docs/jax/medical.md", text, shown_reproductions.OUTCOMES, of))
             case ["| A" | "| B" as hazard, name, text]:
                 method = methods.get(name, "pb-edps")
                 label = methods.get(name, name.replace("1.0", "1"))
                 command = f"{TRAIN} --method {method} --hazard {hazard[-1]}"
-                found.append(Shown("docs/medical.md", text, command, line(f"{label} ")))
+                found.append(Shown("docs/jax/medical.md", text, command, line(f"{label} ")))
     return found
 
 
@@ -72,13 +72,13 @@ MEDICAL = [
     *_readme_training(),
     *_medical(),
     Shown(
-        "docs/medical.md",
+        "docs/jax/medical.md",
         "a survival rate of .198 ± .002 (C_S 1.58, C_X 2.43, reward -47.3;",
         f"{CONSTANT} --action 0.55",
         line("constant 0.55"),
     ),
     Shown(
-        "docs/medical.md",
+        "docs/jax/medical.md",
         "(C_S 1.31, C_X 2.70, reward -20.2)",
         f"{CONSTANT} --hazard B --action 0.6",
         line("constant 0.6", first=1),
@@ -148,23 +148,23 @@ STITCHED = "sharp rule, stitched KL bound"
 
 FIGURES = [
     *(
-        Shown("docs/racing.md", f"| `{name}` | {samples} |", SAVED, several(_bounds(name)))
+        Shown("docs/jax/racing.md", f"| `{name}` | {samples} |", SAVED, several(_bounds(name)))
         for name, samples in BOUNDS.items()
     ),
     Shown(
-        "docs/racing.md",
+        "docs/jax/racing.md",
         "| `published` with `dynamic_delta` (heuristic) | 1304 |",
         SAVED,
         cells("samples", bound="published", dynamic_delta="True"),
     ),
     Shown(
-        "docs/dominance_race.md",
+        "docs/jax/dominance_race.md",
         "it draws 545\nand is right in .9907, the",
         DOMINANCE,
         _dominance(DOMINANT, "samples accuracy"),
     ),
     Shown(
-        "docs/dominance_race.md",
+        "docs/jax/dominance_race.md",
         "race 2343, the sharp rule 1343 and the stitched KL bound 1147, all three right in .9907.",
         DOMINANCE,
         several(
@@ -174,13 +174,13 @@ FIGURES = [
         ),
     ),
     Shown(
-        "docs/dominance_race.md",
+        "docs/jax/dominance_race.md",
         "guesses as well: .916 are right against .918, a",
         DOMINANCE,
         several(*(_dominance(name, "accuracy", 1) for name in (DOMINANT, PUBLISHED))),
     ),
     Shown(
-        "docs/dominance_race.md",
+        "docs/jax/dominance_race.md",
         "559 samples against 1509,\n1446 and 1154.",
         DOMINANCE,
         several(
@@ -191,19 +191,19 @@ FIGURES = [
         ),
     ),
     Shown(
-        "docs/racing.md",
+        "docs/jax/racing.md",
         "where we measure 2938;",
         SAVED,
         cells("samples", dynamic_delta="printed rule", k="4"),
     ),
     Shown(
-        "docs/racing.md",
+        "docs/jax/racing.md",
         "against our .992 and .977.",
         SAVED,
         several(*(cells("accuracy", dynamic_delta="printed rule", k=k) for k in ("10", "4"))),
     ),
     Shown(
-        "docs/racing.md",
+        "docs/jax/racing.md",
         "2338 samples, the sharp rule with the same bound 1337, the default 1136, "
         "all at an accuracy of .992:",
         SAVED,
@@ -215,18 +215,18 @@ FIGURES = [
     ),
 ]
 
-# docs/audit.md
+# docs/papers/audit.md
 
 
 def _audited() -> str:
     """The table of the races by value."""
-    page = (CHECKOUT / "docs" / "audit.md").read_text("utf-8")
+    page = (CHECKOUT / "docs" / "papers" / "audit.md").read_text("utf-8")
     return page.partition("## Races by value\n")[2].split("\n\n")[1]
 
 
-AUDIT = [Shown("docs/audit.md", _audited(), "python -m papers.audits.value", everything)]
+AUDIT = [Shown("docs/papers/audit.md", _audited(), "python -m papers.audits.value", everything)]
 
-# docs/improvement.md
+# docs/jax/improvement.md
 
 ERRORS_OF_BOUNDS = "python -m papers hcpi-bounds --out run > log; cat run/bounds.csv"
 
@@ -236,7 +236,7 @@ SIZES = ("20", "200", "2000")
 def _errors(text: str, bound: str) -> Shown:
     rates = [cells("error_rate", bound=bound, n=size) for size in SIZES]
     means = [cells("mean_bound", bound=bound, n=size) for size in SIZES]
-    return Shown("docs/improvement.md", text, ERRORS_OF_BOUNDS, several(*rates, *means))
+    return Shown("docs/jax/improvement.md", text, ERRORS_OF_BOUNDS, several(*rates, *means))
 
 
 IMPROVEMENT = [
@@ -266,7 +266,7 @@ PRINTED = [
     ),
 ]
 
-# docs/racing.md: what is printed below blocks of Python is in tests/docs/test_examples.py.
+# docs/jax/racing.md: what is printed below blocks of Python is in tests/docs/test_examples.py.
 
 SHOWN = [
     *MEDICAL,

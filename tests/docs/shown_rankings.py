@@ -53,6 +53,6 @@ MEASURED = {
 
 SHOWN = [
     Shown(page, row(page, label), RANKED, several(*picks))
-    for page, rows in (("docs/reproductions.md", REPORTED), ("docs/racing.md", MEASURED))
+    for page, rows in (("docs/papers/reproductions.md", REPORTED), ("docs/jax/racing.md", MEASURED))
     for label, picks in rows.items()
 ]

@@ -1,4 +1,4 @@
-"""The numbers of docs/reproductions.md, for tests/docs/shown_numbers.py."""
+"""The numbers of docs/papers/reproductions.md, for tests/docs/shown_numbers.py."""
 
 from collections.abc import Callable
 
@@ -39,8 +39,8 @@ VARIANTS = {
 
 LEARNED = [
     Shown(
-        "docs/reproductions.md",
-        row("docs/reproductions.md", label),
+        "docs/papers/reproductions.md",
+        row("docs/papers/reproductions.md", label),
         PAYS,
         several(
             cells("survival_rate mean_reward", hazard="A", variant=variant),
@@ -56,7 +56,7 @@ CONVERGENCE = "python -m papers medical-convergence --out run > log; cat run/rep
 
 
 def _claim(text: str, command: str, *picks: Callable[[str], str]) -> Shown:
-    return Shown("docs/reproductions.md", text, command, several(*picks))
+    return Shown("docs/papers/reproductions.md", text, command, several(*picks))
 
 
 def _of(method: str, hazard: str, first: int, count: int = 1) -> Callable[[str], str]:

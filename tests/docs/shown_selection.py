@@ -1,11 +1,11 @@
-"""The numbers of docs/top_k_selection.md that take ten minutes each, for `shown_numbers`."""
+"""The numbers of docs/jax/top_k_selection.md that take ten minutes each, for `shown_numbers`."""
 
 import re
 from collections.abc import Callable, Iterator
 
 from shown_commands import Shown, column, extremes, line, made, row, said, several
 
-PAGE = "docs/top_k_selection.md"
+PAGE = "docs/jax/top_k_selection.md"
 Pick = Callable[[str], str]
 
 # Several comparisons at once

@@ -51,7 +51,7 @@ SLOW_MODULES = """
 """
 SLOW_PAGES = """
     dominance_race dueling holdem improvement racing shared_tasks sweeps top_k_selection
-"""
+"""  # of docs/jax
 SLOW_PAPERS = """
     holdem.ashe holdem.lanes holdem.matches holdem.networks holdem.pattern_tree holdem.strength
     improvements.marketing preference_racing.options preference_racing.learners.label_ranking
@@ -60,7 +60,7 @@ SLOW_PAPERS = """
 """
 SLOW = {f"jaxrace.{name}" for name in SLOW_MODULES.split()}
 SLOW |= {f"papers.{name}" for name in SLOW_PAPERS.split()}
-SLOW |= {f"docs/{name}.md" for name in SLOW_PAGES.split()}
+SLOW |= {f"docs/jax/{name}.md" for name in SLOW_PAGES.split()}
 
 
 def cases(*names):
@@ -94,17 +94,17 @@ def test_doctests(name, tmp_path, monkeypatch):
     ("name", "least"),
     cases(
         ("README.md", 2),
-        ("docs/data.md", 5),
-        ("docs/tables.md", 1),
-        ("docs/medical.md", 1),
-        ("docs/racing.md", 3),
-        ("docs/sweeps.md", 1),
-        ("docs/dominance_race.md", 1),
-        ("docs/dueling.md", 3),
-        ("docs/holdem.md", 1),
-        ("docs/improvement.md", 2),
-        ("docs/shared_tasks.md", 1),
-        ("docs/top_k_selection.md", 2),
+        ("docs/reference/data.md", 5),
+        ("docs/theory/tables.md", 1),
+        ("docs/jax/medical.md", 1),
+        ("docs/jax/racing.md", 3),
+        ("docs/jax/sweeps.md", 1),
+        ("docs/jax/dominance_race.md", 1),
+        ("docs/jax/dueling.md", 3),
+        ("docs/jax/holdem.md", 1),
+        ("docs/jax/improvement.md", 2),
+        ("docs/jax/shared_tasks.md", 1),
+        ("docs/jax/top_k_selection.md", 2),
     ),
 )
 def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):

@@ -1,4 +1,4 @@
-"""The two central ratios of docs/performance.md, measured: processor seconds, in turn."""
+"""The two central ratios of the page on performance: processor seconds, in turn."""
 
 import functools
 import importlib
@@ -23,7 +23,7 @@ sys.path.pop(0)
 
 def on_page():
     """The ratios of races and of searches on one core."""
-    page = (ROOT / "docs" / "performance.md").read_text("utf-8")
+    page = (ROOT / "docs" / "developers" / "performance.md").read_text("utf-8")
     found = re.search(r"the same programs reach ([\d.]+) and ([\d.]+)", " ".join(page.split()))
     assert found is not None
     return [float(number) for number in found.groups()]

@@ -102,7 +102,7 @@ def test_runs_that_depend_on_each_other_are_judged_on_demand(scores, tmp_path, c
     ("page", "options"),
     [
         ("README.md", "scores.csv --top 2"),
-        ("docs/tables.md", "answers.csv --shared --of 2000 --by mean --low 0 --high 1"),
+        ("docs/theory/tables.md", "answers.csv --shared --of 2000 --by mean --low 0 --high 1"),
     ],
 )
 def test_pages_show_what_is_printed(page, options, capsys):

@@ -41,7 +41,7 @@ def test_the_rule_is_the_limit_of_steep_policies(hazard, rule):
 
 
 def survival_by_hand(starts, doses, hazard):
-    """By the equations of docs/medical.md, in float64: [N, M]."""
+    """By the equations of docs/jax/medical.md, in float64: [N, M]."""
     c0, c1, c2 = {"A": (-4, 1, 1), "B": (-8, 1.5, 1.5)}[hazard]
     first_s, first_x = (np.array(starts, float).T)[:, :, None]
     s, x, total = first_s, first_x, 0.0

@@ -12,7 +12,7 @@ CHECKOUT = Path(__file__).parents[2]
 
 
 def test_the_page_of_reproductions_has_every_name():
-    page = (CHECKOUT / "docs" / "reproductions.md").read_text("utf-8")
+    page = (CHECKOUT / "docs" / "papers" / "reproductions.md").read_text("utf-8")
     named = set(re.findall(r"`([a-z0-9-]+)`", page))
     assert FIGURES.keys() == MAKERS.keys()
     assert FIGURES.keys() - named == set()

@@ -39,7 +39,7 @@ class Setting(NamedTuple):
 
 MIN_ROUNDS = 3  # floor of n_max, the rounds of a race (Busa-Fekete et al. 2014, section 6.2)
 _SIGMA = 10.0
-# Of fast methods, the best settings tried at equal budgets (docs/reproductions.md, "Near the
+# Of fast methods, the best settings tried at equal budgets (docs/papers/reproductions.md, "Near the
 # limit"): some 30 generations, of as many patients as the budget pays.
 _FAST_POPULATION, _FAST_STRATEGY, _FAST_SIGMA = 28, "Sep_CMA_ES", 50.0
 _EPISODES_PER_PATIENT, _LEAST_PATIENTS, _MOST_PATIENTS = 1_000, 10, 300
@@ -60,10 +60,10 @@ class TrainConfig:
     deltas it makes a grid: the table ranks the settings, and settings.png shows them. What is
     interrupted is saved, and goes on with --resume.
 
-    The default is what learns best at this budget (docs/reproductions.md, "Near the limit"). With
-    method pb-edps the defaults are the settings of the medical experiment of Busa-Fekete et al.
-    2014, section 6.2, but for the race, which has the library's default bound and the sharp rule:
-    `--bound published` takes the paper's bound.
+    The default is what learns best at this budget (docs/papers/reproductions.md, "Near the
+    limit"). With method pb-edps the defaults are the settings of the medical experiment of
+    Busa-Fekete et al. 2014, section 6.2, but for the race, which has the library's default bound
+    and the sharp rule: `--bound published` takes the paper's bound.
 
     For example:
       jaxrace train medical

@@ -18,7 +18,7 @@ class CertifiedResult(RaceResult):
     """The result of a race by e-values; decided means that the first kappa are certified.
 
     Until then ``selected`` and ``discarded`` are right with probability 1 - delta, at all looks
-    together: theorem 4 in docs/tables.md says about what.
+    together: theorem 4 in docs/theory/tables.md says about what.
     """
 
     possible: jax.Array  # bool [K], who may be among the best; if certified, and exactly, who is

@@ -1,8 +1,8 @@
 """The race on shared tasks: options that all run the same tasks, in one order.
 
 What options have in common on a task cancels in their differences; how they depend on each other
-there does not matter. The theorems are in docs/tables.md. Axes: K options, N = capacity tasks,
-R values of an option on a task, T tasks told at once.
+there does not matter. The theorems are in docs/theory/tables.md. Axes: K options, N = capacity
+tasks, R values of an option on a task, T tasks told at once.
 """
 
 import dataclasses
