@@ -4,9 +4,10 @@ import re
 
 from shown_commands import CHECKOUT
 
-# Pages of docs/how-to are run whole.
+# Pages of docs/how-to are run whole; those of docs/_build are copies.
 _FOUND = (path.relative_to(CHECKOUT) for path in CHECKOUT.glob("docs/**/*.md"))
-PAGES = ("README.md", *sorted(str(path) for path in _FOUND if "how-to" not in path.parts))
+_OTHERS = {"how-to", "_build"}
+PAGES = ("README.md", *sorted(path.as_posix() for path in _FOUND if not _OTHERS & {*path.parts}))
 
 # Code in a line, which may go on in the next one, and lines of their own.
 _CODE = re.compile(r"`([^`]+)`")

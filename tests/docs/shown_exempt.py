@@ -242,6 +242,7 @@ BARE = [
         "shown in tests/judging/test_race_scores.py",
     ),
     Bare("README.md", "jaxrace select docs/data/games.csv --top 3 --next 10", _CALL),
+    Bare("docs/index.md", "jaxrace race docs/data/scores.csv --top 2", _CALL),
     Bare("docs/developers/architecture.md", "jaxrace race", _CALL),
     Bare(
         "docs/developers/architecture.md",

@@ -132,7 +132,8 @@ def anchors(path):
     return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
-PAGES = [*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")]
+_FOUND = [*CHECKOUT.glob("*.md"), *CHECKOUT.glob("docs/**/*.md")]
+PAGES = [page for page in _FOUND if "_build" not in page.parts]
 
 
 def test_links_lead_somewhere():
