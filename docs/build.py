@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 def build(external: bool = False) -> int:
     """The exit status of Sphinx."""
     builder = "linkcheck" if external else "html"
-    options = ["--fail-on-warning", "--keep-going", "--quiet"]
+    options = ["--fresh-env", "--write-all", "--fail-on-warning", "--keep-going", "--quiet"]
     return main([*options, "-b", builder, str(HERE), str(HERE / "_build" / builder)])
 
 

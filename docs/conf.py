@@ -34,6 +34,7 @@ linkcheck_timeout = 20
 linkcheck_anchors = False
 
 html_theme = "furo"
+pygments_dark_style = "github-dark"
 html_title = "jaxrace"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -1,4 +1,4 @@
-"""Pages of the reference, which the directives ``api`` and ``command`` write, and copies of pages.
+"""What Sphinx does to pages: parts that are written for the reference, short commands, copies.
 
 Each page is there as Markdown, too, beside its HTML: ``glossary.md`` beside ``glossary.html``.
 """
@@ -16,6 +16,8 @@ from sphinx.util.docutils import SphinxDirective
 _WRITTEN = re.compile(r"^```\{(api|command)\} (\S+)\n```$", re.MULTILINE)
 _INCLUDED = re.compile(r"^```\{include\} (\S+)\n(?::.*\n)*```$", re.MULTILINE)
 
+_COMMAND = re.compile(r"^(?:jaxrace|python|pip) [^\n#]{53,}$", re.MULTILINE)  # over 60 signs
+
 
 class Written(SphinxDirective):
     """MyST that a function writes stands in the place of the directive."""
@@ -25,6 +27,31 @@ class Written(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """What it writes, parsed like the rest of the page."""
         return self.parse_text_to_nodes(WRITERS[self.name](self.arguments[0]))
+
+
+def in_short_lines(command: str, most: int = 60) -> str:
+    r"""A command, continued by backslashes before options, as wide as a telephone has room for.
+
+    >>> print(in_short_lines("jaxrace race answers.csv --shared --of 2000", most=36))
+    jaxrace race answers.csv --shared \
+        --of 2000
+    """
+    lines = [""]
+    for part in re.split(r" (?=--|&& )", command):
+        joined = f"{lines[-1]} {part}" if lines[-1] else part
+        if len(joined) <= most - 2 or not lines[-1]:
+            lines[-1] = joined
+        else:
+            lines.append(f"    {part}")
+    return " \\\n".join(lines)
+
+
+def _shorten_commands(app: Sphinx, tree: nodes.document) -> None:
+    for block in tree.findall(nodes.literal_block):
+        text = _COMMAND.sub(lambda match: in_short_lines(match[0]), block.astext())
+        if text != block.astext():
+            block.rawsource = text
+            block[:] = [nodes.Text(text)]
 
 
 def notebook_markdown(text: str) -> str:
@@ -64,5 +91,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Add the directives, and write the copies once all pages are there."""
     for name in WRITERS:
         app.add_directive(name, Written)
+    app.connect("doctree-read", _shorten_commands)
     app.connect("build-finished", _write_copies)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

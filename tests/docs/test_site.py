@@ -17,8 +17,9 @@ def in_menus(folder: Path) -> set[Path]:
     for page in folder.rglob("*.md"):
         for menu in re.findall(r"^```\{toctree\}\n(.*?)^```", page.read_text("utf-8"), re.M | re.S):
             for line in menu.splitlines():
-                if line and not line.startswith(":"):
-                    named |= {*page.parent.glob(f"{line}.*")}
+                name = line.partition("<")[2].rstrip(">") or line
+                if name and not name.startswith(":"):
+                    named |= {*page.parent.glob(f"{name}.*")}
     return named
 
 
