@@ -1,17 +1,25 @@
 """The site: ``python docs/build.py``, which treats warnings as errors."""
 
+import os
+import shutil
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_ext"))
+os.environ["COLUMNS"] = "80"  # of the help that is shown
+# Sphinx reads pages below this folder alone.
+shutil.copytree(HERE.parent / "notebooks", HERE / "notebooks", dirs_exist_ok=True)
 
 project = "jaxrace"
 author = "The jaxrace developers"
 copyright = "The jaxrace developers"
 version = release = "0.1.0"
 
-extensions = ["myst_nb", "sphinx_copybutton", "pages"]
+extensions = [
+    *("myst_nb", "sphinx_copybutton", "sphinx.ext.autodoc", "sphinx.ext.napoleon"),
+    *("sphinxcontrib.programoutput", "reference", "pages"),
+]
 exclude_patterns = ["_build", "data", "figures"]
 root_doc = "index"
 
@@ -41,3 +49,8 @@ html_css_files = ["site.css"]
 html_copy_source = False  # ``pages`` puts a page's Markdown beside it
 html_show_sphinx = False
 templates_path = ["_templates"]
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+napoleon_use_ivar = True

@@ -1,4 +1,4 @@
-"""What Sphinx does to pages: parts that are written for the reference, short commands, copies.
+"""What Sphinx does to pages: short commands, and copies as Markdown.
 
 Each page is there as Markdown, too, beside its HTML: ``glossary.md`` beside ``glossary.html``.
 """
@@ -8,25 +8,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from api import WRITERS
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
+from sphinx.builders.text import TextBuilder
 
-_WRITTEN = re.compile(r"^```\{(api|command)\} (\S+)\n```$", re.MULTILINE)
-_INCLUDED = re.compile(r"^```\{include\} (\S+)\n(?::.*\n)*```$", re.MULTILINE)
-
+_MADE = re.compile(r"^```\{(?:eval-rst|program-output|include)\}", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:jaxrace|python|pip) [^\n#]{53,}$", re.MULTILINE)  # over 60 signs
-
-
-class Written(SphinxDirective):
-    """MyST that a function writes stands in the place of the directive."""
-
-    required_arguments = 1
-
-    def run(self) -> list[nodes.Node]:
-        """What it writes, parsed like the rest of the page."""
-        return self.parse_text_to_nodes(WRITERS[self.name](self.arguments[0]))
 
 
 def in_short_lines(command: str, most: int = 60) -> str:
@@ -44,6 +31,11 @@ def in_short_lines(command: str, most: int = 60) -> str:
         else:
             lines.append(f"    {part}")
     return " \\\n".join(lines)
+
+
+def _link_within(_app: Sphinx, _page: str, text: list[str]) -> None:
+    """Notebooks lie beside docs/, and, copied, below it in the site."""
+    text[0] = re.sub(r"\]\((?:\.\./)+(?:(notebooks/)|docs/)", r"](/\1", text[0])
 
 
 def _shorten_commands(app: Sphinx, tree: nodes.document) -> None:
@@ -67,13 +59,20 @@ def notebook_markdown(text: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def markdown(source: Path) -> str:
-    """A page as plain Markdown, with what its directives write."""
+def _markdown(app: Sphinx, page: str) -> str:
+    """A page as Markdown; as plain text, if directives make it."""
+    source = Path(app.env.doc2path(page))
     text = source.read_text("utf-8")
     if source.suffix == ".ipynb":
         return notebook_markdown(text)
-    text = _WRITTEN.sub(lambda match: WRITERS[match[1]](match[2]), text)
-    return _INCLUDED.sub(lambda match: (source.parent / match[1]).read_text("utf-8"), text)
+    if not _MADE.search(text):
+        return text
+    builder = TextBuilder(app, app.env)
+    builder.init()
+    tree = app.env.get_and_resolve_doctree(page, builder)
+    translator = builder.create_translator(tree, builder)
+    tree.walkabout(translator)
+    return getattr(translator, "body")  # noqa: B009 - that of text, which Sphinx does not type
 
 
 def _write_copies(app: Sphinx, error: Exception | None) -> None:
@@ -82,15 +81,14 @@ def _write_copies(app: Sphinx, error: Exception | None) -> None:
     titles = []
     for page in sorted(app.env.found_docs):
         copy = Path(app.outdir, f"{page}.md")
-        copy.write_text(markdown(Path(app.env.doc2path(page))), "utf-8")
+        copy.write_text(_markdown(app, page), "utf-8")
         titles.append(f"- [{app.env.titles[page].astext()}]({page}.md)\n")
     Path(app.outdir, "llms.txt").write_text(f"# {app.config.project}\n\n{''.join(titles)}", "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Add the directives, and write the copies once all pages are there."""
-    for name in WRITERS:
-        app.add_directive(name, Written)
+    """Write the copies once all pages are there."""
+    app.connect("source-read", _link_within)
     app.connect("doctree-read", _shorten_commands)
     app.connect("build-finished", _write_copies)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

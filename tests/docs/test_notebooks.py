@@ -22,7 +22,7 @@ from without_cache import without_cache
 
 from jaxrace.commands import cli
 
-FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
+FOLDER = Path(__file__).parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
