@@ -1,14 +1,9 @@
-"""Each candidate of a table against one baseline: the front door. Axes: C candidates.
-
-Four claims may become certain of a candidate, whose differences from the baseline have a mean D.
-Those for it are one event, that the null E d <= D is rejected, and those against it another one:
-the theorem on gates in docs/leaderboards.md.
-"""
+"""Each candidate against one baseline: the front door. Axes: C candidates."""
 
 import dataclasses
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,18 +15,14 @@ from jaxrace.core.validation import (
     require_number,
     require_probability,
 )
-from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
-from jaxrace.evidence.process import Pairs, Process, lower_ends
+from jaxrace.evidence.levels import FloatArray
+from jaxrace.judging.claims import Want, certain_of, counted_claims, shares
 from jaxrace.judging.final_look import look_once
-from jaxrace.judging.gate_result import CLAIMS, EQUAL, FALLS, PASSES, Candidate, GateOfTable
+from jaxrace.judging.gate_result import CLAIMS, Candidate, GateOfTable
 from jaxrace.judging.judgement import assumed, mean_score
 from jaxrace.judging.next_runs import next_runs, number_of, to_run
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.table_race import Prepared, prepared
-
-Want = Literal["either", "better", "not-worse"]
-
-_UNLIKELY = 100  # times what there is: what would take longer is not forecast
 
 
 def gate(
@@ -136,66 +127,11 @@ def _verdicts_once(
     }
     ways = zip(deltas, ((first, second), (second, first)), strict=True)
     claims = [looks[delta, mu].claims(*way) for delta, way in ways for mu in (0.0, null)]
-    counted = [k for k, claim in enumerate(CLAIMS) if claim in (*PASSES[want], *FALLS[want])]
+    counted = counted_claims(want)
     found = np.stack(claims)[counted]
     verdicts = np.array(CLAIMS)[counted][found.argmax(0)].astype(object)
     verdicts[~found.any(0)] = "not known"
     return verdicts.tolist()
-
-
-def shares(number: int, at_most: int | None) -> FloatArray:
-    """The shares that candidates have of an error, in the order in which they came: [number].
-
-    >>> shares(3, 4).tolist(), shares(2, None).round(3).tolist()
-    ([0.25, 0.25, 0.25], [0.608, 0.152])
-    """
-    if at_most is not None:
-        return np.full(number, 1 / at_most)
-    return 6 / (math.pi * np.arange(1, number + 1)) ** 2
-
-
-class Certain(NamedTuple):
-    """What is certain of candidates, in the order of ``CLAIMS``."""
-
-    claims: BoolArray  # [4, C]
-    processes: list[Process]  # of each claim
-    levels: FloatArray  # [4, C]
-
-
-def certain_of(
-    pairs: Pairs, first: IntArray, second: IntArray, margin: float, levels: FloatArray
-) -> Certain:
-    """Which claims are certain of the options ``first`` against the baseline ``second``, [C] each.
-
-    ``margin`` is one of differences in [-1, 1]; ``levels`` [2, C] are log e-values, of the two
-    claims for an option and of the two against it.
-    """
-    ways = (first, second), (second, first)
-    found = [pairs.process(*way, null) for way in ways for null in (0.0, -margin)]
-    level = np.repeat(levels, 2, 0)
-    return Certain(np.stack([one.highest for one in found]) >= level, found, level)
-
-
-def forecast(
-    process: Process, level: FloatArray, weights: Sequence[float], num_tasks: int | None
-) -> FloatArray:
-    """Further runs of both until there is evidence of ``level``, if they go on as so far: [C].
-
-    ln E of a bet grows like the number n of runs, and in a list of N tasks, where bets grow, like
-    n N / (N - n). inf if that of none grows, or all tasks of the list.
-    """
-    number, logs = process.common[:, None], np.log(weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rate = process.log_bets * (1 / number - (0 if num_tasks is None else 1 / num_tasks))
-        total = np.where(rate > 0, (level[:, None] - logs) / rate, np.inf).min(1)  # by one bet
-        least = np.zeros_like(total)
-        for _ in range(20 * np.isfinite(total).any()):  # all together need fewer
-            middle = np.where(np.isfinite(total), (least + total) / 2, total)
-            does = ~(log_sum(logs + rate * middle[:, None]) < level)
-            least, total = np.where(does, least, middle), np.where(does, middle, total)
-    if num_tasks is not None:
-        total = 1 / (1 / total + 1 / num_tasks)
-    return np.ceil(np.maximum(total - process.common, 1))
 
 
 def _answer(
@@ -211,21 +147,9 @@ def _answer(
     first, second = np.array(places), np.full(len(places), table.names.index(baseline))
     mu = -dataclasses.replace(question, tolerance=margin).null
     found = certain_of(pairs, first, second, mu, levels)
-    mean, common, _, tied = found.processes[0][2:]
-    low = lower_ends(pairs, first, second, levels[0])
-    high = -lower_ends(pairs, second, first, levels[1])
-    # They reach the margin, too, if that claim is certain.
-    low = np.where(found.claims[1], low.clip(-mu), low)
-    high = np.where(found.claims[3], high.clip(max=mu), high)
-    counted = [k for k, claim in enumerate(CLAIMS) if claim in (*PASSES[want], *FALLS[want])]
-    of_counted = found.claims[counted]
-    verdicts = np.array(CLAIMS)[counted][of_counted.argmax(0)].astype(object)
-    verdicts[~of_counted.any(0)] = "too few"
-    verdicts[~of_counted.any(0) & tied] = EQUAL
-    weights = pairs.bets.weights
-    ahead = [forecast(found.processes[k], found.levels[k], weights, question.of) for k in counted]
-    further = np.where(verdicts == "too few", np.min(ahead, 0), 0)
-    further = np.where(further <= _UNLIKELY * common, further, np.inf)
+    mean, common = found.processes[0].mean, found.processes[0].common
+    low, high = found.ends(pairs, first, second, mu)
+    verdicts, further = found.verdicts(want, pairs.bets.weights, question.of)
     refuted, is_odd = "", (common > 0) & ~((low <= mean) & (mean <= high))
     if is_odd.any():
         refuted = (

@@ -20,7 +20,7 @@ from jaxrace.evidence.levels import By, FloatArray
 from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
-from jaxrace.judging.gate import certain_of, forecast, shares
+from jaxrace.judging.claims import certain_of, forecast, shares
 from jaxrace.judging.question import BLOCK, FIRST_BLOCK, HORIZON, Question
 from jaxrace.runs.tables import markdown_table
 from papers.audits import reckoning

@@ -12,7 +12,7 @@ import numpy as np
 from jaxrace.evidence.levels import FloatArray
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
-from jaxrace.judging.gate import certain_of, forecast
+from jaxrace.judging.claims import certain_of, forecast
 
 DELTA, TABLES, TASKS, STEP = 0.05, 400, 2_000, 50
 LOOKS = 100, 200

@@ -12,7 +12,7 @@ from jaxrace.evidence.blocks import BlockPairs, block_values, independent_bets
 from jaxrace.evidence.independence import DependentRunsWarning
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
-from jaxrace.judging.gate import forecast, shares
+from jaxrace.judging.claims import forecast, shares
 from jaxrace.judging.gate_result import FALLS, PASSES
 
 MEAN = {"by": "mean", "low": 0, "high": 1}
