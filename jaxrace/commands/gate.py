@@ -2,6 +2,8 @@
 
 Says of each option but the baseline whether it is better, not worse by --margin, no better by it,
 worse, or how many more runs it takes to know, about: at every look, however often runs are added.
+Of games or votes the same in Elo, with --tolerance instead of --margin: of two engines, two games
+with sides reversed as one. --gap says what is likely, for fewer games.
 An option is better than another if it scores higher more often than lower, or, --by mean, if its
 mean is higher. Runs are independent, or, --shared, all options ran on the same tasks, in one order:
 see `jaxrace race --help`. Imports no JAX. Exit status: 0 all candidates are better, or not worse by
@@ -12,25 +14,42 @@ For example:
   jaxrace gate scores.csv --baseline main
   jaxrace gate results.csv --baseline main --margin 0.01 --shared --by mean --low 0 --high 1
   jaxrace gate results.csv --baseline main --shared --looks gate.looks --report gate.md
+  jaxrace gate games.pgn --baseline old --tolerance 3 --gap 3
 """
 
 from pathlib import Path
 from typing import Any
 
-from jaxrace.commands.front import write_rows
+from jaxrace.commands.front import arguments, write_rows
 from jaxrace.commands.race import config_of_scores, judge_scores, write_next
-from jaxrace.judging import GateOfTable, gate, race
+from jaxrace.core.validation import BadArgument
+from jaxrace.judging import GateOfGames, GateOfTable, gate, race
+from jaxrace.judging.rating.front import read_comparisons
+from jaxrace.tables import read_scores
+from jaxrace.tables.refusals import ComparisonsError
 
 FIGURE = "gate.png"
-Config = config_of_scores(__doc__, gate, race, without=("top", "tolerance"))
+_GAMES = "Or games or votes: PGN, or a table as `jaxrace select` takes it."
+Config = config_of_scores(__doc__, gate, race, without=("top",), also=_GAMES)
 
 
-def ask(config: Any) -> tuple[GateOfTable, str]:
-    """Judge a table of scores."""
-    return judge_scores(gate, config)
+def ask(config: Any) -> tuple[GateOfTable | GateOfGames, str]:
+    """Judge a table of scores, or games."""
+    try:
+        return judge_scores(gate, config)
+    except ComparisonsError:
+        text = {"decimal": config.decimal, "delimiter": config.delimiter}
+        votes = read_comparisons(config.scores, argument="scores", **text)
+    if config.next is not None or config.no_header:
+        name = "no_header" if config.no_header else "next"
+        raise BadArgument(name, "scores of options", "games or votes")
+    columns = {
+        name: one for name, one in arguments(read_scores, config).items() if name not in text
+    }
+    return gate(votes, **columns, **arguments(race, config) | arguments(gate, config)), ""
 
 
-def write(folder: Path, found: GateOfTable) -> None:
+def write(folder: Path, found: GateOfTable | GateOfGames) -> None:
     """Write the candidates as a table."""
     write_rows(folder / "candidates.csv", found.candidates)
 

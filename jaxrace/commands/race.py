@@ -40,12 +40,15 @@ _NEXT = "A CSV file to write, of what to run next: option and runs, or option an
 
 
 def config_of_scores(
-    about: str | None, *functions: Callable[..., Any], without: Sequence[str] = ()
+    about: str | None,
+    *functions: Callable[..., Any],
+    without: Sequence[str] = (),
+    also: str = "",
 ) -> type:
     """The config of a command that judges a table of scores, see ``config_of``."""
     return config_of(
         about,
-        ("scores", _FILE),
+        ("scores", f"{_FILE} {also}"),
         *(*functions, read_scores),
         without=("compare", "header", *without),
         no_header=(bool, False, _NO_HEADER),

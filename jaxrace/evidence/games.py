@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from jaxrace.evidence.levels import Bets, FloatArray, IntArray, log_sum
+from jaxrace.evidence.levels import LARGEST_BET, Bets, FloatArray, IntArray, log_sum
 from jaxrace.evidence.process import Process, in_chunks, least_wins
 from jaxrace.evidence.task_bets import winnings
 
@@ -25,7 +25,8 @@ class GamePairs:
         num_options: K.
         first, second: Who has played, int [n], in the order of the games.
         differences: d of the first over the second, float [n].
-        bets: The mixture.
+        bets: The mixture. With a gap the first bet is ``own_bets`` instead.
+        gap: A mean difference that is likely beyond a null, 0 for none; see ``gap_bets``.
         ordered: Is the order that of the games? Else evidence is what it is after all of them.
 
     >>> log = np.zeros(60, int), np.ones(60, int), np.tile([1.0, 1.0, 0.0], 20)
@@ -41,6 +42,7 @@ class GamePairs:
     differences: FloatArray
     bets: Bets
     ordered: bool = True
+    gap: float = 0.0
 
     @functools.cached_property
     def met(self) -> IntArray:
@@ -58,6 +60,16 @@ class GamePairs:
         signed = np.where(self.first == low, self.differences, -self.differences)
         begins = np.searchsorted(key[order], np.arange(self.num_options**2))
         return signed[order], begins.reshape(self.num_options, self.num_options)
+
+    @functools.cached_property
+    def _own_bets(self) -> FloatArray:
+        """The bet on the gap in each game, in the order of ``_sorted``."""
+        games, begins = self._sorted
+        squares = (games**2).cumsum() - games**2
+        starts = np.unique(begins[begins < len(games)])
+        number = np.diff(np.append(starts, len(games)))
+        place = np.arange(len(games)) - np.repeat(starts, number)
+        return own_bets(self.gap, squares - np.repeat(squares[starts], number), place)
 
     def of_pair(self, first: int, second: int) -> FloatArray:
         """The differences of one option over another, in their order."""
@@ -87,6 +99,8 @@ class GamePairs:
         own = np.repeat(begins[low, high] - (ends - number), number) + np.arange(number.sum())
         d = games[own] * np.repeat(np.where(first == low, 1.0, -1.0), number)
         bets = np.array(self.bets.bets)[:, None]
+        if self.gap:
+            bets = np.concatenate([self._own_bets[None, own], bets[1:].repeat(len(d), 1)])
         logs = np.log1p(winnings(bets, d, np.repeat(null, number))).cumsum(1)  # [L, games]
         logs = np.pad(logs, ((0, 0), (1, 0)))
         before = logs[:, ends - number]
@@ -109,6 +123,33 @@ class GamePairs:
     def least_further(self, process: Process, null: float, level: float) -> IntArray:
         """Further games of both at best; see ``process.Pairs``."""
         return least_wins(process, null, self.bets, level, 1)
+
+
+def gap_bets(gap: float, mixture: Bets) -> Bets:
+    """The mixture with half of its weight on a gap: a mean difference that is likely beyond a null.
+
+    The best bet is nearly gap / E d^2 (Kelly), and E d^2 is small where most games are drawn. So
+    the first bet of the result is that of the first game only; see ``own_bets``.
+    """
+    weights = tuple(weight / 2 for weight in mixture.weights)
+    first = float(own_bets(gap, np.zeros(1), np.zeros(1, int))[0])
+    return Bets((first, *mixture.bets), (0.5, *weights))
+
+
+def own_bets(gap: float, squares: FloatArray, number: IntArray) -> FloatArray:
+    """gap / mean of d^2 in the games before, of which ``number`` are known, with so large a sum.
+
+    It is chosen by the past of the pair, so that E stays a supermartingale; and it is the same for
+    all nulls, so that evidence falls with the null.
+
+    >>> own_bets(0.05, np.array([0.0, 10.0]), np.array([0, 90])).round(3)
+    array([0.167, 0.385])
+    """
+    mean = (_FIRST_SQUARES * _FIRST_GAMES + squares) / (_FIRST_GAMES + number)
+    return np.minimum(gap / mean, LARGEST_BET)
+
+
+_FIRST_SQUARES, _FIRST_GAMES = 0.3, 10  # the mean of d^2 that is taken first, and its weight
 
 
 def in_rounds(

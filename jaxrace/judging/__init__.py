@@ -5,6 +5,8 @@ from jaxrace.evidence.independence import check_runs as check_runs
 from jaxrace.judging.board_result import RankedOption as RankedOption
 from jaxrace.judging.board_result import RankedPair as RankedPair
 from jaxrace.judging.board_result import RankOfTable as RankOfTable
+from jaxrace.judging.engine_result import Engine as Engine
+from jaxrace.judging.engine_result import GateOfGames as GateOfGames
 from jaxrace.judging.gate import gate as gate
 from jaxrace.judging.gate_result import Candidate as Candidate
 from jaxrace.judging.gate_result import GateOfTable as GateOfTable

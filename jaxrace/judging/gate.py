@@ -1,8 +1,9 @@
 """Each candidate against one baseline: the front door. Axes: C candidates."""
 
 import dataclasses
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,17 @@ from jaxrace.core.validation import (
 )
 from jaxrace.evidence.levels import FloatArray
 from jaxrace.judging.claims import Want, certain_of, counted_claims, shares
+from jaxrace.judging.engine_result import GateOfGames
 from jaxrace.judging.final_look import look_once
+from jaxrace.judging.gate_games import gate_games
 from jaxrace.judging.gate_result import CLAIMS, Candidate, GateOfTable
 from jaxrace.judging.judgement import assumed, mean_score
 from jaxrace.judging.next_runs import next_runs, number_of, to_run
+from jaxrace.judging.rating.front import read_comparisons
 from jaxrace.judging.result import NextRuns
-from jaxrace.judging.table_race import Prepared, prepared
+from jaxrace.judging.table_race import Prepared, prepared, race
+from jaxrace.tables import Votes
+from jaxrace.tables.refusals import ComparisonsError
 
 
 def gate(
@@ -33,15 +39,18 @@ def gate(
     delta_reject: float | None = None,
     want: Want = "either",
     at_most: int | None = None,
+    tolerance: float = 0.0,
+    gap: float | None = None,
     **settings: Any,
-) -> GateOfTable:
+) -> GateOfTable | GateOfGames:
     """Is each candidate better than a baseline, not worse by a margin, no better by it, or worse?
 
     Candidates are all options but the baseline. Runs may be added and the table judged again, as
-    often as wanted: errors are those of all looks and all candidates together.
+    often as wanted: errors are those of all looks and all candidates together. Of games or votes
+    all is in Elo, by those of a candidate and the baseline.
 
     Args:
-        data: Scores by name, as ``race`` takes them.
+        data: Scores by name, as ``race`` takes them; or games or votes, as ``select`` does.
         baseline: The name of the option that all others are compared with.
         margin: Not worse by so much is good enough, and no better by so much is not worth going on:
             in units of the score by mean, and in win probability (below 0.5) by wins.
@@ -54,16 +63,22 @@ def gate(
         at_most: Of so many candidates in all, each has the same share of the errors. Without it of
             those in the table; or with looks of any number, and the one that came as number c has
             the share 6 / (pi c)^2.
-        **settings: The other arguments of ``race``, but top and tolerance. By a file of looks new
-            candidates may come and old ones be left out, while the baseline stays. By final the
-            verdicts of one look stand beside those of all looks, by which candidates pass.
+        tolerance: Of games what margin is of scores, in Elo.
+        gap: Of games, in Elo: how far beyond what is asked the truth is likely to be, said before
+            the first game. Half of the bets are then best there, and a fifth fewer games will do.
+            The guarantee does not rest on it. Someone who wants better, and expects 5 Elo, says 5;
+            with not worse by 5, and an expected 0, as well.
+        **settings: The other arguments of ``race``, but top; of games delta alone. By a file of
+            looks new candidates may come and old ones be left out, while the baseline stays. By
+            final the verdicts of one look stand beside those of all looks, by which candidates
+            pass.
 
     Returns:
         The result; print it.
 
     Raises:
-        ValueError: As ``race`` does; or an argument is out of its range, no option is called like
-            the baseline, or there are more candidates than at_most.
+        ValueError: As ``race`` or ``select`` does; or an argument is out of its range, no option
+            is called like the baseline, or there are more candidates than at_most.
 
     Warns:
         DependentRunsWarning: As ``race`` does.
@@ -72,9 +87,14 @@ def gate(
     >>> result = gate({"main": main, "new": new, "old": old}, baseline="main")
     >>> [(one.name, one.verdict) for one in result.candidates], result.status
     ([('new', 'better'), ('old', 'worse')], 1)
+    >>> won = np.random.default_rng(0).choice(["new", "old"], 800)
+    >>> games = {"first": ["new"] * 800, "second": ["old"] * 800, "winner": won}
+    >>> (found,) = gate(games, baseline="old", tolerance=40, gap=40).candidates
+    >>> found.verdict, round(found.elo, 1)
+    ('no better', -23.5)
     """
-    for name in {"top", "tolerance"} & settings.keys():
-        raise BadArgument(name, "none for a gate", repr(settings[name]), ": margin= is its own")
+    if "top" in settings:
+        raise BadArgument("top", "none for a gate", repr(settings["top"]))
     require_choice("want", want, ("either", "better", "not-worse"))
     errors: list[float] = [settings.get("delta", 0.05)]
     errors.append(errors[0] if delta_reject is None else delta_reject)
@@ -82,7 +102,17 @@ def gate(
     if at_most is not None:
         require_integer("at_most", at_most, 1)
     kept = {"baseline": baseline, "delta_reject": errors[1], "at_most": at_most}
-    asked = prepared("gate", data, settings, **kept)
+    try:
+        if isinstance(data, Votes):
+            raise ComparisonsError("data", "scores", "votes")
+        asked = prepared("gate", data, settings, **kept)
+    except ComparisonsError:
+        votes = _games(data, settings | ({"margin": margin} if margin else {}))
+        asked_for = {"tolerance": tolerance, "gap": gap, "want": want, "at_most": at_most}
+        return gate_games(votes, baseline, errors=(errors[0], errors[1]), **asked_for)
+    for name, given in (("tolerance", tolerance), ("gap", gap)):
+        if given:
+            raise BadArgument(name, "games or votes", "scores", ": margin= is theirs")
     names, question = asked.table.names, asked.question
     if baseline not in names:
         raise BadArgument("baseline", f"one of {listed(names)}", repr(baseline))
@@ -104,6 +134,17 @@ def gate(
         options = zip(found.candidates, once, strict=True)
         told["candidates"] = tuple(dataclasses.replace(x, final=final) for x, final in options)
     return asked.answered(dataclasses.replace(found, **told))
+
+
+def _games(data: Any, settings: Mapping[str, Any]) -> Votes:
+    """Games or votes, to which no argument of scores applies."""
+    text = {name: settings[name] for name in ("decimal", "delimiter") if name in settings}
+    unset = {name: one.default for name, one in inspect.signature(race).parameters.items()}
+    for name, given in settings.items():
+        if name not in ("delta", *text) and given not in (None, (), "", unset.get(name)):
+            hint = ": tolerance= is theirs, in Elo" if name == "margin" else ""
+            raise BadArgument(name, "scores of options", "games or votes", hint)
+    return data if isinstance(data, Votes) else read_comparisons(data, argument="data", **text)
 
 
 def _verdicts_once(

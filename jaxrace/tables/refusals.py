@@ -57,6 +57,10 @@ _COUNTS = word_set("index row run trial iteration")  # rows, if they begin at 0 
 _MOST = 20  # quantities of one column
 
 
+class ComparisonsError(BadArgument):
+    """Comparisons of two options, where scores were expected."""
+
+
 def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: bool = True) -> None:
     """Raise unless columns can only be options, whose scores were found, float64 [n_i]."""
     options = [*found]
@@ -153,7 +157,8 @@ def require_no_comparisons(table: Table, texts: Sequence[str]) -> None:
         return
     if {sides.first, sides.second} <= {*texts}:
         got = f"comparisons of {sides.first!r} and {sides.second!r}"
-        raise table.wrong("scores of options", got, hint="`jaxrace select` ranks by these")
+        error = table.wrong("scores of options", got, hint="`jaxrace select` ranks by these")
+        raise ComparisonsError(error.name, error.expected, error.got, error.hint)
 
 
 def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:

@@ -269,7 +269,7 @@ def test_a_stated_number_of_candidates(tmp_path):
         ({"margin": -0.1}, "margin: expected a number"),
         ({"delta_reject": 0}, "delta_reject: expected"),
         ({"want": "more"}, "want: expected one of either, better, not-worse"),
-        ({"tolerance": 0.1}, "tolerance: expected none for a gate"),
+        ({"tolerance": 0.1}, "tolerance: expected games or votes"),
         ({"at_most": 0}, "at_most: expected an integer"),
     ],
 )

@@ -59,6 +59,18 @@ def games_of(votes: Votes, level: float) -> tuple[GamePairs, list[str]]:
     return GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered), said
 
 
+def doubt_of(games: GamePairs) -> str:
+    """Why an order of games proves nothing, if it is one that chance hardly makes; else nothing."""
+    chance = chance_of_order(games) if games.ordered else 1.0
+    if chance >= _DOUBTFUL:
+        return ""
+    return (
+        "nothing is proven by the games alone: an order like theirs comes by chance about once "
+        f"in {1 / max(chance, 1e-12):.1g} logs; sorted votes prove nothing, nor do players "
+        "that change"
+    )
+
+
 def prove(votes: Votes, top: int, delta: float) -> Proof:
     """Certify the best ``top``, cut the list into tiers, and say who may be among the best."""
     names, count = np.array(votes.names), len(votes.names)
@@ -67,12 +79,8 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
     evidence = Evidence(np.zeros((count, count)), 0.0)
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
-    if games.ordered and (chance := chance_of_order(games)) < _DOUBTFUL:
-        said.append(
-            "nothing is proven by the games alone: an order like theirs comes by chance about once "
-            f"in {1 / max(chance, 1e-12):.1g} logs; sorted votes prove nothing, nor do players "
-            "that change"
-        )
+    if doubt := doubt_of(games):
+        said.append(doubt)
         highest = np.full_like(highest, -np.inf)
     seen = decision.seen_of(highest, mean, level.verdict, level.strong)
     found = table_decision.decide(seen, top, level.verdict, decision.SHARED_SLACK)

@@ -1,0 +1,169 @@
+"""Candidates against a baseline by games or votes, in Elo: what ``gate`` does with these.
+
+A difference d in [-1, 1] is that of a game, or the mean of two with sides reversed. Axes: C
+candidates, n games.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+
+from jaxrace.answers.answer import listed
+from jaxrace.core.validation import BadArgument, require_number
+from jaxrace.evidence.games import GamePairs, gap_bets
+from jaxrace.evidence.levels import FloatArray, IntArray
+from jaxrace.evidence.process import lower_ends
+from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.judging.claims import Want, certain_of, shares
+from jaxrace.judging.engine_result import Engine, GateOfGames
+from jaxrace.judging.rating.certified import doubt_of, elo_of, games_of
+from jaxrace.tables import Votes
+
+_MOST_ELO, _LEAST_GAP = 2_000, 0.01
+_NELO = 800 / math.log(10)  # of a mean of one standard deviation: at zero as many as Elo
+_OF_SPREAD = 0.1  # the share of the error of an end of nElo that the standard deviation has
+
+
+def gate_games(
+    votes: Votes,
+    baseline: str,
+    *,
+    tolerance: float,
+    gap: float | None,
+    want: Want,
+    errors: tuple[float, float],
+    at_most: int | None,
+) -> GateOfGames:
+    """The answer of ``gate`` to games or votes; ``errors`` are delta and delta_reject."""
+    require_number("tolerance", tolerance, least=0, below=_MOST_ELO)
+    if gap is not None:
+        require_number("gap", gap, least=_LEAST_GAP, below=_MOST_ELO)
+        if not votes.ordered:
+            raise BadArgument("gap", "games in their order", "counts of them")
+    if baseline not in votes.names:
+        raise BadArgument("baseline", f"one of {listed(votes.names)}", repr(baseline))
+    place = votes.names.index(baseline)
+    candidates = [name for name in votes.names if name != baseline]
+    if at_most is not None and len(candidates) > at_most:
+        raise BadArgument("at_most", f"{len(candidates):,} or more, as so many came", f"{at_most}")
+    share = shares(len(candidates), reserved := at_most or len(candidates))
+    levels = -np.log(np.outer(errors, share))
+    games, said = games_of(_against(votes, place), float(levels[0, 0]))
+    if gap is not None:
+        likely = mean_of(gap)
+        games = dataclasses.replace(games, bets=gap_bets(likely, games.bets), gap=likely)
+    first = np.array([votes.names.index(name) for name in candidates])
+    second, margin = np.full(len(first), place), mean_of(tolerance)
+    found = certain_of(games, first, second, margin, levels)
+    mean, common = found.processes[0].mean, found.processes[0].common
+    verdicts, further = found.verdicts(want, games.bets.weights)
+    ends = found.ends(games, first, second, margin)
+    refuted = doubt_of(games)
+    if not refuted and ((common > 0) & ((ends[0] > mean) | (mean > ends[1]))).any():
+        refuted = (
+            "how much better a candidate is over all games is outside of its own interval: it is "
+            "hardly true that games of two are alike"
+        )
+    in_pairs = votes.sided and votes.ordered
+    of_spread = normalized(games, first, second, levels, 2 if in_pairs else 1)
+    each = zip(candidates, mean, *ends, *of_spread, verdicts, further, strict=True)
+    rows = []
+    for option, (name, d, low, high, nelo, nelo_low, nelo_high, verdict, more) in enumerate(each):
+        number = int(common[option])
+        own = games.of_pair(int(first[option]), place)
+        row = Engine(
+            name=name,
+            games=number * (1 + in_pairs),
+            results=_counts(own, in_pairs),
+            score=float((1 + d) / 2) if number else None,
+            elo=elo_of(float(d)) if number else None,
+            low=elo_of(float(low)),
+            high=elo_of(float(high)),
+            nelo=_known(nelo),
+            nelo_low=_known(nelo_low),
+            nelo_high=_known(nelo_high),
+            verdict="?" if refuted else verdict,
+            further=int(more) * (1 + in_pairs) if 0 < more < math.inf else None,
+        )
+        unknown = dict.fromkeys(("low", "high", "nelo_low", "nelo_high", "further"))
+        rows.append(dataclasses.replace(row, **unknown) if refuted else row)
+    return GateOfGames(
+        delta=errors[0],
+        delta_reject=errors[1],
+        tolerance=tolerance,
+        gap=gap,
+        wanted=want,
+        baseline=baseline,
+        candidates=tuple(rows),
+        at_most=reserved,
+        in_pairs=in_pairs,
+        notes=(*votes.said, *said),
+        refuted=refuted,
+    )
+
+
+def mean_of(elo: float) -> float:
+    """The mean difference of so many Elo: p - (1 - p), p = 1 / (1 + 10^(-Elo / 400)).
+
+    >>> round(mean_of(elo_of(0.25)), 6)
+    0.25
+    """
+    return math.tanh(elo * math.log(10) / 800)
+
+
+def normalized(
+    games: GamePairs, first: IntArray, second: IntArray, levels: FloatArray, in_one: int
+) -> FloatArray:
+    """Normalized Elo and its interval, [3, C]: 800 / ln 10 m / sigma, m the mean of d.
+
+    sigma is the standard deviation of a game; of ``in_one`` games in one d, the root of that number
+    times the standard deviation of d, as fishtest has it. The interval is that of m and one end of
+    that of E d^2: m / sqrt(E d^2 - m^2) grows with m, and away from 0 as E d^2 falls. Of the error
+    of an end m has nine tenths. If m > 0 only the upper end of E d^2 can be to blame for a lower
+    end that is too high, if m <= 0 only the lower one: so one tenth for each will do.
+    """
+    mean, square = np.zeros((2, len(first)))
+    for place, pair in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        if len(d := games.of_pair(*pair)):
+            mean[place], square[place] = d.mean(), (d**2).mean()
+    squares = dataclasses.replace(
+        games,
+        differences=np.where(np.isin(games.first, second), -1, 1) * games.differences**2,
+        bets=shared_bets(float(levels.min())),
+        gap=0.0,
+    )
+    of_mean, of_square = levels - math.log(1 - _OF_SPREAD), levels - math.log(_OF_SPREAD)
+    found = [_ratio(mean, square, in_one)]
+    for side, (one, other) in enumerate(((first, second), (second, first))):
+        sign = 1 - 2 * side
+        end = sign * lower_ends(games, one, other, of_mean[side])
+        upper = sign * end > 0
+        ways = np.where(upper, second, first), np.where(upper, first, second)
+        square = np.where(upper, -1, 1) * lower_ends(squares, *ways, of_square[side])
+        found.append(_ratio(end, square.clip(0, 1), in_one))
+    return np.stack(found)
+
+
+def _ratio(mean: FloatArray, square: FloatArray, in_one: int) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _NELO * mean / np.sqrt(in_one * (square - mean**2).clip(0))
+
+
+def _against(votes: Votes, baseline: int) -> Votes:
+    """The games of the baseline."""
+    rows = (votes.first == baseline) | (votes.second == baseline)
+    kept = {name: getattr(votes, name)[rows] for name in ("first", "second", "scores", "lines")}
+    return dataclasses.replace(votes, **kept)
+
+
+def _counts(d: FloatArray, in_pairs: bool) -> str:
+    """How many results there are of each kind, from the worst on; nothing if there are others."""
+    kinds = np.linspace(-1, 1, 5 if in_pairs else 3)
+    if not np.isin(d, kinds).all():
+        return ""
+    return ", ".join(str((d == kind).sum()) for kind in kinds)
+
+
+def _known(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
