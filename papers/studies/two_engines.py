@@ -3,7 +3,7 @@
 Bounds [low, high] in Elo are those of an SPRT: "better" is its H1. Of ours, better is D > 0 and the
 opposite D < high, no better by high; by [-20, 20] not worse by 20 and no better by 20. Under what
 the SPRT takes for granted, that D is low or high, they say the same. Games are looked at one by
-one, or in pairs with sides reversed, from openings that are even or worth 60 or 120 Elo.
+one, or in pairs with sides reversed, from openings that are even, or worth a share of .08 or .16.
 
 The SPRT knows both laws of a result. The GSPRT is fishtest's: the likelihood ratio of the laws with
 those means that are nearest to the results so far. Both stop at ln 19. ``equal`` is ours at the
@@ -33,7 +33,7 @@ CASES = tuple(
     for bounds in ((0, 20), (-20, 20))
 )
 CASES += ((0.6, True, (0, 5)),)
-OPENINGS = (0.0, 60.0, 120.0)  # what White's side is worth, each as often
+OPENINGS = (0.0, 0.08, 0.16)  # the share of points that one side is worth, each as often
 _BLOCK = 100  # results at once
 _LOOKS = 4  # results between two of the GSPRT
 
@@ -42,12 +42,12 @@ def law(elo: float, draws: float, in_pairs: bool) -> tuple[FloatArray, FloatArra
     """The results d, from the worst on, and how likely each is: [3] or [5] twice."""
 
     def game(more: float) -> FloatArray:
-        share = (1 + mean_of(more)) / 2
+        share = (1 + mean_of(elo)) / 2 + more
         return np.array([1 - share - draws / 2, draws, share - draws / 2])
 
     if not in_pairs:
-        return np.array([-1.0, 0.0, 1.0]), game(elo)
-    pairs = [np.convolve(game(elo + worth), game(elo - worth)) for worth in OPENINGS]
+        return np.array([-1.0, 0.0, 1.0]), game(0.0)
+    pairs = [np.convolve(game(worth), game(-worth)) for worth in OPENINGS]
     return np.linspace(-1, 1, 5), np.mean(pairs, 0)
 
 
@@ -117,7 +117,7 @@ def _nearest(counts: FloatArray, x: FloatArray) -> FloatArray:
     counts = np.maximum(counts, 1e-3)
     low, high = (np.full(counts.shape[:-1], -1 / end) * (1 - 1e-9) for end in (x.max(), x.min()))
     t = np.zeros(low.shape)
-    for _ in range(12):  # Newton, within a bracket
+    for _ in range(24):  # Newton, within a bracket; right to 1e-6
         terms = x / (1 + t[..., None] * x)
         found = (counts * terms).sum(-1)
         low, high = np.where(found > 0, t, low), np.where(found > 0, high, t)
@@ -130,7 +130,8 @@ def stops(
     test: Bets | Ratio, levels: FloatArray, case: tuple[float, float, bool], runs: int
 ) -> tuple[IntArray, IntArray]:
     """Results until a claim has evidence of each level, and which claim has: [G, runs] twice."""
-    rng = np.random.default_rng(0)
+    elo, draws, in_pairs = case  # the same results for each test
+    rng = np.random.default_rng([round(100 * (100 + elo)), round(100 * draws), in_pairs])
     kinds, chances = law(*case)
     number, claim = np.zeros((2, len(levels), runs), int)
     at, start = np.arange(runs), 0
