@@ -46,6 +46,13 @@ class GateOfGames(Gate):
     notes: tuple[str, ...] = ()
     refuted: str = ""
 
+    def without_verdicts(self) -> "GateOfGames":
+        """The same with nothing that is certain."""
+        ends = dict.fromkeys(("low", "high", "nelo_low", "nelo_high", "further"))
+        unknown: dict[str, Any] = {"verdict": "?", **ends}
+        candidates = tuple(dataclasses.replace(one, **unknown) for one in self.candidates)
+        return dataclasses.replace(self, candidates=candidates)
+
     @property
     def _edges(self) -> tuple[float, float, float]:
         return -self.tolerance, 0.0, self.tolerance
@@ -76,9 +83,9 @@ class GateOfGames(Gate):
         ]
         results = "0, 1/2, 1, 3/2, 2" if self.in_pairs else "lost, drawn, won"
         heads = ["option", "games", results, "share", "Elo", "interval", "nElo", "interval"]
-        unit = "two games with sides reversed, over the root of 2" if self.in_pairs else "a game"
+        unit = "two games with sides reversed, over root 2" if self.in_pairs else "a game"
         below = [
-            *self._below(),
+            *self._below(" of Elo"),
             f"nElo: the mean over the standard deviation of {unit}, times 800 / ln 10",
         ]
         if any(one.verdict == "too few" for one in self.candidates):

@@ -65,30 +65,33 @@ def gate_games(
             "how much better a candidate is over all games is outside of its own interval: it is "
             "hardly true that games of two are alike"
         )
-    in_pairs = votes.sided and votes.ordered
-    of_spread = normalized(games, first, second, levels, 2 if in_pairs else 1)
-    each = zip(candidates, mean, *ends, *of_spread, verdicts, further, strict=True)
+    in_one = 2 if _are_pairs(games, votes) else 1
+    if in_one == 2 and not votes.sided:
+        said.append("quarters of the points: each result is taken to be that of two games")
+    of_spread = normalized(games, first, second, levels, in_one)
+    of_elo = np.stack([mean, *ends], 1)  # [C, 3]
+    each = zip(candidates, verdicts.tolist(), further.tolist(), strict=True)
     rows = []
-    for option, (name, d, low, high, nelo, nelo_low, nelo_high, verdict, more) in enumerate(each):
-        number = int(common[option])
-        own = games.of_pair(int(first[option]), place)
+    for option, (name, verdict, more) in enumerate(each):
+        count = int(common[option])
+        elo, low, high = map(elo_of, of_elo[option].tolist())
+        nelo, nelo_low, nelo_high = map(_known, of_spread[:, option].tolist())
         row = Engine(
             name=name,
-            games=number * (1 + in_pairs),
-            results=_counts(own, in_pairs),
-            score=float((1 + d) / 2) if number else None,
-            elo=elo_of(float(d)) if number else None,
-            low=elo_of(float(low)),
-            high=elo_of(float(high)),
-            nelo=_known(nelo),
-            nelo_low=_known(nelo_low),
-            nelo_high=_known(nelo_high),
-            verdict="?" if refuted else verdict,
-            further=int(more) * (1 + in_pairs) if 0 < more < math.inf else None,
+            games=count * in_one,
+            results=_counts(games.of_pair(int(first[option]), place), in_one),
+            score=(1 + float(mean[option])) / 2 if count else None,
+            elo=elo if count else None,
+            low=low,
+            high=high,
+            nelo=nelo,
+            nelo_low=nelo_low,
+            nelo_high=nelo_high,
+            verdict=verdict,
+            further=int(more) * in_one if 0 < more < math.inf else None,
         )
-        unknown = dict.fromkeys(("low", "high", "nelo_low", "nelo_high", "further"))
-        rows.append(dataclasses.replace(row, **unknown) if refuted else row)
-    return GateOfGames(
+        rows.append(row)
+    answered = GateOfGames(
         delta=errors[0],
         delta_reject=errors[1],
         tolerance=tolerance,
@@ -97,10 +100,11 @@ def gate_games(
         baseline=baseline,
         candidates=tuple(rows),
         at_most=reserved,
-        in_pairs=in_pairs,
+        in_pairs=in_one == 2,
         notes=(*votes.said, *said),
         refuted=refuted,
     )
+    return answered.without_verdicts() if refuted else answered
 
 
 def mean_of(elo: float) -> float:
@@ -153,13 +157,20 @@ def _ratio(mean: FloatArray, square: FloatArray, in_one: int) -> FloatArray:
 def _against(votes: Votes, baseline: int) -> Votes:
     """The games of the baseline."""
     rows = (votes.first == baseline) | (votes.second == baseline)
-    kept = {name: getattr(votes, name)[rows] for name in ("first", "second", "scores", "lines")}
+    kept = {name: x[rows] for name, x in vars(votes).items() if isinstance(x, np.ndarray)}
     return dataclasses.replace(votes, **kept)
 
 
-def _counts(d: FloatArray, in_pairs: bool) -> str:
+def _are_pairs(games: GamePairs, votes: Votes) -> bool:
+    """Is a result that of two games with sides reversed?"""
+    d = games.differences
+    of_two = np.isin(d, np.linspace(-1, 1, 5)).all() and (np.abs(d) == 0.5).any()
+    return bool(of_two) or (votes.sided and votes.ordered)
+
+
+def _counts(d: FloatArray, in_one: int) -> str:
     """How many results there are of each kind, from the worst on; nothing if there are others."""
-    kinds = np.linspace(-1, 1, 5 if in_pairs else 3)
+    kinds = np.linspace(-1, 1, 1 + 2 * in_one)
     if not np.isin(d, kinds).all():
         return ""
     return ", ".join(str((d == kind).sum()) for kind in kinds)

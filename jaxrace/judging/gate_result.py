@@ -127,7 +127,7 @@ class Gate(Answer):
             return "too few: unlikely soon"
         return f"too few: about {int(float(f'{further:.2g}')):,} more"
 
-    def _below(self) -> list[str]:
+    def _below(self, of: str = "") -> list[str]:
         """How intervals are read."""
         low, middle, high = self._edges
         edges = {"better": middle, "not worse": low, "worse": middle, "no better": high}
@@ -138,7 +138,7 @@ class Gate(Answer):
         ]
         lower, upper = (f"{100 * (1 - error):g} %" for error in (self.delta, self.delta_reject))
         return [
-            f"an interval {', '.join(said)}",
+            f"an interval{of} {', '.join(said)}",
             f"all lower ends hold together with {lower}, all upper ends with {upper}",
         ]
 

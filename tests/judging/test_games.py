@@ -21,19 +21,22 @@ def drawn(number, num_options, seed=0, chances=(0.4, 0.3, 0.3)):
     return first, second, rng.choice([1.0, 0.0, -1.0], number, p=chances)
 
 
+@pytest.mark.parametrize("gap", [0.0, 0.08])
 @pytest.mark.parametrize("null", [0.0, -0.2, 0.1])
-def test_the_process_of_a_pair(null):
+def test_the_process_of_a_pair(null, gap):
     """Against one pair and one game after the other, written out."""
     first, second, d = drawn(200, 4)
-    games = GamePairs(4, first, second, d, BETS)
+    games = GamePairs(4, first, second, d, BETS, gap=gap)
     pairs = np.array([(i, j) for i in range(4) for j in range(4) if i != j]).T
     found = games.process(pairs[0], pairs[1], null)
     for place, (i, j) in enumerate(pairs.T):
-        products, highest, total, number = np.ones(3), 0.0, 0.0, 0
+        products, highest, total, number, squares = np.ones(3), 0.0, 0.0, 0, 3.0
         for one, other, x in zip(first, second, d, strict=True):
             if {one, other} == {i, j}:
                 x = x if one == i else -x
-                bets = np.minimum(BETS.bets, 0.99 / (1 + null))
+                own = (gap * (10 + number) / squares, *BETS.bets[1:]) if gap else BETS.bets
+                bets = np.minimum(own, 0.99 / (1 + null))
+                squares += x**2
                 products = products * (1 + bets * (x - null))
                 highest = max(highest, float(products @ BETS.weights))
                 total, number = total + x, number + 1
