@@ -126,14 +126,14 @@ class GamePairs:
 
 
 def gap_bets(gap: float, mixture: Bets) -> Bets:
-    """The mixture with half of its weight on a gap: a mean difference that is likely beyond a null.
+    """The mixture, three quarters of it on a gap: a mean difference that is likely beyond a null.
 
     The best bet is nearly gap / E d^2 (Kelly), and E d^2 is small where most games are drawn. So
     the first bet of the result is that of the first game only; see ``own_bets``.
     """
-    weights = tuple(weight / 2 for weight in mixture.weights)
+    weights = tuple((1 - _OF_GAP) * weight for weight in mixture.weights)
     first = float(own_bets(gap, np.zeros(1), np.zeros(1, int))[0])
-    return Bets((first, *mixture.bets), (0.5, *weights))
+    return Bets((first, *mixture.bets), (_OF_GAP, *weights))
 
 
 def own_bets(gap: float, squares: FloatArray, number: IntArray) -> FloatArray:
@@ -149,6 +149,7 @@ def own_bets(gap: float, squares: FloatArray, number: IntArray) -> FloatArray:
     return np.minimum(gap / mean, LARGEST_BET)
 
 
+_OF_GAP = 0.75  # of the weight
 _FIRST_SQUARES, _FIRST_GAMES = 0.3, 10  # the mean of d^2 that is taken first, and its weight
 
 

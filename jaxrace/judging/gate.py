@@ -65,9 +65,9 @@ def gate(
             the share 6 / (pi c)^2.
         tolerance: Of games what margin is of scores, in Elo.
         gap: Of games, in Elo: how far beyond what is asked the truth is likely to be, said before
-            the first game. Half of the bets are then best there, and a fifth fewer games will do.
-            The guarantee does not rest on it. Someone who wants better, and expects 5 Elo, says 5;
-            with not worse by 5, and an expected 0, as well.
+            the first game. Most bets are then best there, and a fifth fewer games will do. What is
+            guaranteed does not rest on it. For better, if 5 Elo are expected, it is 5; and for not
+            worse by 5, if 0 are.
         **settings: The other arguments of ``race``, but top; of games delta alone. By a file of
             looks new candidates may come and old ones be left out, while the baseline stays. By
             final the verdicts of one look stand beside those of all looks, by which candidates
