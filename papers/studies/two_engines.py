@@ -33,6 +33,7 @@ CASES = tuple(
     for bounds in ((0, 20), (-20, 20))
 )
 CASES += ((0.6, True, (0, 5)),)
+GAP, FAR = 20, (10, 20, 80)  # Elo that are told, and those that are true
 OPENINGS = (0.0, 0.08, 0.16)  # the share of points that one side is worth, each as often
 _BLOCK = 100  # results at once
 _LOOKS = 4  # results between two of the GSPRT
@@ -208,6 +209,14 @@ def main() -> None:
     for case in CASES:
         for row in compare(*case, runs):
             print(*row, sep=" | ", flush=True)
+    print(f"better or worse without a tolerance, a gap of {GAP} told or not, true Elo:")
+    for elo in FAR:
+        found = []
+        for gap in (mean_of(GAP), 0.0):
+            test = Bets([(1, 0.0), (-1, 0.0)], gap, runs)
+            found.append(stops(test, -np.log([DELTA]), (elo, 0.6, False), runs)[0][0])
+        told, untold = (f"{games.mean():,.0f} ± {_error(games):.0f}" for games in found)
+        print(elo, told, untold, sep=" | ", flush=True)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,12 @@ LONG = [
         "some minutes",
     ),
     Long(
+        "docs/jax/top_k_selection.md",
+        "laws",
+        "python -m papers.studies.two_engines",
+        "two minutes",
+    ),
+    Long(
         "docs/jax/top_k_selection.md", "adversary", "python -m papers.audits.tournaments", "minutes"
     ),
     Long(
