@@ -300,5 +300,10 @@ BARE = [
     ),
     Bare("docs/theory/tables.md", "jaxrace race", _CALL),
     Bare("docs/jax/top_k_selection.md", "jaxrace select games.csv", _CALL),
+    Bare(
+        "docs/jax/top_k_selection.md",
+        "jaxrace gate games.pgn --baseline old --tolerance 2 --gap 2",
+        _CALL,
+    ),
     Bare("docs/jax/top_k_selection.md", "python -m papers.selections thurstone|wins|circle", _CALL),
 ]

@@ -53,6 +53,41 @@ def test_normalized_elo():
     assert (found.nelo, found.elo, found.high) == (None, None, None)
 
 
+# What fastchess and OpenBench have printed, in public reports of matches: results of pairs, Elo,
+# normalized Elo; results, bounds in normalized Elo, the ratio.
+PRINTED = (
+    ((30, 6, 18, 0, 6), -168.40, -170.08),
+    ((790, 1759, 3256, 1780, 807), 1.14, 1.48),
+    ((352, 579, 1264, 743, 464), 19.83, 24.25),
+)
+RATIOS = (
+    ((790, 1759, 3256, 1780, 807), (0, 5), -0.71),
+    ((5, 942, 2469, 1050, 5), (-3, 1), 2.90),
+    ((59, 1365, 2872, 1515, 89), (0, 3), 2.91),
+)
+
+
+@pytest.mark.parametrize(("counts", "elo", "nelo"), PRINTED)
+def test_elo_is_what_other_programs_print(counts, elo, nelo):
+    points = np.random.default_rng(0).permutation(np.repeat([0, 0.25, 0.5, 0.75, 1], counts))
+    number = len(points)
+    log = {"first": ["new"] * number, "second": ["old"] * number, "score": points}
+    (found,) = jaxrace.gate(read_votes(log, score="win"), baseline="old").candidates
+    assert (round(found.elo or 0, 2), round(found.nelo or 0, 2)) == (elo, nelo)
+    assert found.results == ", ".join(map(str, counts))
+
+
+@pytest.mark.parametrize(("counts", "bounds", "ratio"), RATIOS)
+def test_the_gsprt_is_that_of_other_programs(counts, bounds, ratio):
+    """Theirs has the deviation of each hypothesis, this one that of the results: nearly alike."""
+    d, counts = np.linspace(-1, 1, 5), np.array(counts, float)
+    mean = counts @ d / counts.sum()
+    spread = math.sqrt(counts @ d**2 / counts.sum() - mean**2)
+    nulls = [math.log(10) / 800 * bound * math.sqrt(2) * spread for bound in bounds]
+    one, other = (two_engines._nearest(counts[None], d - null)[0] for null in nulls)
+    assert other - one == pytest.approx(ratio, abs=0.01)
+
+
 def test_intervals_at_the_stop():
     """At all looks together each end is wrong as seldom as it says; a test at every look is not.
 
