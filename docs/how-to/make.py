@@ -4,6 +4,7 @@ python docs/how-to/make.py [FILE ...]    into the current folder; all of them if
 """
 
 import csv
+import functools
 import itertools
 import json
 import sys
@@ -159,6 +160,27 @@ def pushes() -> Iterable[list[Any]]:
         yield [f"q{question}", *("" if name in lacks else right[name][question] for name in right)]
 
 
+_OPENINGS = {  # Forsyth's notation, and the share of the points that White's side is worth
+    "rnbqkbnr/pppp1ppp/4p3/8/3PP3/8/PPP2PPP/RNBQKBNR b KQkq - 0 2": 0.05,
+    "rnbqkb1r/pppppp1p/5np1/8/2PP4/8/PP2PPPP/RNBQKBNR w KQkq - 0 3": 0.1,
+    "rnbqkbnr/ppp1pppp/8/8/2pPP3/8/PP3PPP/RNBQKBNR b KQkq - 0 3": 0.0,
+}
+
+
+def night(rounds: int) -> str:
+    """What fastchess has left after so many rounds of two games, without their moves."""
+    rng, games = np.random.default_rng(8), []
+    for number in range(1, rounds + 1):
+        position, worth = list(_OPENINGS.items())[rng.integers(3)]
+        for white, black, ahead in (("patch", "main", 0.035), ("main", "patch", -0.035)):
+            chance = 0.25 + worth + ahead
+            result = rng.choice(["1-0", "1/2-1/2", "0-1"], p=[chance, 0.5, 0.5 - chance])
+            heads = {"Round": number, "White": white, "Black": black, "Result": result}
+            lines = [f'[{head} "{cell}"]' for head, cell in (heads | {"FEN": position}).items()]
+            games.append("\n".join([*lines, "", f"{result}\n"]))
+    return "\n".join(games)
+
+
 FILES: dict[str, Callable[[], Any]] = {
     "returns.csv": returns,
     "votes.csv": votes,
@@ -172,6 +194,8 @@ FILES: dict[str, Callable[[], Any]] = {
     "questions.csv": questions,
     "hyperfine.json": hyperfine,
     "pushes.csv": pushes,
+    "night1.pgn": functools.partial(night, 80),
+    "night2.pgn": functools.partial(night, 330),
 }
 
 
@@ -181,6 +205,8 @@ def make(name: str, folder: Path) -> None:
     with (folder / name).open("w", encoding="utf-8", newline="") as file:
         if isinstance(made, dict):
             json.dump(made, file, indent=1)
+        elif isinstance(made, str):
+            file.write(made)
         else:
             csv.writer(file, lineterminator="\n").writerows(made)
 

@@ -133,7 +133,7 @@ def normalized(
             mean[place], square[place] = d.mean(), (d**2).mean()
     squares = dataclasses.replace(
         games,
-        differences=np.where(np.isin(games.first, second), -1, 1) * games.differences**2,
+        differences=np.where(np.isin(games.first, second), -1, 1) * (2 * games.differences**2 - 1),
         bets=shared_bets(float(levels.min())),
         gap=0.0,
     )
@@ -144,8 +144,8 @@ def normalized(
         end = sign * lower_ends(games, one, other, of_mean[side])
         upper = sign * end > 0
         ways = np.where(upper, second, first), np.where(upper, first, second)
-        square = np.where(upper, -1, 1) * lower_ends(squares, *ways, of_square[side])
-        found.append(_ratio(end, square.clip(0, 1), in_one))
+        square = (1 + np.where(upper, -1, 1) * lower_ends(squares, *ways, of_square[side])) / 2
+        found.append(_ratio(end, square, in_one))
     return np.stack(found)
 
 
