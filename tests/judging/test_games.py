@@ -1,12 +1,13 @@
 """Games and votes: what is proven without a model, and tournaments that are going on."""
 
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 import jaxrace
-from jaxrace.evidence.games import GamePairs, chance_of_order, in_rounds
+from jaxrace.evidence.games import GamePairs, _variance_of_neighbours, chance_of_order, in_rounds
 from jaxrace.evidence.levels import Bets
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.rating.certified import elo_of
@@ -87,6 +88,26 @@ def test_the_chance_of_an_order():
     )
     assert (chances < 0.1).mean() < 0.14
     assert chances.min() > 1e-4
+
+
+def test_the_variance_of_neighbours():
+    """Over all orders of six numbers."""
+    x = np.array([1.0, 1.0, 0.0, -1.0, 0.5, -0.5])
+    x -= x.mean()
+    orders = x[list(itertools.permutations(range(len(x))))]
+    products = (orders[:, 1:] * orders[:, :-1]).sum(1)
+    found = _variance_of_neighbours(len(x), (x**2).sum(), (x**4).sum())
+    assert products.mean() == pytest.approx(-(x**2).sum() / len(x))
+    assert found == pytest.approx(products.var())
+
+
+def test_without_an_order_evidence_is_that_of_all_games():
+    first, second, d = drawn(60, 2)
+    pair = np.array([0]), np.array([1])
+    games = GamePairs(2, first, second, d, BETS, ordered=False)
+    d = np.where(first == 0, d, -d)
+    product = np.prod(1 + np.array(BETS.bets)[:, None] * d, 1) @ BETS.weights
+    assert games.process(*pair).highest == pytest.approx(math.log(product))
 
 
 def test_what_is_certified():
