@@ -288,15 +288,14 @@ def test_one_look_stands_beside_all_looks():
         for name, gap in gaps.items()
     }
     settings = {"by": "mean", "low": 0, "high": 1, "shared": True, "margin": 0.09}
-    found = jaxrace.gate(table, baseline="main", final=True, **settings)
+    found = gate(table, baseline="main", final=True, **settings)
     once = {one.name: one.final for one in found.candidates}
     assert once["better"] == "better"
     assert once["worse"] == "worse"
     assert once["equal"] in ("not worse", "no better")
     assert "verdict*" in str(found)
-    assert all(
-        one.final is None for one in jaxrace.gate(table, baseline="main", **settings).candidates
-    )
+    found = gate(table, baseline="main", **settings)
+    assert all(one.final is None for one in found.candidates)
     with pytest.raises(ValueError, match="final: expected no file of looks"):
         jaxrace.gate(table, baseline="main", final=True, looks="x.looks", **settings)
     with pytest.raises(ValueError, match="final: expected no weights of groups"):

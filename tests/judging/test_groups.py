@@ -11,7 +11,7 @@ import pytest
 import jaxrace
 from jaxrace.commands.cli import main
 from jaxrace.core.validation import BadArgument
-from jaxrace.judging import DependentRunsWarning
+from jaxrace.judging import DependentRunsWarning, GateOfTable
 from jaxrace.tables import read_scores
 
 SIZES = {"arc": 40, "gsm": 80, "law": 200}
@@ -315,6 +315,7 @@ def test_a_gate_shows_what_is_asked_about():
     """Means are weighted as differences are, on a list that was run whole."""
     data = answers()
     found = jaxrace.gate(data, baseline="a", **MEAN, weights="equal", of=320)
+    assert isinstance(found, GateOfTable)
     for one in (found.baseline, *found.candidates):
         assert one.score == pytest.approx(macro(data, one.name))
         better = macro(data, one.name) - macro(data, "a")

@@ -11,6 +11,7 @@ import jaxrace
 from jaxrace.commands.cli import main
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.boundaries import board_levels, board_of, tied_groups
+from jaxrace.judging import GateOfTable
 
 MEAN = {"by": "mean", "low": 0, "high": 1}
 
@@ -204,6 +205,7 @@ def test_a_table_of_one_look_asks_for_no_more():
     assert found.next_runs == {}
     assert jaxrace.rank(data, **MEAN, shared=True).next_runs != {}
     passed = jaxrace.gate(data, baseline="b", **MEAN, shared=True, order_by_lot=1)
+    assert isinstance(passed, GateOfTable)
     assert passed.next_runs == {}
 
 
