@@ -247,7 +247,11 @@ def test_the_nearest_law():
     assert nearest(np.array([[20.0, 30.0, 50.0]]), kinds - 0.3) == pytest.approx(0, abs=1e-6)
     found = nearest(np.array([[40.0, 60.0]]), np.array([-1.0, 1.0]))  # 1/2 each
     assert found == pytest.approx(40 * math.log(0.5 / 0.4) + 60 * math.log(0.5 / 0.6))
-    counts = np.random.default_rng(0).multinomial(40, [0.02, 0.02, 0.92, 0.02, 0.02], 500) * 1.0
+    counts = (
+        np.random.default_rng(0)
+        .multinomial(40, [0.02, 0.02, 0.92, 0.02, 0.02], 500)
+        .astype(np.float64)
+    )
     points = np.linspace(-1, 1, 5) - 0.03
     laws = np.maximum(counts, 1e-3) / 40
     t = np.linspace(-1 / points.max(), -1 / points.min(), 20_001)[1:-1]
