@@ -121,8 +121,10 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
     in_common = len(np.unique(np.concatenate([*made, []]))) < sum(map(len, made))
     if shared or (data.asked_alike and in_common):
         if data.tasks is None:
-            hint = "is not called task, seed, fold, question or the like"
-            hint = f"task_column (--task-column) names its column, where it {hint}"
+            hint = (
+                "it is in a column called task, seed, fold, question or the like, or in the one "
+                "that task_column (--task-column) names"
+            )
             raise wrong("the task of each score, for shared tasks", "none", hint)
         if sum(own.size > 0 for own in made) > 1 and not in_common:
             hint = (

@@ -253,8 +253,8 @@ def _doubts(
     if question.compare is None:
         named = zip(table.names, columns, strict=True)
         for name in [name for name, column in named if names_clock(name) and rises(column)]:
-            hint = "--options (options=) names the columns of options"
-            got = f"column {name!r}, which is sorted: a clock or a step? leave it out: {hint}"
+            hint = ": --options (options=) names the columns of options" * (len(table.names) > 2)
+            got = f"column {name!r}, which is sorted: a clock or a step? leave it out{hint}"
             raise BadArgument("runs", "scores of options", got)
     found: list[str | None] = []
     if isinstance(pairs, SharedPairs):

@@ -70,7 +70,7 @@ def parse(place: Place, text: str, delimiter: str = "auto", header: bool = True)
     is_among = any(kind_of([head]) == "number" for head in heads[1:])
     if titles and is_among and not are_numbered_tasks(heads[1:]):
         got = f"{quoted(heads)} below {titles[-1]!r}"
-        hint = "a name above each column says which is which; --delimiter what is between them"
+        hint = "a name above each column says which is which"
         raise place.wrong("names of columns", got, hint=hint, at=at)
     if chosen == "," and not header:
         cells = [cell for row in rows for cell in row]

@@ -5,6 +5,7 @@ A BadArgument names the option of the command that settles what may be meant in 
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from shlex import quote
 
 import numpy as np
 
@@ -278,7 +279,9 @@ def _score_column(table: Table, asked: Asked, kinds: Mapping[str, str], option: 
     if len(found) != 1:
         expected = "one column of scores" if found else "a column of scores"
         got = quoted(found or heads) or "no other column"
-        raise table.wrong(expected, got, hint="--score-column says which it is")
+        may_be = found or any(kinds[head] in ("number", "flag", "mixed") for head in heads)
+        hint = "--score-column says which it is" if may_be else ""
+        raise table.wrong(expected, got, hint=hint)
     return found[0]
 
 
@@ -366,7 +369,8 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
             said[-1] += "; --group-column says if one has groups of tasks"
     elif texts and not asked.options:
         blank = [is_blank(cell) for cell in table.column(texts[0])]
-        table.require(texts[0], blank, f"a number as score of {texts[0]}")
+        hint = f"if it names the options, --option-column {quote(texts[0])} says so"
+        table.require(texts[0], blank, f"a number as score of {texts[0]}", hint * bool(options))
     if table.numbers is None:
         found, more, odd = numbers_made(table, options, asked.failed)
     else:

@@ -203,8 +203,9 @@ def _roles(
         and not _is_after(head, roles)
     ]
     if not context:
-        got = quoted(table.heads)
-        raise table.wrong("at least one column with what was observed", got, hint=_USED)
+        got, others = quoted(table.heads), len(table.heads) > len(roles)
+        hint = _USED if others else ""
+        raise table.wrong("at least one column with what was observed", got, hint=hint)
     return roles, context
 
 

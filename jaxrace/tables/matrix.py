@@ -193,7 +193,7 @@ def _from_counts(table: Table, wins: np.ndarray) -> tuple[np.ndarray, np.ndarray
     if (games == 0).any():
         i, j = np.argwhere(games == 0)[0]
         got = f"none of {table.heads[i]} and {table.heads[j]}"
-        hint = "select ranks by a model, which needs no game of every pair"
+        hint = "`jaxrace select` ranks by a model, which needs no game of every pair"
         raise table.wrong("a comparison of every pair", got, hint=hint)
     beats = wins / games
     np.fill_diagonal(beats, 0.5)

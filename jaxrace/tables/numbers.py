@@ -30,10 +30,13 @@ def numbers_of(
     texts = [cell for cells in columns.values() for cell in cells if isinstance(cell, str)]
     once = dict.fromkeys(texts)
     sign = decimal or table.decimal or _decimal_of(table, texts)
+    # Where the sign is said, the other one can only part thousands.
+    other = _THOUSANDS["." if sign == "," else ","] if table.decimal else None
     are_percents = any(text.endswith("%") for text in once)
     said = ["decimal commas"] if sign == "," and any("," in text for text in once) else []
     said += [PERCENTS] if are_percents else []
-    known = {text: _number(text, sign, are_percents) for text in once}
+    once = {x: re.sub(r"[.,]", "", x) if other and other.fullmatch(x) else x for x in once}
+    known = {text: _number(plain, sign, are_percents) for text, plain in once.items()}
     found = {}
     for head, cells in columns.items():
         numbers = [

@@ -17,6 +17,7 @@ from jaxrace.tables.heads import (
     names_score,
     names_smaller,
     names_steps,
+    names_task,
     word_set,
     words,
 )
@@ -65,8 +66,8 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
     """Raise unless columns can only be options, whose scores were found, float64 [n_i]."""
     options = [*found]
     if len(options) < 2:
-        hint = "if there is a row for each run, --option-column says which column names the options"
-        raise table.wrong("two columns of scores or more", quoted(options) or "none", hint=hint)
+        hint, got = _hint_of_one(table, options), quoted(options) or "none"
+        raise table.wrong("two columns of scores or more", got, hint=hint)
     if are_numbered_runs(options) and has_header:
         got = f"{quoted(options)}, which seem to be runs of options without names"
         hint = f"name the options in a first column, or in the columns; {NAMED}"
@@ -88,9 +89,24 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         raise table.wrong(_COLUMNS, got, hint=f"a score says how right an option was; {NAMED}")
     if other := identifier(found):
         head, why = other
-        kept = quote(",".join([one for one in found if one != head][:_MOST_NAMED]))
+        kept = _listed([one for one in found if one != head])
         hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as {kept}"
         raise table.wrong(_COLUMNS, f"{head!r}, {why}", hint=hint)
+
+
+def _hint_of_one(table: Table, options: Sequence[str]) -> str:
+    """What names the options where there is one column of scores at most."""
+    others = [head for head in table.heads if head not in options]
+    if any(table.kind(head) == "text" or not names_task(head) for head in others):
+        return "if there is a row for each run, --option-column says which column names the options"
+    if any(map(may_name_option, others)):
+        return NAMED
+    return "a column more, such as model, names the option of each run"
+
+
+def _listed(options: Sequence[str]) -> str:
+    """Options as ``--options`` takes them."""
+    return quote(",".join(f'"{one}"' if "," in one else one for one in options[:_MOST_NAMED]))
 
 
 def _require_no_aggregates(table: Table, found: Mapping[str, np.ndarray]) -> None:
@@ -143,7 +159,7 @@ def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence
         if is_count or len(options) <= 2:
             hint = (
                 f"if they name the options, --option-column {quote(head)} and --score-column NAME "
-                f"say so; if not, --task-column or --group-column {quote(head)}"
+                f"say so; if not, {NAMED}: --options {_listed(options)}"
             )
             got = f"words that repeat in column {head!r}"
             raise table.wrong("scores below the names of options", got, hint=hint)

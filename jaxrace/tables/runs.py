@@ -1,5 +1,6 @@
 """What the caller says of scores, the runs that a source has, and the scores made of them."""
 
+import csv
 import dataclasses
 import itertools
 import math
@@ -58,7 +59,7 @@ def asked_for(
     """What the arguments of ``read_scores`` say; ``written`` are the last four."""
     task_column = cluster_column or task_column
     tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
-    names = options.split(",") if isinstance(options, str) else options
+    names = next(csv.reader(options.splitlines()), []) if isinstance(options, str) else options
     kept = tuple(name.strip() for name in names) if options else ()
     if kept and (option_column or score_column):
         got = "option_column or score_column (--option-column, --score-column), too"

@@ -3,6 +3,7 @@
 import dataclasses
 import re
 from collections.abc import Sequence
+from shlex import quote
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _TIED, _WINS = word_set("tie ties draw draws"), word_set("wins won win winner")
 _SCORES = word_set("score scores points goals")
 _WON, _LOST = word_set("win won 1-0"), word_set("loss lost lose 0-1")
 _OPEN = "*"  # a game that has not ended
+SCALE = "of a scale such as 1 to 5 take the middle away, so that 0 is a tie"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,7 +66,9 @@ class Sides:
         is_chess = self.own_words == ("white", "black") and words == {"result"}
         return bool(words & {self.own_words[0], "score", "scores", "margin"}) or is_chess
 
-    def require_said(self, table: Table, asked: str, got: str, row: int = 0) -> None:
+    def require_said(
+        self, table: Table, asked: str, got: str, row: int = 0, is_scale: bool = False
+    ) -> None:
         """Raise unless numbers are for the first by name, or asked for: a wrong guess turns all."""
         words, own = {*_words(self.outcome or "")}, self.own_words
         turned = f"--first-column {self.second!r} --second-column {self.first!r}"
@@ -72,8 +76,9 @@ class Sides:
             got = f"{self.outcome!r}, of the second"
             raise table.wrong("a column that is for the first option", got, hint=turned)
         if asked == "auto" and not self.are_for_first:
-            how = "margin" if got.startswith("-") else "win"
-            hint = (
+            how = "margin" if is_scale or got.startswith("-") else "win"
+            hint = f"{SCALE}; then " if is_scale else ""
+            hint += (
                 f"--score {how} if they say that {self.first} has won, and with {turned} if they "
                 f"say that {self.second} has"
             )
@@ -93,7 +98,10 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         others = [head for head in heads if _plain(head) in {*_OUTCOMES, "margin"} | _TIED]
         others.remove(by_name["winner"])
         if others and outcome is None:
-            hint = "--score-column takes it, as by how much the winner was better"
+            how = " --score margin" if table.kind(others[0]) == "number" else ""
+            hint = f"--score-column {quote(others[0])}{how} takes it, for the winner"
+            if table.kind(others[0]) == "flag":
+                hint = "make it numbers, .5 for a tie and 1 for others, below the head score"
             raise table.wrong("one way to say who has won", quoted(others), hint=hint)
         return Sides(by_name["winner"], by_name["loser"], outcome)
     if first is None or second is None:
@@ -166,7 +174,8 @@ def _for_each_side(
 ) -> tuple[str, str] | None:
     """Two columns whose names are one of some words and a side."""
     found = [pair[:2] for pair in _pairs(heads) if words & {*pair[2].split()}]
-    return _only(table, found, "a column for each side", "--score-column says which to take")
+    hint = "leave out all but the two that say how it ended"
+    return _only(table, found, "a column for each side", hint)
 
 
 def _only(

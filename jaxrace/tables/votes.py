@@ -11,7 +11,7 @@ from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import plain_votes
 from jaxrace.tables.matrix import crosstable_in, games_of
 from jaxrace.tables.numbers import numbers_of
-from jaxrace.tables.sides import Sides, are_sides, names_winners, shares_of, sides_of
+from jaxrace.tables.sides import SCALE, Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import FLAGS, Place, Table, alike, quoted, words_of
 
@@ -152,7 +152,8 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
     found, more = _finite(table, [head])
     scores = found[head]
     least = int(np.argmin(scores))
-    sides.require_said(table, asked, f"{scores[least]:g}", least)
+    is_scale = scores[least] >= 0 and bool((scores > 1).any())
+    sides.require_said(table, asked, f"{scores[least]:g}", least, is_scale)
     kind = _kind_of(table, head, scores, asked)
     guessed = [_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS] if asked == "auto" else []
     return _told(votes, *guessed, *more, scores=scores, kind=kind)
@@ -271,9 +272,10 @@ def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
         row, expected = int(np.argmin(is_vote)), "win or margin as --score for scores"
         hint = (
             "no score is negative, and this one is not 0, 0.5 or 1: --score margin if scores are "
-            "by how much the first was better, --score win if they are its share of a win, from 0 "
-            "to 1; what is on another scale has to be made one of these"
+            "by how much the first was better"
         )
+        are_shares = bool((scores <= 1).all())
+        hint += ", --score win if they are its share of a win" if are_shares else f"; {SCALE}"
         raise table.wrong(expected, f"{scores[row]:g}", row, head, hint=hint)
     if (is_vote | (scores == -1)).all() and (scores == 0.5).any():
         row, other = int(np.argmax(scores == -1)), int(np.argmax(scores == 0.5))

@@ -168,12 +168,11 @@ REFUSED = [
     ("a,b\n1.020,850\n990,1.100\n", {}, "got '1.020': --decimal comma or --decimal point"),
     ("model,acc\na,1.020\nb,850\n", {}, "got '1.020': --decimal comma or --decimal point"),
     ('a,b\n"1,234",2\n', {}, "got '1,234': --decimal comma or --decimal point says"),
-    ("a;b\n1,234;2\n", {"decimal": "point"}, "got '1,234': thousands are written without"),
     ("a;x|b;y\n1;2|3;4\n", {}, "got semicolons or bars: --delimiter says which it is"),
     ("model,acc,f1\na,1,2\nb,3,4\n", {}, "'acc', 'f1': --score-column says which it is"),
     ("lr,score\n.1,2\n.2,4\n", {}, "got 'score': --option-column and --score-column say so"),
     ("qq,a,b\n" + "".join(f"{i},{-i},{i % 3}\n" for i in range(9)), {}, "--task-column qq says so"),
-    ("seed,a\n1,2\n2,1\n", {}, "two columns of scores or more in 's.csv', got 'a': if there is a"),
+    ("seed,a\n1,2\n2,1\n", {}, "two columns of scores or more in 's.csv', got 'a': a column more, such"),
     ("a,b,steps\n1,2,.5\n2,1,1\n", {}, "column 'steps', got '.5': --task-column says which column"),
     ("model_a,model_b,winner\nx,y,tie\n", {}, "of 'model_a' and 'model_b': `jaxrace select"),
     ("a,b,wins_a,wins_b,ties\nx,y,1,2,0\n", {}, "expected scores of options in 's.csv', got comp"),
@@ -193,6 +192,8 @@ def test_what_is_refused(text, given, message, tmp_path):
     [
         ("1,2\n.5,3\n", {"header": False}, {"option 1": [1, 0.5], "option 2": [2, 3]}),
         ("a;b\n1,234;2\n", {"decimal": "comma"}, {"a": [1.234], "b": [2]}),
+        ("a;b\n1,234;2\n", {"decimal": "point"}, {"a": [1234], "b": [2]}),
+        ("a;b\n1.234;2\n", {"decimal": "comma"}, {"a": [1234], "b": [2]}),
         ("a|x,b|y\n1,2\n", {"delimiter": "comma"}, {"a|x": [1], "b|y": [2]}),
         ("model,acc,f1\na,1,2\nb,3,4\n", {"score_column": "f1"}, {"a": [2], "b": [4]}),
         (
