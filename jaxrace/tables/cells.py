@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jaxrace.tables.heads import word_set
+from jaxrace.tables.heads import names_option, names_task, word_set
 from jaxrace.tables.table import Table, different, is_blank, kind_of, quoted
 
 _UNITS = word_set(
@@ -14,9 +14,8 @@ _UNITS = word_set(
 )
 _NUMBER = r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s*([^\d\s,.+-][^\d,.+-]*)")
-_WITH_SPREAD = re.compile(
-    rf"[*$ ]*({_NUMBER})\s*(%?)\s*(?:±|\+/-|\+-|\\pm)\s*{_NUMBER}\s*%?[*$†‡ ]*"
-)
+_SPREAD = rf"(?:±|\+/-|\+-|\\pm)\s*{_NUMBER}\s*%?|\(\s*{_NUMBER}\s*%?\s*\)"
+_WITH_SPREAD = re.compile(rf"[*$ ]*({_NUMBER})\s*(%?)\s*(?:{_SPREAD})[*$†‡ ]*")
 _CELLS = re.compile(rf"(?:^|[,;\t| ])\s*{_NUMBER}\s*(?:[,;\t| ]|$)")  # that are numbers
 _THOUSANDS = {  # both signs are there, so that neither may be taken for the other
     (",", "commas"): re.compile(r"[+-]?\d{1,3}(?:,\d{3})+\.\d+"),
@@ -32,7 +31,9 @@ def plain(table: Table, header: bool) -> Table:
     for head, column in zip(table.heads, table.columns, strict=True):
         texts = [x for x in different(column) if isinstance(x, str) and not is_blank(x)]
         made: dict[str, str] = {}
-        for rule in _RULES:
+        # Names that end in a number in brackets are not those without it.
+        is_named = names_task(head) or names_option(head)
+        for rule in _RULES[is_named:]:
             found = rule([made.get(text, text) for text in texts])
             if not found.numbers:
                 continue
@@ -103,7 +104,7 @@ class _Found(NamedTuple):
 
 
 def _number_before_spread(texts: Sequence[str]) -> _Found:
-    """Of "87.2 ± 4.0" the number."""
+    """Of "87.2 ± 4.0" and "87.2 (4.0)" the number; "(4.0)" alone is none."""
     found = {text: match for text in texts if (match := _WITH_SPREAD.fullmatch(text))}
     shown = next(iter(found), "")
     numbers = {text: match[1] + match[2] for text, match in found.items()}

@@ -178,6 +178,7 @@ TEXTS = [
     ),
     ("seed,a,b\n1,2.50 s,3.5s\n2,2.6 s,3.4s\n", AB, "numbers in s"),
     ("task,a,b\nx,2.5 ± .1,3.5+/-1\ny,2.6 ± .2,3.4 +/- 1\n", AB, "such as '2.5 ± .1': the number"),
+    ("task,a,b\nx,2.5 (.1),3.5(1)\ny,2.6 (.2),3.4 (2)\n", AB, "such as '2.5 (.1)': the number"),
     ("seed,a,b\n1,2.5,3.5\n# half\n2,2.6,3.4\n", AB, "lines of comments, left out: 1"),
     ("seed,a,b\n1,2.5,3.5\nseed,a,b\n2,2.6,3.4\n", AB, "repeat the heads, left out: 1"),
     (",acc,acc\nseed,a,b\n1,2.5,3.5\n2,2.6,3.4\n", AB, "two rows of heads"),
@@ -195,6 +196,15 @@ def test_what_stands_beside_numbers(tmp_path, text, scores, said):
     found = read_scores(tmp_path / "t.csv")
     assert dict(zip(found.names, (x.tolist() for x in found.values), strict=True)) == scores
     assert said in "; ".join(found.said)
+
+
+def test_brackets_that_are_no_spread(tmp_path):
+    """Negative amounts of accounts are no numbers before a bracket, and copies are not one task."""
+    (tmp_path / "t.csv").write_text("seed,a,b\n1,2.5,(4.0)\n2,2.6,3.4\n")
+    with pytest.raises(ValueError, match=r"a number in .*, line 2, column 'b', got '\(4\.0\)'"):
+        read_scores(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("task,a,b\n1 (1),2.5,3.5\n1 (2),2.6,3.4\n")
+    assert read_scores(tmp_path / "t.csv").task_names == ("1 (1)", "1 (2)")
 
 
 def test_units_say_the_direction(tmp_path):

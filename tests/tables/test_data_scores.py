@@ -172,7 +172,11 @@ REFUSED = [
     ("model,acc,f1\na,1,2\nb,3,4\n", {}, "'acc', 'f1': --score-column says which it is"),
     ("lr,score\n.1,2\n.2,4\n", {}, "got 'score': --option-column and --score-column say so"),
     ("qq,a,b\n" + "".join(f"{i},{-i},{i % 3}\n" for i in range(9)), {}, "--task-column qq says so"),
-    ("seed,a\n1,2\n2,1\n", {}, "two columns of scores or more in 's.csv', got 'a': a column more, such"),
+    (
+        "seed,a\n1,2\n2,1\n",
+        {},
+        "two columns of scores or more in 's.csv', got 'a': a column more, such",
+    ),
     ("a,b,steps\n1,2,.5\n2,1,1\n", {}, "column 'steps', got '.5': --task-column says which column"),
     ("model_a,model_b,winner\nx,y,tie\n", {}, "of 'model_a' and 'model_b': `jaxrace select"),
     ("a,b,wins_a,wins_b,ties\nx,y,1,2,0\n", {}, "expected scores of options in 's.csv', got comp"),

@@ -166,7 +166,11 @@ REFUSED = [
     # An option is called like the other side, or like a tie.
     ("a,b,winner\nb,a,b\nx,b,b\n", {}, "expected one winner in 'v.csv', line 2"),
     ("a,b,result,winner\nx,y,1-0,x\n", {}, "--score-column says which it is"),
-    ("winner,loser,margin\nx,y,3\n", {}, "got 'margin': --score-column margin --score margin takes it"),
+    (
+        "winner,loser,margin\nx,y,3\n",
+        {},
+        "got 'margin': --score-column margin --score margin takes it",
+    ),
     ("model_a,model_b,model_1,model_2,score\nx,y,z,u,1\n", {}, "--first-column and --second-col"),
     (
         "a,b,wins_a,wins_b\nx,y,1.5,1\n",
