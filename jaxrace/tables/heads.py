@@ -38,7 +38,7 @@ names_score = _named(
     "score scores accuracy acc return returns reward rewards loss value values result results "
     "metric metrics time times seconds duration runtime latency error f1 auc auroc r2 rmse mse mae "
     "bleu rouge precision recall correct is_correct passed success exact_match performance fitness "
-    "objective win_rate perplexity",
+    "objective win_rate perplexity cost",
     "last",
 )
 # The benchmark or subject of a task, as below "Dataset" or "mmlu_subject"?

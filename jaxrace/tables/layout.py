@@ -45,7 +45,8 @@ from jaxrace.tables.runs import Asked, SourceRuns, are_groups, grouped, without_
 from jaxrace.tables.table import Table, counts, is_blank, kind_of, quoted
 
 _NUMBERS_ALONE = (
-    "with --no-header it is a run of options without names; a name that is a number needs a letter"
+    "with --no-header it is a run of options without names; --options names columns that are "
+    "called by numbers"
 )
 
 _LEAST_BENCHMARKS = 3  # columns of a leaderboard
@@ -128,7 +129,7 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
     if not table.lines:
         raise table.wrong("runs below the names of the columns", "none")
     are_numbers = all(kind_of([head]) in ("number", "blank") for head in table.heads)
-    if asked.header and not table.numbers and are_numbers:
+    if asked.header and not (table.numbers or asked.options) and are_numbers:
         got = quoted(table.heads, 3)
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
     kinds: dict[str, str] = {

@@ -7,6 +7,7 @@ from typing import Any
 
 from jaxrace.tables.evaluators import harness, hyperfine, inspect, pytest_benchmark
 from jaxrace.tables.files import File
+from jaxrace.tables.irace import irace
 from jaxrace.tables.judged import (
     deepeval,
     helm,
@@ -31,7 +32,7 @@ READERS: tuple[Reader, ...] = (
 )
 # The same of tables.
 TABLE_READERS: tuple[Callable[[Table, Asked], SourceRuns | None], ...] = (
-    *(trial_runs, cross_validated, tracked, curves, criterion, promptfoo_table),
+    *(trial_runs, cross_validated, tracked, curves, criterion, promptfoo_table, irace),
 )
 
 

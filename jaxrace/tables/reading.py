@@ -1,12 +1,13 @@
 """What readers of logs in JSON share."""
 
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from shlex import quote
 from typing import Any, TypeGuard
 
 from jaxrace.tables.files import File
-from jaxrace.tables.table import Place, quoted
+from jaxrace.tables.table import Place, Table, is_blank, quoted
 
 
 def content_in(file: File) -> Any:
@@ -31,6 +32,15 @@ def number_in(file: File, value: Any, at: str) -> float:
     if isinstance(value, int | float) and abs(value) <= sys.float_info.max:
         return float(value)
     raise file.wrong("a number", repr(value)[:60], at=at)
+
+
+def score_in(table: Table, cell: Any) -> float:
+    """The number in a cell, NaN if there is none."""
+    try:
+        number = math.nan if is_blank(cell) else float(cell)
+    except (TypeError, ValueError):
+        raise table.wrong("a number", repr(cell)) from None
+    return number if math.isfinite(number) else math.nan
 
 
 def chosen(

@@ -89,8 +89,11 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         raise table.wrong(_COLUMNS, got, hint=f"a score says how right an option was; {NAMED}")
     if other := identifier(found):
         head, why = other
-        kept = _listed([one for one in found if one != head])
-        hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as {kept}"
+        kept = [one for one in found if one != head]
+        hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as "
+        hint += _listed(kept)
+        if len(kept) < 2:  # then columns of options are no answer
+            hint = f"if it names the options, --option-column {quote(head)} says so"
         raise table.wrong(_COLUMNS, f"{head!r}, {why}", hint=hint)
 
 

@@ -8,13 +8,12 @@ import io
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from jaxrace.tables.files import File, members
 from jaxrace.tables.heads import names_clock
-from jaxrace.tables.reading import chosen, content_in, number_in
+from jaxrace.tables.reading import chosen, content_in, number_in, score_in
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table, is_blank, label_of, quoted
 
@@ -163,7 +162,7 @@ def curves(table: Table, asked: Asked) -> SourceRuns | None:
         if own == metric and values:
             match = _CLEANRL.fullmatch(name)
             options.append(match["name"] if match else _SEED.sub("", name).strip(" _-,") or name)
-            scores.append(_score(table, values[-1]))
+            scores.append(score_in(table, values[-1]))
     said = [f"a run of Weights & Biases counts by the last value of its curve of {metric!r}"]
     said += [f"left out, as bounds of curves: {len(bounds)} columns"] if bounds else []
     said += ["options are the names of runs without a seed"]
@@ -187,7 +186,7 @@ def cross_validated(table: Table, asked: Asked) -> SourceRuns | None:
         if match[2] == metric
         for name, cell in zip(names, table.column(head), strict=True)
     ]
-    scores = [_score(table, cell) for _, cell, _ in runs]
+    scores = [score_in(table, cell) for _, cell, _ in runs]
     failed = sum(score != score for score in scores)
     metric = "" if metric == "score" else metric
     return SourceRuns(
@@ -218,7 +217,7 @@ def tracked(table: Table, asked: Asked) -> SourceRuns | None:
     has_failed = [state.upper() in ("FAILED", "KILLED", "ERROR") for state in states or ()]
     cells = table.column(score)
     scores = [
-        math.nan if has_failed and has_failed[row] else _score(table, cell)
+        math.nan if has_failed and has_failed[row] else score_in(table, cell)
         for row, cell in enumerate(cells)
     ]
     failed = sum(x != x for x in scores)
@@ -244,12 +243,3 @@ def _settings(table: Table, heads: list[str], prefix: str) -> list[str]:
         )
         for row in range(len(table.lines))
     ]
-
-
-def _score(table: Table, cell: Any) -> float:
-    """The number in a cell, NaN if there is none."""
-    try:
-        number = math.nan if is_blank(cell) else float(cell)
-    except (TypeError, ValueError):
-        raise table.wrong("a number", repr(cell)) from None
-    return number if math.isfinite(number) else math.nan

@@ -67,7 +67,12 @@ TABLES = [
         "--delimiter says which it is",
         ("--delimiter tab",),
     ),
-    Case(RACE, table("1,2", *WIDE), "with --no-header", ("--no-header",)),
+    Case(
+        RACE,
+        table("1,2", *WIDE),
+        "with --no-header it is a run of options without names; --options names",
+        ("--no-header", "--options 1,2"),
+    ),
     Case(
         RACE,
         "a;b\n1,234;2,345\n3,456;4,567\n",
@@ -105,6 +110,12 @@ TABLES = [
         table("dataset,x", "u,.3", "v,.2", "u,.5", "v,.6"),
         "if there is a row for each run, --option-column says which column names the options",
         ("--option-column dataset",),
+    ),
+    Case(
+        RACE,
+        table("size,gain", *[f"{64 << n % 2},{x}" for n, x in enumerate(X)]),
+        "if it names the options, --option-column size says so",
+        ("--option-column size",),
     ),
     Case(RACE, table("image,text", "3,4", "3,5", "4,3"), "--options", ("--options image,text",)),
     Case(RACE, table("run 1,run 2", *WIDE), "--options", ("--options 'run 1,run 2'",)),

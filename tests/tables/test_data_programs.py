@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import jaxrace
 from jaxrace.tables import read_log, read_scores, read_votes, readers
 
 DATA = Path(__file__).parent / "data" / "programs"
@@ -109,6 +110,7 @@ FILES = [
         ("a__a-1", "b__b-2", "c__c-3", "d__d-4"),
         False,
     ),
+    ("irace.csv", {}, {"1": [102.5, 101.5], "4": [96.5, 102, 97]}, ("1", "2", "3"), True),
     ("mt_bench_single.jsonl", {}, {"large": [9, 8, 8.5, 7.5, 7, 6]}, ("81", "82", "83"), False),
 ]
 
@@ -208,8 +210,6 @@ def test_brackets_that_are_no_spread(tmp_path):
 
 
 def test_units_say_the_direction(tmp_path):
-    import jaxrace
-
     for text in ("seed,a,b\n1,2.50 s,3.5 s\n2,2.6 s,3.4 s\n", "seed,a,b\n,ms,ms\n1,2,3\n2,3,4\n"):
         (tmp_path / "t.csv").write_text(text)
         with pytest.raises(ValueError, match="whether smaller scores are better"):
@@ -265,6 +265,32 @@ def test_seeds_alone_are_cut_from_names(tmp_path):
     found = read_scores(tmp_path / "w.csv")
     assert found.names == ("ppo-lr0.01", "ppo-lr0.001", "ppo", "resnet-18", "wide")
     assert found.values[2].tolist() == [4, 5]
+
+
+IRACE = [
+    # A test, with one configuration less; seeds, which do not say that these are costs.
+    ('"1" "2"\n"1t" 5.5 4\n"2t" 7 6.5\n', ("1t", "2t"), True),
+    ("instance,seed,1,2\n1,77,5.5,4\n1,78,7,6.5\n", ("1 seed 77", "1 seed 78"), False),
+]
+
+
+@pytest.mark.parametrize(("text", "tasks", "smaller"), IRACE)
+def test_configurations_of_irace_are_the_options(text, tasks, smaller, tmp_path):
+    (tmp_path / "i.csv").write_text(text)
+    found = read_scores(tmp_path / "i.csv")
+    assert (found.names, found.task_names, found.smaller) == (("1", "2"), tasks, smaller)
+    assert [x.tolist() for x in found.values] == [[5.5, 7], [4, 6.5]]
+    if not smaller:
+        with pytest.raises(ValueError, match="whether smaller scores are better"):
+            jaxrace.race(tmp_path / "i.csv")
+
+
+def test_numbers_as_heads_are_no_configurations_of_irace(tmp_path):
+    """A full matrix of 1, 2, ... may be of anything; --options says that its heads are names."""
+    (tmp_path / "i.csv").write_text('"","1","2"\n"1",5.5,4\n"2",7,6.5\n')
+    with pytest.raises(ValueError, match="--options names columns that are called by numbers"):
+        read_scores(tmp_path / "i.csv")
+    assert read_scores(tmp_path / "i.csv", options="1,2").names == ("1", "2")
 
 
 def test_what_no_file_lists_is_not_resolved(tmp_path):
@@ -333,8 +359,6 @@ def test_comments_above_the_heads(tmp_path, text):
 
 def test_what_all_are_asked_is_compared_task_by_task():
     """Questions of an evaluation; seeds and folds need --shared."""
-    import jaxrace
-
     found = jaxrace.race(DATA / "openai")
     assert found.kind == "shared"
     assert found.notes[-1].startswith("all options were asked the same")
