@@ -20,7 +20,8 @@ from jaxrace.tables import read_votes
 FIGURE = "ranking.png"
 _FILE = """A file of comparisons made so far (CSV or other text with delimiters, JSON, Excel,
     Parquet, PGN) with two columns of options, such as first and second or model_a and
-    model_b, and one that says who has won, such as score, winner or result."""
+    model_b, and one that says who has won, such as score, winner or result; or a folder
+    of such files, which are read as one."""
 
 Config = config_of(__doc__, ("votes", _FILE), select, read_votes)
 

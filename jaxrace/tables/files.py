@@ -143,6 +143,17 @@ def file_at(
     return file
 
 
+def files_in(
+    argument: str, folder: Path, patterns: Sequence[str], left_out: Sequence[str] = ()
+) -> list[Path]:
+    """The files anywhere in a folder that match the first pattern that any file matches."""
+    for pattern in patterns:
+        if found := sorted(x for x in folder.rglob(pattern) if x.name not in left_out):
+            return found
+    expected = f"a file, or a folder with {', '.join(patterns)}"
+    raise BadArgument(argument, expected, f"'{folder}'")
+
+
 def loads(place: Place, text: str, at: str = "") -> Any:
     """What JSON says; BadArgument if it is something else, or says something twice."""
     try:

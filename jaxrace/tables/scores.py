@@ -10,7 +10,7 @@ import numpy as np
 
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.failures import settled
-from jaxrace.tables.files import file_at
+from jaxrace.tables.files import file_at, files_in
 from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
 from jaxrace.tables.readers import of_others, runs_in, runs_of_program
@@ -117,12 +117,7 @@ def _runs(source: Any, asked: Asked) -> SourceRuns:
 
 
 def _folder(folder: Path, asked: Asked) -> SourceRuns:
-    for pattern in _IN_FOLDERS:
-        files = sorted(path for path in folder.rglob(pattern) if path.name not in _NO_RUNS)
-        if files:
-            return _files(files, asked)
-    expected = f"a file, or a folder with {', '.join(_IN_FOLDERS)}"
-    raise BadArgument(asked.argument, expected, f"'{folder}'")
+    return _files(files_in(asked.argument, folder, _IN_FOLDERS, _NO_RUNS), asked)
 
 
 def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:

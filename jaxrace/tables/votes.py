@@ -1,19 +1,23 @@
 """Comparisons of two options: votes, games and margins."""
 
 import dataclasses
-from collections.abc import Sequence, Set
+import functools
+import os
+from collections.abc import Callable, Sequence, Set
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import plain_votes
+from jaxrace.tables.files import files_in
 from jaxrace.tables.matrix import crosstable_in, games_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import SCALE, Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import FLAGS, Place, Table, alike, quoted, words_of
+from jaxrace.tables.table import FLAGS, Place, Table, alike, numbered, quoted, words_of
 
 Kind = Literal["win", "margin"]
 
@@ -26,6 +30,7 @@ _READ_AS_MARGINS = "scores are read as margins, by how much the first was better
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _OF_TRIPLES = ("first", "second", "score")
 _AT_HOME = (("white", "black"), ("home", "away"))
+_IN_FOLDERS = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
 _MOST = 10_000_000  # comparisons that counts may stand for
 
 
@@ -72,8 +77,8 @@ def read_votes(
     file has games.
 
     Args:
-        source: As for all doors (``jaxrace.tables``), or PGN; a list of pairs (winner, loser), or
-            (first, second, score).
+        source: As for all doors (``jaxrace.tables``), or PGN; a folder of such files, which are
+            read as one; a list of pairs (winner, loser), or (first, second, score).
         score: What numbers as scores are: "win", the share of a win of the first, from 0 to 1;
             "margin", by how much it was better; "auto", what they can only be.
         first_column: The column of the first option, which a score above .5, or above 0, is for.
@@ -96,6 +101,12 @@ def read_votes(
     (array([1. , 0.5, 0. ]), 'win')
     """
     require_choice("score", score, ("auto", "win", "margin"))
+    if isinstance(source, str | os.PathLike) and Path(source).is_dir():
+        names = {"first_column": first_column, "second_column": second_column}
+        names |= {"score": score, "score_column": score_column, "argument": argument}
+        read = functools.partial(read_votes, decimal=decimal, delimiter=delimiter, **names)
+        files = files_in(argument, Path(source), _IN_FOLDERS)
+        return _joined(Place(argument, f"'{source}'"), files, read)
     asked = {first_column, second_column, score_column} - {None}
     source = _with_heads(argument, source, asked)
     table = read_table(argument, source, decimal=decimal, delimiter=delimiter)
@@ -132,6 +143,35 @@ def read_votes(
         raise table.wrong("at least one comparison that has ended", "none")
     more = [f"votes from column {sides.outcome!r}", *more]
     return _told(votes, *more, rows=rows, scores=shares[rows])
+
+
+def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) -> Votes:
+    """The comparisons in several files, one after the other; copies are refused."""
+    parts, seen = [], dict[bytes, Path]()
+    for path in files:
+        parts.append(read(path))
+        other = seen.setdefault(path.read_bytes(), path)
+        if other != path:
+            raise place.wrong("each file once", f"'{other}' and '{path}' alike: leave one out")
+    kinds = {part.kind: path for part, path in zip(parts, files, strict=True)}
+    if len(kinds) > 1:
+        got = f"wins in '{kinds['win']}', margins in '{kinds['margin']}'"
+        raise place.wrong("comparisons of one kind", got, hint="take the files of one")
+    names, places = numbered([name for part in parts for name in part.names])
+    own = np.split(places.astype(np.int32), np.cumsum([len(part.names) for part in parts])[:-1])
+    shown = quoted([str(path) for path in files])
+    said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
+    return Votes(
+        names,
+        np.concatenate([of[part.first] for of, part in zip(own, parts, strict=True)]),
+        np.concatenate([of[part.second] for of, part in zip(own, parts, strict=True)]),
+        np.concatenate([part.scores for part in parts]),
+        parts[0].kind,
+        np.concatenate([part.lines for part in parts]),
+        (f"{len(files)} files as one, in the order of their names: {shown}", *said),
+        sided=all(part.sided for part in parts),
+        ordered=all(part.ordered for part in parts),
+    )
 
 
 def _finite(table: Table, heads: Sequence[str]) -> tuple[dict[str, np.ndarray], list[str]]:
