@@ -112,6 +112,10 @@ class Place:
         """Raise unless all columns have names of their own."""
         if again := {head for head, count in Counter(heads).items() if count > 1}:
             got, hint = f"{min(again)!r} twice", "give each column a name of its own"
+            run, sign, metric = min(again).partition(" - ")  # as Weights & Biases calls curves
+            hint += (
+                f", such as '{run} seed 2 - {metric}' for another run of {run!r}" if sign else ""
+            )
             raise self.wrong("different names of columns", got, hint=hint, at=at)
 
 

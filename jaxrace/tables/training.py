@@ -23,6 +23,7 @@ _COUNTED = re.compile(r"(?P<name>.*?)[_-](?:run[_-]?)?(?P<number>\d+)")
 _SEED = re.compile(r"[ _,-]*\bseed[_= -]?\d+|_+seed[_= -]?\d+", re.IGNORECASE)
 _GYM = re.compile(r".*-v\d+")
 _CURVE = re.compile(r".+ - .+")
+_AGAIN = re.compile(r"\.\d+$")
 _OWN = (" - _step", " - _runtime", " - _timestamp")  # columns of Weights & Biases itself
 _CLEANRL = re.compile(r".+?__(?P<name>.+)__\d+__\d+")  # environment, program, seed, time
 _SPLIT = re.compile(r"split(\d+)_test_(.+)")
@@ -154,7 +155,11 @@ def curves(table: Table, asked: Asked) -> SourceRuns | None:
     if not heads or len(heads) + len(bounds) < len(table.heads) - 1:
         return None
     heads = [head for head in heads if not head.endswith(_OWN)] or heads
-    names, metrics = zip(*(head.rsplit(" - ", 1) for head in heads), strict=True)
+    # pandas numbers runs that are called the same.
+    known = {*heads}
+    again = {h for h in heads if (plain := _AGAIN.sub("", h)) != h and plain in known}
+    called = [_AGAIN.sub("", head) if head in again else head for head in heads]
+    names, metrics = zip(*(head.rsplit(" - ", 1) for head in called), strict=True)
     metric, _ = chosen(table, [*dict.fromkeys(metrics)], asked.score, "metric")
     options, scores = [], []
     for head, name, own in zip(heads, names, metrics, strict=True):
@@ -166,6 +171,7 @@ def curves(table: Table, asked: Asked) -> SourceRuns | None:
     said = [f"a run of Weights & Biases counts by the last value of its curve of {metric!r}"]
     said += [f"left out, as bounds of curves: {len(bounds)} columns"] if bounds else []
     said += ["options are the names of runs without a seed"]
+    said += [f"another run of the same name each: {quoted(sorted(again))}"] if again else []
     about = table.argument, table.where, options, scores
     return SourceRuns(*about, said=tuple(said), measures=(metric,))
 

@@ -293,6 +293,24 @@ def test_numbers_as_heads_are_no_configurations_of_irace(tmp_path):
     assert read_scores(tmp_path / "i.csv", options="1,2").names == ("1", "2")
 
 
+def test_runs_of_one_name_stay_apart(tmp_path):
+    """In a table of Weights & Biases, and after pandas has numbered its columns."""
+    rows = "0,1,2,3\n1,2,3,4\n"
+    (tmp_path / "w.csv").write_text("Step,ppo - acc,ppo - acc,dqn - acc\n" + rows)
+    with pytest.raises(ValueError, match="such as 'ppo seed 2 - acc' for another run of 'ppo'"):
+        read_scores(tmp_path / "w.csv")
+    for second in ("ppo seed 2 - acc", "ppo - acc.1"):
+        (tmp_path / "w.csv").write_text(f"Step,ppo - acc,{second},dqn - acc\n" + rows)
+        found = read_scores(tmp_path / "w.csv")
+        assert dict(zip(found.names, map(list, found.values), strict=True)) == {
+            "ppo": [2, 3],
+            "dqn": [4],
+        }
+    assert found.said[-1] == "another run of the same name each: 'ppo - acc.1'"
+    (tmp_path / "w.csv").write_text("Name,ID,acc\nppo,x,.5\nppo,y,.6\ndqn,z,.3\n")
+    assert list(read_scores(tmp_path / "w.csv").values[0]) == [0.5, 0.6]
+
+
 def test_what_no_file_lists_is_not_resolved(tmp_path):
     """Files with resolved instances alone: those of others count 0."""
     for name, resolved in (("one", ["a", "b", "c"]), ("two", ["b"])):
