@@ -127,8 +127,9 @@ def kind_of_scores(column: Sequence[Cell]) -> Kind:
 def _is_failure(cell: Cell) -> bool:
     if isinstance(cell, str):
         text = cell.strip().lower().lstrip("+-")
-        are_words = text in ("inf", "infinity", "nan") or _FAILED.fullmatch(text)
-        return text[:1].isalpha() and bool(are_words)
+        if not text[:1].isalpha():
+            return False
+        return text in ("inf", "infinity", "nan") or bool(_FAILED.fullmatch(text))
     return isinstance(cell, float | np.floating) and math.isinf(cell)
 
 

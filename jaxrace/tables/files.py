@@ -146,11 +146,12 @@ def file_at(
 def files_in(
     argument: str, folder: Path, patterns: Sequence[str], left_out: Sequence[str] = ()
 ) -> list[Path]:
-    """The files anywhere in a folder that match the first pattern that any file matches."""
+    """The files in a folder that match the first pattern that any matches, "**/" for all levels."""
     for pattern in patterns:
-        if found := sorted(x for x in folder.rglob(pattern) if x.name not in left_out):
+        if found := sorted(x for x in folder.glob(pattern) if x.name not in left_out):
             return found
-    expected = f"a file, or a folder with {', '.join(patterns)}"
+    names = [pattern.removeprefix("**/") for pattern in patterns]
+    expected = f"a file, or a folder with {', '.join(names)}"
     raise BadArgument(argument, expected, f"'{folder}'")
 
 

@@ -1,5 +1,6 @@
 """What the names of columns say: what is below them, and whether smaller is better."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -93,8 +94,13 @@ def words(head: str) -> list[str]:
     >>> words("promptId"), words("Episode return [%]")
     (['prompt', 'id'], ['episode', 'return'])
     """
+    return [*_words(head)]
+
+
+@functools.lru_cache(100_000)  # of wide tables, whose heads are asked for much
+def _words(head: str) -> tuple[str, ...]:
     parted = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", head)
-    return re.findall(r"[a-z]+[0-9]*|[0-9]+", parted.lower())
+    return tuple(re.findall(r"[a-z]+[0-9]*|[0-9]+", parted.lower()))
 
 
 def names_task(head: str) -> bool:

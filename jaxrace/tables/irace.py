@@ -18,9 +18,9 @@ def irace(table: Table, asked: Asked) -> SourceRuns | None:
     of their instances; other experiments by gaps, or by numbers that are not 1, 2, ...
     """
     rows = [head for head in table.heads if not _NUMBER.fullmatch(head)]
-    options = [head for head in table.heads if head not in rows]
-    if rows not in _ROWS or len(options) < 2 or asked.columns:
+    if rows not in _ROWS or len(rows) + 2 > len(table.heads) or asked.columns:
         return None
+    options = [head for head in table.heads if head not in rows]
     labels = [table.labels(head) for head in rows]
     is_known = rows == [""]
     if is_known:

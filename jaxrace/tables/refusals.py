@@ -5,7 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,8 +45,14 @@ _FEW = 3  # different ones are grades
 _CHANCE = 1e-4  # below it whole scores alone are not a coincidence
 _FAR, _FARTHEST = 10, 10_000  # times the largest of the others
 _EXACT = 2**53  # larger floats are all whole
-# Of a column; whole is how many are, largest in absolute value.
-_ABOUT: Any = "number,different,whole,low,high,largest,are_steps"
+# Why numbers are not scores.
+_WHY = (
+    "",
+    "{low:.0f} to {high:.0f} in equal steps, each once",
+    "whole numbers beside fractions",
+    "whole numbers, all different and far beyond others that repeat",
+    "whole numbers far beyond all others",
+)
 
 # What was measured.
 _MEASURES = word_set(
@@ -60,6 +66,18 @@ _MOST = 20  # quantities of one column
 
 class ComparisonsError(BadArgument):
     """Comparisons of two options, where scores were expected."""
+
+
+class _About(NamedTuple):
+    """The numbers of columns, [K] each."""
+
+    number: np.ndarray
+    different: np.ndarray
+    whole: np.ndarray  # how many are
+    low: np.ndarray
+    high: np.ndarray
+    largest: np.ndarray  # in absolute value
+    are_steps: np.ndarray
 
 
 def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: bool = True) -> None:
@@ -170,6 +188,8 @@ def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence
 
 def require_no_comparisons(table: Table, texts: Sequence[str]) -> None:
     """Raise if two columns of words are those of comparisons."""
+    if len(texts) < 2:
+        return
     try:
         sides = sides_of(table, None, None, None)
     except BadArgument:
@@ -192,11 +212,13 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
     letters = sum(len(name) == 1 for name in kept)
     if len(kept) < 2:
         return None
-    about = np.rec.fromarrays(np.array([_about(x) for x in kept.values()], float).T, names=_ABOUT)
-    for place, (own, head) in enumerate(zip(about, kept, strict=True)):
-        if own.whole < own.number or own.largest >= _EXACT:
+    about = _About(*np.array([_about(x) for x in kept.values()], float).T)
+    are_whole = (about.whole == about.number) & (about.largest < _EXACT)
+    reasons = _unlike(about)
+    for place, head in enumerate(kept):
+        if not are_whole[place]:
             continue
-        why = _unlike(own, np.delete(about, place))
+        why = _WHY[reasons[place]].format(low=about.low[place], high=about.high[place])
         # One letter of several may be the name of an option.
         if not why and head in named and len(named) < len(kept) and (len(head) > 1 or letters == 1):
             why = "whole numbers below such a name"
@@ -206,27 +228,34 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
 
 
 def _about(x: np.ndarray) -> tuple[float, ...]:
-    """What ``_ABOUT`` names; are all numbers from low to high in equal steps, each once?"""
+    """``_About`` one column; are all numbers from low to high in equal steps, each once?"""
     ordered = np.unique(x)
     are_steps = len(ordered) == len(x) > 1 and len(np.unique(np.diff(ordered))) == 1
     low, high = ordered[0], ordered[-1]
     return len(x), len(ordered), (x % 1 == 0).sum(), low, high, max(-low, high), are_steps
 
 
-def _unlike(x: Any, others: Any) -> str:
-    """Why whole numbers are not scores beside the others, "" if they may be."""
-    if x.number < _FEWEST or x.different <= _FEW:
-        return ""
-    if x.are_steps and x.number >= _FEWEST_IN_A_ROW and not others.are_steps.all():
-        return f"{x.low:.0f} to {x.high:.0f} in equal steps, each once"
-    most = max(others.largest.max(), 1)
-    share = others.whole.sum() / others.number.sum()
-    if (len(others) + 1) * float(share) ** x.number < _CHANCE:
-        return "whole numbers beside fractions"
-    repeat = (others.different >= 2) & (2 * others.different - 2 <= others.number)
-    if x.different == x.number and repeat.all() and x.low > _FAR * most:
-        return "whole numbers, all different and far beyond others that repeat"
-    return "whole numbers far beyond all others" if x.low > _FARTHEST * most else ""
+def _unlike(x: _About) -> np.ndarray:
+    """Why whole numbers of each column are not scores beside the others, a place in ``_WHY``."""
+    count, top = len(x.number), np.argmax(x.largest)
+
+    def all_others(are: np.ndarray) -> np.ndarray:
+        return are.sum() - are == count - 1
+
+    most = np.full(count, x.largest[top])
+    most[top] = np.delete(x.largest, top).max()
+    most = np.maximum(most, 1)
+    share = (x.whole.sum() - x.whole) / (x.number.sum() - x.number)
+    repeat = all_others((x.different >= 2) & (2 * x.different - 2 <= x.number))
+    is_row = (x.are_steps == 1) & (x.number >= _FEWEST_IN_A_ROW)
+    holds = [
+        (x.number < _FEWEST) | (x.different <= _FEW),
+        is_row & ~all_others(x.are_steps),
+        count * share**x.number < _CHANCE,
+        (x.different == x.number) & repeat & (x.low > _FAR * most),
+        x.low > _FARTHEST * most,
+    ]
+    return np.select(holds, range(len(holds)), 0)
 
 
 def selected(table: Table, where: Sequence[tuple[str, str]]) -> Table:

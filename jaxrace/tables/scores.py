@@ -117,7 +117,8 @@ def _runs(source: Any, asked: Asked) -> SourceRuns:
 
 
 def _folder(folder: Path, asked: Asked) -> SourceRuns:
-    return _files(files_in(asked.argument, folder, _IN_FOLDERS, _NO_RUNS), asked)
+    patterns = [f"**/{name}" for name in _IN_FOLDERS]
+    return _files(files_in(asked.argument, folder, patterns, _NO_RUNS), asked)
 
 
 def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:

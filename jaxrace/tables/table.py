@@ -1,6 +1,7 @@
 """Cells, and a table of them as it was read, before anyone has said what its columns mean."""
 
 import dataclasses
+import functools
 import re
 import unicodedata
 from collections import Counter
@@ -140,9 +141,13 @@ class Table(Place):
     def __post_init__(self) -> None:
         self.require_different(self.heads)
 
+    @functools.cached_property
+    def _places(self) -> dict[str, int]:
+        return {head: place for place, head in enumerate(self.heads)}
+
     def column(self, head: str) -> Sequence[Cell]:
         """The cells below a head."""
-        return self.columns[self.heads.index(head)]
+        return self.columns[self._places[head]]
 
     def labels(self, head: str) -> list[str]:
         """The names below a head, "" for None."""

@@ -218,27 +218,23 @@ def test_points_are_games(text, tmp_path):
 
 
 def test_a_folder_is_one_log(tmp_path):
-    """Of files in several folders, as if they were one; copies and other kinds are refused."""
-    rows = {"1/may": ["x,y,x", "y,z,tie"], "2/june": ["z,w,z", "w,x,x"]}
+    """As if its files were one; copies and other kinds are refused."""
+    rows = {"june": ["z,w,z", "w,x,x"], "may": ["x,y,x", "y,z,tie"]}
     for name, own in rows.items():
-        (tmp_path / name).parent.mkdir()
         (tmp_path / f"{name}.csv").write_text("\n".join(["a,b,winner", *own]))
-    (tmp_path / "README.md").write_text("Votes of two months.")
-    found = read_votes(tmp_path)
-    (tmp_path / "1" / "all.txt").write_text(
-        "\n".join(["a,b,winner", *rows["1/may"], *rows["2/june"]])
-    )
-    one = read_votes(tmp_path / "1" / "all.txt")
+    together = ["a,b,winner", *rows["june"], *rows["may"]]
+    (tmp_path / "all.txt").write_text("\n".join(together))
+    found, one = read_votes(tmp_path), read_votes(tmp_path / "all.txt")
     assert found.names == one.names
     for name in ("first", "second", "scores"):
         assert getattr(found, name).tolist() == getattr(one, name).tolist()
     assert found.said[0].startswith("2 files as one, in the order of their names: ")
     assert found.said[1:] == one.said
     (tmp_path / "margins.csv").write_text("a,b,score\nx,y,1.5\ny,x,-2\n")
-    with pytest.raises(ValueError, match=r"one kind.*june.csv', margins in .*: take the files of"):
+    with pytest.raises(ValueError, match=r"one kind.*may.csv', margins in .*: take the files of"):
         read_votes(tmp_path)
-    (tmp_path / "margins.csv").write_text((tmp_path / "1" / "may.csv").read_text())
-    with pytest.raises(ValueError, match=r"each file once .*may.csv' and .* alike: leave one out"):
+    (tmp_path / "margins.csv").write_text((tmp_path / "may.csv").read_text())
+    with pytest.raises(ValueError, match=r"each file once .*may.csv' alike: leave one out"):
         read_votes(tmp_path)
 
 
