@@ -62,7 +62,8 @@ def judge_scores(function: Callable[..., Found], config: Any) -> tuple[Found, st
     table = read_scores(config.scores, header=header, **arguments(read_scores, config))
     found = function(table, **arguments(race, config) | arguments(function, config))
     hint = "if every row is a task on which all options ran: --shared compares them by it"
-    return found, "" if config.shared or not table.fits_shared else hint
+    is_shared = config.shared or table.asked_alike
+    return found, "" if is_shared or not table.fits_shared else hint
 
 
 Config = config_of_scores(__doc__, race)

@@ -22,6 +22,7 @@ _WHOLE = re.compile(r"[+-]?\d+")
 _BROKEN = re.compile(r"[+-]?\d+\n\d+(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 _BETWEEN = re.compile(r"[;\t|]|,(?=\S)")
 _LINE, _AROUND = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+"), re.compile(r"^ +| +$")
+_RULE = re.compile(r":?-{2,}:?")  # below the heads, in Markdown
 _CUT = re.compile(r"[+-]?0\d+|-0")
 _WITH_POINT = re.compile(r"[+-]?(\d+\.\d*|\.\d+)(e[+-]?\d+)?\s*%?", re.IGNORECASE)
 
@@ -48,6 +49,11 @@ def parse(place: Place, text: str, delimiter: str = "auto", header: bool = True)
     is_usual = chosen in ",\t" or not is_auto
     said = [] if is_usual else [f"{_NAMES[chosen]}s between the columns"]
     said += [f"left out, as a title: {title!r}" for title in titles]
+    if header and len(rows) > 1 and all(map(_RULE.fullmatch, filter(None, rows[1]))):
+        said.append("a table of Markdown")
+        rows, lines = [rows[0], *rows[2:]], [lines[0], *lines[2:]]
+        if not any(row[0] for row in rows):  # lines begin with a bar
+            rows = [row[1:] for row in rows]
     if header and (heads := _heads_of_pivot(place, rows)):
         rows, lines = [heads, *rows[3:]], [lines[1], *lines[3:]]
     if header and (heads := _heads_of_two_levels(place, rows)):

@@ -31,7 +31,7 @@ _TIMES = "date datetime timestamp year month week day created created_at tstamp"
 names_option = _named(
     "option options model models agent agents algo algos algorithm algorithms method methods "
     "policy system variant arm candidate player config configuration setting settings optimizer "
-    "solver learner classifier estimator strategy treatment command competitor",
+    "solver learner classifier estimator strategy treatment command competitor framework",
     "first",
 )
 # Scores of any option, as below "episode_return"?
@@ -196,7 +196,9 @@ _TURNED = word_set(
 _POSTPONED = re.compile(r"\b(to|until|before|between) (failures?|death|crash|crashes|relapse)\b")
 # What follows is the base of a rate, or a condition: steps per second, recall at fpr.
 _BASES = word_set("per at under within pro par por")
-_RATE = re.compile(r"/ *(?=(s|secs?|seconds?|ms|us|min|minutes?|h|hours?)\b)", re.IGNORECASE)
+_RATE = re.compile(
+    r"/ *(?=(s|secs?|seconds?|ms|us|min|minutes?|h|hours?)\b)|(?<=\b[numμ]s) */", re.IGNORECASE
+)
 
 
 def names_smaller(*heads: str) -> bool:

@@ -162,6 +162,36 @@ def swe_bench(file: File, asked: Asked) -> SourceRuns | None:
     return dataclasses.replace(found, unlisted=0.0)
 
 
+def human_eval(file: File, asked: Asked) -> SourceRuns | None:
+    """Samples of HumanEval with their results: 1 if one has passed; the file names the model."""
+    records = file.records[0] if file.has_lines else None
+    if not (are_objects(records, "task_id") and are_objects(records, "passed")):
+        return None
+    scores = [float(one["passed"] is True) for one in records]
+    tasks = [str(one["task_id"]) for one in records]
+    name = re.sub(r"(_?samples)?(\.jsonl)?(_?results)?$", "", file.path.stem) or file.path.stem
+    said = "HumanEval: 1 if a sample has passed, models by their files"
+    return _judged(file, [name] * len(scores), scores, tasks, said)
+
+
+def eval_plus(file: File, asked: Asked) -> SourceRuns | None:
+    """Samples of EvalPlus with the results of its tests, ``plus``, or of those before, ``base``."""
+    found = object_in(file).get("eval")
+    samples = [*found.values()] if isinstance(found, Mapping) else []
+    if not samples or not all(are_objects(own, "plus_status") for own in samples):
+        return None
+    tests, _ = chosen(file, ["plus", "base"], asked.score or "plus", "kind of tests")
+    every = [one for own in samples for one in own]
+    passed = [
+        one["base_status"] == "pass" and (tests == "base" or one["plus_status"] == "pass")
+        for one in every
+    ]
+    folder, stem = file.path.resolve().parent.name, re.sub(r"_?eval_results$", "", file.path.stem)
+    tasks = [str(one.get("task_id")) for one in every]
+    said = f"EvalPlus: 1 if a sample has passed the tests ({tests}); models by folders or files"
+    return _judged(file, [stem or folder] * len(every), [*map(float, passed)], tasks, said)
+
+
 def _judged(
     place: Any,
     options: list[str],

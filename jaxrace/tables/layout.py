@@ -165,7 +165,8 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
     texts = [head for head, kind in kinds.items() if kind == "text"]
     varied = [head for head in texts if len({*table.labels(head)}) > 1]
     texts = varied if len(table.lines) > 1 else texts
-    free = [head for head in texts if head not in tasks]
+    # Words below "result" say how a run ended.
+    free = [head for head in texts if head not in tasks and not names_score(head)]
     free = [h for h in free if not names_measure(table, h)] or free
     free = [h for h in free if not names_group(h)] or [h for h in free if h.lower() == "group"]
     if asked.score is not None or (asked.header and len(values) == 1 and len(free) == 1):
@@ -260,6 +261,8 @@ def _long(
     told += [f"not used: {quoted(unused)}"] if unused else []
     about = table.argument, table.where, names, found[score].tolist(), labels, tuple(told)
     runs = SourceRuns(*about, groups=groups, grouped_by=by, measures=(score,))
+    if any(kinds[head] == "text" and len({*table.labels(head)}) > 1 for head in rest):
+        runs = dataclasses.replace(runs, alone="--option-column says which column names them")
     return settled(runs, asked.failed)
 
 

@@ -10,7 +10,9 @@ from jaxrace.tables.files import File
 from jaxrace.tables.irace import irace
 from jaxrace.tables.judged import (
     deepeval,
+    eval_plus,
     helm,
+    human_eval,
     openai_evals,
     promptfoo,
     promptfoo_table,
@@ -19,16 +21,24 @@ from jaxrace.tables.judged import (
 from jaxrace.tables.optuna_runs import journal, study, trial_runs
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table
-from jaxrace.tables.timers import asv, criterion, google_benchmark, jmh
-from jaxrace.tables.training import cross_validated, curves, evaluations, games, monitor, tracked
+from jaxrace.tables.timers import asv, criterion, go_bench, google_benchmark, jmh, pyperf
+from jaxrace.tables.training import (
+    cross_validated,
+    curves,
+    evaluations,
+    games,
+    monitor,
+    progress,
+    tracked,
+)
 
 Reader = Callable[[File, Asked], SourceRuns | None]
 
 # Each recognises its files, reads them, and says so.
 READERS: tuple[Reader, ...] = (
-    *(study, journal, harness, openai_evals, monitor, evaluations),
-    *(google_benchmark, hyperfine, pytest_benchmark, jmh, asv),
-    *(inspect, promptfoo, deepeval, helm, swe_bench, games),
+    *(study, journal, harness, openai_evals, human_eval, monitor, evaluations, progress),
+    *(google_benchmark, hyperfine, pytest_benchmark, jmh, asv, pyperf, go_bench),
+    *(inspect, promptfoo, deepeval, helm, swe_bench, eval_plus, games),
 )
 # The same of tables.
 TABLE_READERS: tuple[Callable[[Table, Asked], SourceRuns | None], ...] = (

@@ -143,6 +143,7 @@ class SourceRuns(Place):
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
     failures: str = ""  # what the source says of runs that failed
     asked_alike: bool = False  # are tasks questions that all options are asked?
+    alone: str = "the folder of several such files is read as one"  # what helps, of one option
     unlisted: float | None = None  # the score of a task that other files list, and this one not
 
 
@@ -195,8 +196,7 @@ def scores_of(runs: SourceRuns) -> Scores:
         raise runs.wrong("runs", "none")
     names, option_of = numbered(runs.options)
     if len(names) < 2:
-        got = f"{''.join(names)!r} alone: the folder of several such files is read as one"
-        raise runs.wrong("two options or more", got)
+        raise runs.wrong("two options or more", f"{''.join(names)!r} alone", hint=runs.alone)
     order = np.argsort(option_of, kind="stable")
     counts: np.ndarray = np.bincount(option_of)
     ends = np.cumsum(counts)[:-1]

@@ -21,7 +21,8 @@ from jaxrace.tables.table import quoted, with_visible_names
 
 # What is looked for in a folder, the first that is there; what lies beside results of asv.
 _IN_FOLDERS = ("samples_*.jsonl", "per_instance_stats.json", "results/results.json")
-_IN_FOLDERS += ("evaluations.npz", "*monitor.csv", "*.json", "*.eval", "*.jsonl")
+_IN_FOLDERS += ("evaluations.npz", "*monitor.csv", "progress.csv", "progress.txt", "new/raw.csv")
+_IN_FOLDERS += ("*.json", "*.eval", "*.jsonl", "*.csv")
 _NO_RUNS = ("machine.json", "benchmarks.json")
 
 

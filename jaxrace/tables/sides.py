@@ -22,7 +22,7 @@ _TIES = frozenset(
     (
         *("tie", "ties", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none"),
         *("bothbad", "both bad", "tie bothbad", "tie both bad", "both good", "1/2-1/2", "½-½"),
-        *("0.5-0.5", "1/2", "½", "0.5", "remis"),
+        *("0.5-0.5", "1/2", "½", "0.5", "remis", "d"),
     )
 )
 _TIED, _WINS = word_set("tie ties draw draws"), word_set("wins won win winner")
@@ -94,6 +94,9 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
     hint = "--score-column says which it is"
     heads = [head for head in table.heads if head != outcome]
     by_name = {_plain(head): head for head in heads}
+    for base in _NAMED[1:] if first is None else ():
+        if {f"winner {base}", f"loser {base}"} <= set(by_name):
+            return Sides(by_name[f"winner {base}"], by_name[f"loser {base}"], outcome)
     if first is None and {"winner", "loser"} <= set(by_name):
         others = [head for head in heads if _plain(head) in {*_OUTCOMES, "margin"} | _TIED]
         others.remove(by_name["winner"])
@@ -247,6 +250,8 @@ def _words_of_sides(sides: Sides, with_numbers: bool) -> tuple[frozenset[str], f
     one, other = sides.own_words
     first = _WON | {_plain(sides.first), one} - {""}
     second = _LOST | {_plain(sides.second), other} - {""}
+    if (one, other) == ("home", "away"):  # H, D and A
+        first, second = first | {"h"}, second | {"a"}
     # Sides may be called 1 and 2; 1 does not name who has lost.
     if with_numbers and not (sides.names_losers or one.isdigit()):
         return first | {"1"}, second | {"0"}

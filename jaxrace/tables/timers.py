@@ -1,6 +1,7 @@
 """Readers of what benchmarks of programs leave: Google Benchmark, JMH, criterion, asv."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -93,6 +94,44 @@ def _method(name: object, parts: int) -> str:
     return ".".join(str(name).split(".")[-parts:])
 
 
+def pyperf(file: File, asked: Asked) -> SourceRuns | None:
+    """Benchmarks of pyperf, ``-o FILE.json``: a run is a process, by the mean of its values."""
+    content = object_in(file)
+    found = content.get("benchmarks")
+    if not are_objects(found, "runs"):
+        return None
+    options, scores, units = [], [], set()
+    for one in found:
+        about = {**(content.get("metadata") or {}), **(one.get("metadata") or {})}
+        name = str(about.get("name", file.path.stem))
+        units.add(str(about.get("unit", "second")))
+        for run in one["runs"]:  # those that calibrate have no values
+            if values := [number_in(file, x, f", {name!r}") for x in run.get("values") or ()]:
+                options.append(name)
+                scores.append(sum(values) / len(values))
+    if len(units) > 1:
+        raise file.wrong("values in one unit", quoted(sorted(units)))
+    said = f"pyperf: {', '.join(units)}, each process is a run; {_FASTER}"
+    return SourceRuns(file.argument, file.where, options, scores, said=(said,), smaller=True)
+
+
+_GO = re.compile(r"(Benchmark\S*?)(-\d+)?\s+\d+\s+([\d.]+) ns/op\b")
+
+
+def go_bench(file: File, asked: Asked) -> SourceRuns | None:
+    """What ``go test -bench`` prints: a line of a benchmark is a run."""
+    if file.ending not in (".txt", ".out", ".log", ".bench", ""):
+        return None
+    found = [match for line in file.text.splitlines() if (match := _GO.match(line))]
+    if not found:
+        return None
+    several = len({match[2] for match in found}) > 1  # numbers of processors
+    options = [match[1] + (match[2] or "") * several for match in found]
+    scores = [float(match[3]) for match in found]
+    said = f"go test -bench: ns/op, {_FASTER}"
+    return SourceRuns(file.argument, file.where, options, scores, said=(said,), smaller=True)
+
+
 def asv(file: File, asked: Asked) -> SourceRuns | None:
     """Results of one commit as airspeed velocity keeps them; options are commits."""
     content = object_in(file)
@@ -126,15 +165,17 @@ def _combinations(params: list[list[object]]) -> list[str]:
     return found
 
 
-_CRITERION = ("group", "function", "value", "sample_measured_value", "unit", "iteration_count")
+_CRITERION = ("group", "function", "value", "iteration_count")
 
 
 def criterion(table: Table, asked: Asked) -> SourceRuns | None:
-    """Samples of criterion.rs, its raw.csv: nanoseconds of an iteration."""
-    if not {*_CRITERION} <= {*table.heads}:
+    """Samples of criterion.rs, its raw.csv: the time of an iteration; older ones say no unit."""
+    times = {"sample_measured_value", "sample_time_nanos"} & {*table.heads}
+    if len(times) != 1 or not {*_CRITERION} <= {*table.heads}:
         return None
-    group, function, value, measured, unit, count = map(table.labels, _CRITERION)
-    units = [*dict.fromkeys(unit)]
+    group, function, value, count = map(table.labels, _CRITERION)
+    measured = table.labels(times.pop())
+    units = [*dict.fromkeys(table.labels("unit"))] if "unit" in table.heads else ["ns"]
     if len(units) > 1:
         raise table.wrong("measurements in one unit", quoted(units), hint="take the rows of one")
     rows = zip(group, function, value, strict=True)

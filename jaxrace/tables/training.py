@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from jaxrace.tables.delimited import parse
 from jaxrace.tables.files import File, members
 from jaxrace.tables.heads import names_clock
 from jaxrace.tables.reading import chosen, content_in, number_in, score_in
@@ -18,7 +19,12 @@ from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table, is_blank, label_of, quoted
 
 _EPISODES = 100  # the last of a training run, whose mean is its score
-_RUN = re.compile(r"(?P<name>.*?)(?P<seed>[_-]*(?:seed|rep|trial)[_=-]?)(?P<number>\d+)")
+_RUN = re.compile(r"(?P<name>.*?)(?P<seed>[_-]*(?:seed|rep|trial|_s)[_=-]?)(?P<number>\d+)")
+# What is logged of training, the likeliest first.
+_RETURNS = (
+    *("eval/mean_reward", "rollout/ep_rew_mean", "AverageTestEpRet", "AverageEpRet"),
+    *("env_runners/episode_return_mean", "episode_reward_mean", "eprewmean"),
+)
 _COUNTED = re.compile(r"(?P<name>.*?)[_-](?:run[_-]?)?(?P<number>\d+)")
 _SEED = re.compile(r"[ _,-]*\bseed[_= -]?\d+|_+seed[_= -]?\d+", re.IGNORECASE)
 _GYM = re.compile(r".*-v\d+")
@@ -79,6 +85,23 @@ def evaluations(file: File, asked: Asked) -> SourceRuns | None:
         )
         return _of_folder(file, [float(last.mean())], None, said)
     return _by_games(file, found, asked)
+
+
+def progress(file: File, asked: Asked) -> SourceRuns | None:
+    """A log of training, progress.csv or .txt: a run counts by the last value of its return.
+
+    As Stable-Baselines3, Spinning Up and RLlib write it, in a folder for each run.
+    """
+    if file.path.stem != "progress" or file.ending not in (".csv", ".txt"):
+        return None
+    table = parse(file, file.text)
+    known = [head for head in table.heads if head in _RETURNS]
+    names = [asked.score] if asked.score in table.heads else known[:1] or table.heads
+    score, _ = chosen(file, list(map(str, names)), asked.score, "return")
+    values = [cell for cell in table.column(score) if not is_blank(cell)]
+    scores = [score_in(table, cell) for cell in values[-1:]]
+    said = f"a run of training counts by the last value of {score!r}"
+    return dataclasses.replace(_of_folder(file, scores, None, said), measures=(score,))
 
 
 def _of_folder(file: File, scores: list[float], env: str | None, said: str) -> SourceRuns:

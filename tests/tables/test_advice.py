@@ -107,6 +107,12 @@ TABLES = [
     ),
     Case(
         RACE,
+        table("method,page,metric_value", "GET,u,.3", "GET,v,.2", "GET,u,.5", "GET,v,.6"),
+        "got 'GET' alone: --option-column says which column names them",
+        ("--option-column page",),
+    ),
+    Case(
+        RACE,
         table("dataset,x", "u,.3", "v,.2", "u,.5", "v,.6"),
         "if there is a row for each run, --option-column says which column names the options",
         ("--option-column dataset",),

@@ -110,6 +110,36 @@ FILES = [
         ("a__a-1", "b__b-2", "c__c-3", "d__d-4"),
         False,
     ),
+    ("pyperf.json", {}, {"list": [0.375, 0.5], "heap": [1, 1.25]}, (), True),
+    (
+        "go_bench.txt",
+        {},
+        {"BenchmarkQuick": [276820, 276821], "BenchmarkMerge": [145504.5]},
+        (),
+        True,
+    ),
+    ("criterion_old.csv", {}, {"sort/quick": [101, 101], "sort/merge": [121]}, (), True),
+    (
+        "evalplus",
+        {},
+        {"large_temp_0.0": [1, 1, 0], "small_temp_0.0": [1, 0, 0]},
+        ("HumanEval/0", "HumanEval/1", "HumanEval/2"),
+        False,
+    ),
+    (
+        "human_eval",
+        {},
+        {"large": [1, 1, 0], "small": [1, 0, 0]},
+        ("HumanEval/0", "HumanEval/1", "HumanEval/2"),
+        False,
+    ),
+    (
+        "spinup",
+        {},
+        {"ppo": [10.5, 11.5], "sac": [20.5, 21.5]},
+        ("seed 0", "seed 10"),
+        False,
+    ),
     ("irace.csv", {}, {"1": [102.5, 101.5], "4": [96.5, 102, 97]}, ("1", "2", "3"), True),
     ("mt_bench_single.jsonl", {}, {"large": [9, 8, 8.5, 7.5, 7, 6]}, ("81", "82", "83"), False),
 ]
@@ -181,6 +211,11 @@ TEXTS = [
     ("seed,a,b\n1,2.50 s,3.5s\n2,2.6 s,3.4s\n", AB, "numbers in s"),
     ("task,a,b\nx,2.5 ± .1,3.5+/-1\ny,2.6 ± .2,3.4 +/- 1\n", AB, "such as '2.5 ± .1': the number"),
     ("task,a,b\nx,2.5 (.1),3.5(1)\ny,2.6 (.2),3.4 (2)\n", AB, "such as '2.5 (.1)': the number"),
+    (
+        "| task | a | b |\n|:-----|--:|---|\n| x | 2.5 | 3.5 |\n| y | 2.6 | 3.4 |\n",
+        AB,
+        "a table of Markdown",
+    ),
     ("seed,a,b\n1,2.5,3.5\n# half\n2,2.6,3.4\n", AB, "lines of comments, left out: 1"),
     ("seed,a,b\n1,2.5,3.5\nseed,a,b\n2,2.6,3.4\n", AB, "repeat the heads, left out: 1"),
     (",acc,acc\nseed,a,b\n1,2.5,3.5\n2,2.6,3.4\n", AB, "two rows of heads"),
@@ -309,6 +344,20 @@ def test_runs_of_one_name_stay_apart(tmp_path):
     assert found.said[-1] == "another run of the same name each: 'ppo - acc.1'"
     (tmp_path / "w.csv").write_text("Name,ID,acc\nppo,x,.5\nppo,y,.6\ndqn,z,.3\n")
     assert list(read_scores(tmp_path / "w.csv").values[0]) == [0.5, 0.6]
+
+
+def test_how_a_run_ended_names_no_option(tmp_path):
+    """Words below "result" were options, and "passed" was certified."""
+    rows = [f"t{n},{'passed' if n % 2 else 'failed: x'},{n % 2}" for n in range(6)]
+    (tmp_path / "r.csv").write_text("\n".join(["task_id,result,passed", *rows]))
+    with pytest.raises(ValueError, match="expected"):
+        read_scores(tmp_path / "r.csv")
+
+
+def test_numbers_of_processors_stay_apart(tmp_path):
+    lines = [f"BenchmarkSort-{n}  10  {n}5 ns/op\n" for n in (2, 4)]
+    (tmp_path / "go.txt").write_text("".join(lines))
+    assert read_scores(tmp_path / "go.txt").names == ("BenchmarkSort-2", "BenchmarkSort-4")
 
 
 def test_what_no_file_lists_is_not_resolved(tmp_path):

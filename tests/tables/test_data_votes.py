@@ -238,6 +238,17 @@ def test_a_folder_is_one_log(tmp_path):
         read_votes(tmp_path)
 
 
+def test_who_has_won_as_tables_of_sports_say_it(tmp_path):
+    """H, D and A of football; names of winners beside a score in sets."""
+    text = "HomeTeam,AwayTeam,FTR\nx,y,H\ny,z,D\nz,x,A\n"
+    (tmp_path / "f.csv").write_text(text)
+    assert read_votes(tmp_path / "f.csv", score_column="FTR").scores.tolist() == [1, 0.5, 0]
+    text = "winner_id,winner_name,loser_id,loser_name,score\n1,x,2,y,6-4 6-2\n2,y,3,z,7-5 6-0\n"
+    (tmp_path / "t.csv").write_text(text)
+    votes = read_votes(tmp_path / "t.csv")
+    assert (votes.names, votes.scores.tolist()) == (("x", "y", "z"), [1, 1])
+
+
 def test_games_of_a_folder(tmp_path):
     for number, result in enumerate(("1-0", "0-1", "1/2-1/2")):
         text = f'[White "ann"]\n[Black "bob"]\n[Result "{result}"]\n\n1. e4 *\n'
