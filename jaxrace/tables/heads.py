@@ -159,7 +159,7 @@ _SMALLER = word_set(
     "second seconds sec secs minute minutes mins hour hours hrs millisecond milliseconds "
     "microsecond microseconds nanosecond nanoseconds msec msecs usec nsec millis micros "
     "misclassification misclassified violation violations infractions collisions crashes "
-    "hallucination hallucinations toxicity churn mortality deaths memory rss vram "
+    "rt rts hallucination hallucinations toxicity churn mortality deaths memory rss vram "
     "bugs refusals retries fehlversuche emissions carbon co2 energy joules kwh divergence kl "
     "suboptimality defects "
     "zeit dauer sekunde sekunden minuten stunden fehlerrate verlust preis "

@@ -33,9 +33,11 @@ from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.refusals import (
     SUMMARIES,
     names_measure,
+    names_summary,
     require_no_comparisons,
     require_no_curves,
     require_no_names_below,
+    require_no_outputs,
     require_one_measure,
     require_options,
     require_tasks,
@@ -236,7 +238,16 @@ def _long(
         # One that is another in every row numbers the rows: no two options have it.
         and (option is None or len(set(table.labels(head))) < len(table.lines))
     ]
-    tasks = tasks or [head for head in rest if head == asked.group or are_groups(table, head)][:1]
+    tasks = (
+        tasks
+        or [
+            head
+            for head in rest
+            if head == asked.group
+            # A group of one option alone says nothing that options have in common.
+            or (are_groups(table, head) and (option is None or _are_shared(table, head, option)))
+        ][:1]
+    )
     tasks = [*asked.tasks] or without_groups(table, tasks)
     names = [called] * len(table.lines) if option is None else table.labels(option)
     if option is not None:
@@ -264,6 +275,12 @@ def _long(
     if any(kinds[head] == "text" and len({*table.labels(head)}) > 1 for head in rest):
         runs = dataclasses.replace(runs, alone="--option-column says which column names them")
     return settled(runs, asked.failed)
+
+
+def _are_shared(table: Table, head: str, option: str) -> bool:
+    """Does a label below a head stand beside several options?"""
+    labels = table.labels(head)
+    return len({*zip(labels, table.labels(option), strict=True)}) > len({*labels})
 
 
 def _score_column(table: Table, asked: Asked, kinds: Mapping[str, str], option: str | None) -> str:
@@ -319,7 +336,7 @@ def _require_no_summaries(table: Table, head: str, names: Sequence[str], what: s
     """Raise if a name is that of a summary, such as "mean". ``what``: "task" or "option"."""
     a = "an" if what == "option" else "a"
     hint = f"leave out rows that summarise others; {a} {what} needs another name"
-    table.require(head, [name.lower() not in SUMMARIES for name in names], f"{a} {what}", hint)
+    table.require(head, [not names_summary(name) for name in names], f"{a} {what}", hint)
 
 
 def _pivoted(table: Table, asked: Asked, option: str) -> SourceRuns:
@@ -364,6 +381,7 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
         texts = [head for head in texts if head == rest[0] and head not in options]
     else:
         require_no_comparisons(table, texts)
+        require_no_outputs(table, texts, options)
         require_no_names_below(table, texts, options)
     if not tasks and len(texts) == 1 and texts == rest[:1] and len(options) > 1:
         tasks = texts

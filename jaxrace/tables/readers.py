@@ -21,7 +21,15 @@ from jaxrace.tables.judged import (
 from jaxrace.tables.optuna_runs import journal, study, trial_runs
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table
-from jaxrace.tables.timers import asv, criterion, go_bench, google_benchmark, jmh, pyperf
+from jaxrace.tables.timers import (
+    asv,
+    benchmark_dotnet,
+    criterion,
+    go_bench,
+    google_benchmark,
+    jmh,
+    pyperf,
+)
 from jaxrace.tables.training import (
     cross_validated,
     curves,
@@ -29,6 +37,7 @@ from jaxrace.tables.training import (
     games,
     monitor,
     progress,
+    tensorboard,
     tracked,
 )
 
@@ -36,13 +45,15 @@ Reader = Callable[[File, Asked], SourceRuns | None]
 
 # Each recognises its files, reads them, and says so.
 READERS: tuple[Reader, ...] = (
-    *(study, journal, harness, openai_evals, human_eval, monitor, evaluations, progress),
+    *(study, journal, harness, openai_evals, human_eval, monitor, evaluations),
+    *(progress, tensorboard),
     *(google_benchmark, hyperfine, pytest_benchmark, jmh, asv, pyperf, go_bench),
     *(inspect, promptfoo, deepeval, helm, swe_bench, eval_plus, games),
 )
 # The same of tables.
 TABLE_READERS: tuple[Callable[[Table, Asked], SourceRuns | None], ...] = (
-    *(trial_runs, cross_validated, tracked, curves, criterion, promptfoo_table, irace),
+    *(trial_runs, cross_validated, tracked, curves, criterion, benchmark_dotnet),
+    *(promptfoo_table, irace),
 )
 
 

@@ -29,6 +29,11 @@ SUMMARIES = word_set(
     "all average avg avg. mean median std std. sum total mittelwert durchschnitt mittel summe "
     "gesamt stdabw stabw moyenne total. promedio media gemiddelde totaal"
 )
+_SUMMARY = re.compile(
+    r"(average|avg\.?|mean|median|std\.?)( (rank|score|acc|accuracy|f1|auc|error))?"
+)
+# What one system has said, beside which are measures of it.
+_SAID = word_set("response completion prediction generated_text model_output model_response output")
 # What predictions are compared with.
 _TRUTHS = word_set(
     "label labels y_true target targets truth ground_truth groundtruth gold gold_label reference "
@@ -100,6 +105,7 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         hint = f"{said}; the scores of an option are in random order; {NAMED}"
         raise table.wrong(_COLUMNS, f"{counted[0]!r}, which seems to number the rows", hint=hint)
     _require_no_aggregates(table, found)
+    _require_one_kind(table, found)
     _require_like_columns(table, options)
     truth = next((head for head in found if "_".join(words(head)) in _TRUTHS), None)
     if truth is not None:
@@ -143,6 +149,16 @@ def _require_no_aggregates(table: Table, found: Mapping[str, np.ndarray]) -> Non
             raise table.wrong(_COLUMNS, repr(head), hint=hint)
 
 
+def _require_one_kind(table: Table, found: Mapping[str, np.ndarray]) -> None:
+    """Raise if some columns are of truth values, and another is not of 0 and 1."""
+    flags = [head for head in found if table.numbers is None and table.kind(head) == "flag"]
+    others = [head for head in found if head not in flags] if flags else []
+    for head in [h for h in others if not np.isin(found[h][~np.isnan(found[h])], (0, 1)).all()]:
+        got = f"truth values in {flags[0]!r}, and numbers in {head!r}"
+        hint = "if there is a row for each run, --option-column and --score-column say so; else "
+        raise table.wrong("columns of one measure", got, hint=f"{hint}{NAMED} of one of them")
+
+
 def _require_like_columns(table: Table, options: list[str]) -> None:
     """Raise if two columns differ in the measure alone, as acc_x and loss_x."""
     smaller = {head: words(head) for head in options if names_smaller(head)}
@@ -166,6 +182,21 @@ def require_tasks(
         is_within = bool(np.all((x >= low) & (x <= high)))
         if may_name_option(head) and is_within and len(np.unique(x)) < len(x):
             raise table.wrong(_COLUMNS, f"{head!r}, which may name tasks or be one", hint=hint)
+
+
+def names_summary(name: str) -> bool:
+    """Is it a name of what is made of others, such as "Total" or "Average rank"?"""
+    return name.lower() in SUMMARIES or _SUMMARY.fullmatch(name.lower()) is not None
+
+
+def require_no_outputs(table: Table, texts: Sequence[str], options: Sequence[str]) -> None:
+    """Raise if columns of numbers are beside what one system has said: they are its measures."""
+    called = {"_".join(words(head)): head for head in texts}
+    names = _SAID | ({"answer"} if {*called} & (_TRUTHS | {"contexts"}) else set())
+    if said := [head for name, head in called.items() if name in names]:
+        got = f"measures of what is in column {said[0]!r}"
+        hint = f"a column more, such as model, names the option of each run; if not, {NAMED}"
+        raise table.wrong(_COLUMNS, got, hint=f"{hint}: --options {_listed(options)}")
 
 
 def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence[str]) -> None:

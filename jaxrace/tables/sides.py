@@ -1,6 +1,7 @@
 """Which columns of comparisons are the two options, and which says who has won."""
 
 import dataclasses
+import itertools
 import re
 from collections.abc import Sequence
 from shlex import quote
@@ -17,6 +18,7 @@ _SIDES = {
 }
 # What the rest of such a name may be, the likelier first.
 _NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
+_ENDS = ("winner", "loser"), ("chosen", "rejected")  # of the two
 _OUTCOMES = ("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label")
 _TIES = frozenset(
     (
@@ -94,9 +96,9 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
     hint = "--score-column says which it is"
     heads = [head for head in table.heads if head != outcome]
     by_name = {_plain(head): head for head in heads}
-    for base in _NAMED[1:] if first is None else ():
-        if {f"winner {base}", f"loser {base}"} <= set(by_name):
-            return Sides(by_name[f"winner {base}"], by_name[f"loser {base}"], outcome)
+    for base, (won, lost) in itertools.product(_NAMED[1:] if first is None else (), _ENDS):
+        if {f"{won} {base}", f"{lost} {base}"} <= set(by_name):
+            return Sides(by_name[f"{won} {base}"], by_name[f"{lost} {base}"], outcome)
     if first is None and {"winner", "loser"} <= set(by_name):
         others = [head for head in heads if _plain(head) in {*_OUTCOMES, "margin"} | _TIED]
         others.remove(by_name["winner"])

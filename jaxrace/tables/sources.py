@@ -159,6 +159,11 @@ def json_table(file: File) -> Table | None:
     if file.ending != ".json" or file.has_lines:
         return None
     content = file.content
+    if isinstance(content, Mapping) and len(content) > 1:
+        rows = [key for key, own in content.items() if _are_rows(own)]
+        if len(rows) == 1:
+            table = of_records(file, content[rows[0]])
+            return dataclasses.replace(table, said=(f"the rows are below {rows[0]!r}",))
     if isinstance(content, Mapping) and isinstance(content.get("data"), list):
         rows, heads = content["data"], content.get("columns")
         if isinstance(heads, list) and all(isinstance(row, list) for row in rows):
@@ -174,6 +179,11 @@ def json_table(file: File) -> Table | None:
     else:
         got = f"a {type(content).__name__}"
     raise file.wrong("a list of rows, or lists of scores by option", got)
+
+
+def _are_rows(content: Any) -> bool:
+    is_list = isinstance(content, list) and len(content) > 1
+    return is_list and all(isinstance(one, Mapping) for one in content)
 
 
 def games(file: File) -> Table | None:

@@ -6,7 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from jaxrace.tables.files import File
-from jaxrace.tables.reading import are_objects, chosen, content_in, number_in, object_in
+from jaxrace.tables.reading import (
+    are_objects,
+    chosen,
+    content_in,
+    number_in,
+    object_in,
+    score_in,
+)
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table, quoted
 
@@ -130,6 +137,26 @@ def go_bench(file: File, asked: Asked) -> SourceRuns | None:
     scores = [float(match[3]) for match in found]
     said = f"go test -bench: ns/op, {_FASTER}"
     return SourceRuns(file.argument, file.where, options, scores, said=(said,), smaller=True)
+
+
+_NET = ("Target_Method", "Measurement_IterationStage", "Measurement_Value")
+
+
+def benchmark_dotnet(table: Table, asked: Asked) -> SourceRuns | None:
+    """Measurements of BenchmarkDotNet: iterations that count, as they are and without overhead."""
+    if not {*_NET} <= {*table.heads}:
+        return None
+    methods, stages, values = map(table.labels, _NET)
+    stage = "Result" if "Result" in stages else "Actual"
+    params = table.labels("Params") if "Params" in table.heads else [""] * len(methods)
+    rows = [row for row, own in enumerate(stages) if own == stage]
+    if "Measurement_IterationMode" in table.heads:
+        modes = table.labels("Measurement_IterationMode")
+        rows = [row for row in rows if not modes[row].startswith("Overhead")]
+    options = [methods[row] + (f" ({params[row]})" if params[row] else "") for row in rows]
+    scores = [score_in(table, values[row]) for row in rows]
+    said = f"BenchmarkDotNet: ns of an operation, iterations of stage {stage}; {_FASTER}"
+    return SourceRuns(table.argument, table.where, options, scores, said=(said,), smaller=True)
 
 
 def asv(file: File, asked: Asked) -> SourceRuns | None:

@@ -104,6 +104,23 @@ def progress(file: File, asked: Asked) -> SourceRuns | None:
     return dataclasses.replace(_of_folder(file, scores, None, said), measures=(score,))
 
 
+_TENSORBOARD = re.compile(r"(?:run-)?(?P<run>.+?)-tag-(?P<tag>.+)")
+
+
+def tensorboard(file: File, asked: Asked) -> SourceRuns | None:
+    """A curve that TensorBoard has written: a run counts by its last value, its file names it."""
+    if file.ending != ".csv" or not file.text.startswith("Wall time,Step,Value"):
+        return None
+    table = parse(file, file.text)
+    scores = [score_in(table, cell) for cell in table.column("Value")[-1:]]
+    match = _TENSORBOARD.fullmatch(file.path.stem)
+    run, tag = match.group("run", "tag") if match else (file.path.stem, "")
+    seeded = _RUN.fullmatch(run) or _COUNTED.fullmatch(run)
+    option = [seeded["name"] if seeded else run] * len(scores)
+    said = "a run of TensorBoard counts by the last value of its curve; options by their files"
+    return SourceRuns(file.argument, file.where, option, scores, said=(said,), measures=(tag,))
+
+
 def _of_folder(file: File, scores: list[float], env: str | None, said: str) -> SourceRuns:
     """One run, its option, environment and number by the names of its folders."""
     folder = file.path.resolve().parent

@@ -113,6 +113,18 @@ TABLES = [
     ),
     Case(
         RACE,
+        table("question,response,faithful,relevant", "u,x,.5,.6", "v,y,.7,.4"),
+        "names the option of each run; if not, --options names the columns of options: --options",
+        ("--options faithful,relevant",),
+    ),
+    Case(
+        RACE,
+        table("version,rounds,kept", "u,5,True", "v,7,False", "u,4,True", "v,6,True", "w,3,True"),
+        "else --options names the columns of options of one of them",
+        ("--option-column version --score-column kept",),
+    ),
+    Case(
+        RACE,
         table("dataset,x", "u,.3", "v,.2", "u,.5", "v,.6"),
         "if there is a row for each run, --option-column says which column names the options",
         ("--option-column dataset",),

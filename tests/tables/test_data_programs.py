@@ -118,6 +118,8 @@ FILES = [
         (),
         True,
     ),
+    ("dotnet-measurements.csv", {}, {"Md5": [100, 101], "Sha": [150]}, (), True),
+    ("tensorboard", {}, {"ppo": [3.5, 4.5], "sac": [5.5]}, (), False),
     ("criterion_old.csv", {}, {"sort/quick": [101, 101], "sort/merge": [121]}, (), True),
     (
         "evalplus",
@@ -352,6 +354,39 @@ def test_how_a_run_ended_names_no_option(tmp_path):
     (tmp_path / "r.csv").write_text("\n".join(["task_id,result,passed", *rows]))
     with pytest.raises(ValueError, match="expected"):
         read_scores(tmp_path / "r.csv")
+
+
+METRICS = [
+    # Measures of one system, of users, and an average below data sets.
+    ("question,response,faithful,relevant\nu,x,.5,.6\nv,y,.7,.4\n", "measures of what is in"),
+    ("user,version,rounds,retained\n1,u,5,True\n2,v,7,False\n3,w,4,True\n", "truth values in"),
+    ("Dataset,a,b\nu,.5,.6\nv,.7,.4\nAverage rank,1.5,1.5\n", "got 'Average rank'"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), METRICS)
+def test_measures_are_no_options(text, message, tmp_path):
+    (tmp_path / "m.csv").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_scores(tmp_path / "m.csv")
+
+
+def test_groups_of_one_option_each_are_no_tasks(tmp_path):
+    """As the arms of a trial beside the pages that they saw."""
+    rows = [f"{n},{('control', 'new')[n % 2]},{'ab'[n % 2]},0" for n in range(6)]
+    (tmp_path / "ab.csv").write_text("\n".join(["user_id,group,page,converted", *rows]))
+    found = read_scores(tmp_path / "ab.csv")
+    assert (found.names, found.tasks) == (("a", "b"), None)
+
+
+def test_rows_below_a_name(tmp_path):
+    """As the history of SMAC has them: the only list of objects."""
+    rows = [{"config_id": c, "seed": s, "cost": c + s / 8} for c in (1, 2) for s in (0, 1)]
+    content = {"stats": {"submitted": 4}, "data": rows, "configs": {"1": {"x": 1}}}
+    (tmp_path / "r.json").write_text(json.dumps(content))
+    found = read_scores(tmp_path / "r.json")
+    assert (found.names, found.task_names) == (("1", "2"), ("0", "1"))
+    assert found.said[0] == "the rows are below 'data'"
 
 
 def test_numbers_of_processors_stay_apart(tmp_path):

@@ -245,6 +245,8 @@ def test_who_has_won_as_tables_of_sports_say_it(tmp_path):
     assert read_votes(tmp_path / "f.csv", score_column="FTR").scores.tolist() == [1, 0.5, 0]
     text = "winner_id,winner_name,loser_id,loser_name,score\n1,x,2,y,6-4 6-2\n2,y,3,z,7-5 6-0\n"
     (tmp_path / "t.csv").write_text(text)
+    (tmp_path / "r.csv").write_text("prompt,chosen_model,rejected_model\nu,x,y\nv,y,z\n")
+    assert read_votes(tmp_path / "r.csv").names == ("x", "y", "z")
     votes = read_votes(tmp_path / "t.csv")
     assert (votes.names, votes.scores.tolist()) == (("x", "y", "z"), [1, 1])
 
