@@ -21,17 +21,13 @@ from jaxrace.tables.heads import (
     are_numbered_tasks,
     names_group,
     names_option,
-    names_quantity,
     names_score,
-    names_smaller,
     names_task,
     names_times,
-    word_set,
-    words,
 )
+from jaxrace.tables.leaderboard import benchmarks_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.refusals import (
-    SUMMARIES,
     names_measure,
     names_summary,
     require_no_comparisons,
@@ -49,15 +45,6 @@ from jaxrace.tables.table import Table, counts, is_blank, kind_of, quoted
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; --options names columns that are "
     "called by numbers"
-)
-
-_LEAST_BENCHMARKS = 3  # columns of a leaderboard
-_MADE = SUMMARIES | {"overall", "rank"}  # of the others
-_OF_RUNS = names_score, names_task, names_quantity, names_option, names_smaller
-# Of a model, beside its benchmarks.
-_SIZES = word_set(
-    "params param parameters likes hub downloads context size sizes tokens memory cost price "
-    "available license released year layers vocab window votes flops gpu gpus epoch epochs"
 )
 
 
@@ -152,7 +139,7 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
         if not (asked.score or asked.tasks):
             if are_scores and are_numbered_tasks(rest):
                 return _pivoted(table, asked, column)
-            if benchmarks := _benchmarks(table, column, rest, kinds):
+            if benchmarks := benchmarks_of(table, column, rest, kinds):
                 others = [head for head in rest if head not in benchmarks]
                 said = [f"the tasks are the benchmarks {quoted(benchmarks, 12)}"]
                 said += [f"left out, as no benchmarks: {quoted(others, 12)}"] if others else []
@@ -180,32 +167,6 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
     if texts[:1] == list(table.heads[:1]) and are_numbered_tasks(table.heads[1:]):
         return _pivoted(table, asked, table.heads[0])
     return _wide(table, asked, kinds)
-
-
-def _benchmarks(
-    table: Table, option: str, heads: Sequence[str], kinds: Mapping[str, str]
-) -> list[str]:
-    """Columns of a leaderboard, a row for each option; [] if it may be another table.
-
-    Words, flags, sizes and counts are none, nor is what is made of others. Where there is an
-    average, it has to be that of the benchmarks.
-    """
-    labels = table.labels(option)
-    numbers = [head for head in heads if kinds[head] == "number"]
-    made = [head for head in numbers if _MADE & {*words(head)[:1]}]
-    kept = [h for h in numbers if h not in made and not _SIZES & {*words(h)}]
-    are_runs = any(name(head) for head in kept for name in _OF_RUNS)
-    if are_runs or len({*labels}) < len(labels) or len(kept) < _LEAST_BENCHMARKS:
-        return []
-    means = [head for head in made if words(head)[0] in ("average", "avg", "mean", "overall")]
-    if len(means) == 1:
-        found, _ = numbers_of(table, [*means, *kept])
-        average, columns = found.pop(means[0]), np.stack([*found.values()], 1)
-        if not np.allclose(columns.mean(1), average, atol=1e-2 * max(1.0, abs(average).max() / 50)):
-            got = f"{quoted(kept)}, whose mean is another"
-            hint = "leave out columns that are no benchmarks, or the average"
-            raise table.wrong(f"benchmarks of which {means[0]!r} is the mean", got, hint=hint)
-    return kept
 
 
 def _without_row_numbers(table: Table, asked: Asked) -> Table:
