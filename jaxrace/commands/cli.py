@@ -117,7 +117,8 @@ def with_status(run: Callable[[], int], verb: Verb | None) -> int:
     except ModuleNotFoundError as error:  # an install for tables may have NumPy alone
         if error.name is None or error.name.startswith("jaxrace"):
             raise
-        return _fail(1, f"expected the package {error.name}, got none: pip install jaxrace")
+        package = error.name.partition(".")[0]
+        return _fail(1, f"expected the package {package}, got none: pip install {package}")
     except (RuntimeError, OSError) as error:
         return _fail(1, str(error))
     except MemoryError as error:
@@ -134,8 +135,8 @@ def _said(error: Exception, verb: Verb | None) -> str:
         value = str(error).rpartition("value: ")[2]
         error = BadArgument(typed[1], options.expected(hints[typed[1]]), repr(value))
     named = hints.keys() - {*options.POSITIONAL} | {"out", "resume", "ray", "report"}
-    if isinstance(error, BadArgument) and error.name in named:
-        spelt = options.spelt(error.name)
+    if isinstance(error, BadArgument) and {*error.name.split(", ")} <= named:
+        spelt = ", ".join(map(options.spelt, error.name.split(", ")))
         return str(BadArgument(spelt, error.expected, error.got, error.hint))
     # "argument --sigma: ..." and "arguments are required: train.env" of argparse.
     return re.sub(rf"^argument (?=--)|\b({'|'.join((*_RUNS, *_FILES))})\.", "", str(error))

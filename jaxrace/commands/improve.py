@@ -58,20 +58,8 @@ def ask(config: Any) -> tuple[ImprovementOfLog, str]:
     for name, value in of_table.items() if is_arrays else ():
         if value not in (None, "auto"):
             raise BadArgument(name, f"none with {config.log}, as it is of a table", repr(value))
-    of_table |= {"columns": _roles(config.columns), "argument": "log"}
+    of_table |= {"argument": "log"}
     return improve(config.log, **arguments(improve, config), **of_table), ""
-
-
-def _roles(columns: str | None) -> dict[str, list[str]]:
-    """The columns of each role, of a text such as action=item,context=age."""
-    found: dict[str, list[str]] = {}
-    for part in columns.split(",") if columns is not None else ():
-        role, _, name = part.partition("=")
-        found.setdefault(role, []).append(name)
-    if any(role not in _ROLES or not all(names) for role, names in found.items()):
-        expected = f"ROLE=NAME,... with roles {', '.join(_ROLES)}"
-        raise BadArgument("columns", expected, repr(columns))
-    return found
 
 
 def write(folder: Path, found: ImprovementOfLog) -> None:

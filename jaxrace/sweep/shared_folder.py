@@ -18,7 +18,7 @@ from jaxrace import runs
 from jaxrace.core.validation import BadArgument
 from jaxrace.runs import files
 
-DAMAGED = (ValueError, FileNotFoundError)  # what reading a damaged file raises
+DAMAGED = (ValueError, FileNotFoundError, tarfile.TarError)  # what reading a damaged file raises
 _SEAL = hashlib.sha256().digest_size
 _ROWS, _NAMES = "rows-*.npz", "names.json"
 _PLAIN = re.compile(r"\w[\w.-]*", re.ASCII)  # the name of a file here, and nowhere else

@@ -72,7 +72,7 @@ class Log:
 def read_log(
     source: Any,
     *,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | str | None = None,
     decimal: str = "auto",
     delimiter: str = "auto",
     argument: str = "log",
@@ -89,7 +89,8 @@ def read_log(
         source: As for all doors (``jaxrace.tables``), or the feedback of Open Bandit Pipeline
             (context, action, reward, pscore).
         columns: The column of a role: trajectory, action, probability, reward, behaviour; and of
-            "context" those that were observed, if not all others.
+            "context" those that were observed, if not all others; or as the command takes them,
+            "action=item,context=age,context=device".
         decimal: As for all doors, and so are ``delimiter`` and ``argument``.
         delimiter: What is between the columns of a text.
         argument: What messages begin with.
@@ -108,7 +109,8 @@ def read_log(
     """
     source = _unpacked(argument, source)
     table = plain_log(read_table(argument, source, decimal=decimal, delimiter=delimiter))
-    roles, context = _roles(table, columns or {})
+    columns = roles_called(columns) if isinstance(columns, str) else columns or {}
+    roles, context = _roles(table, columns)
     if not table.lines:
         raise table.wrong("a row for each decision", "none")
     if len(table.lines) > _MOST_STEPS:
@@ -131,7 +133,7 @@ def read_log(
     said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
     said += dict.fromkeys((*own, *more))
     said.append(f"observed: {quoted(context, 30)}; {_USED}")
-    if "context" not in (columns or {}):
+    if "context" not in columns:
         said += _said_of_columns(table, roles, context)
     behaviour = _behaviour(table, roles.get("behaviour"), labels, starts)
     return Log(
@@ -159,6 +161,19 @@ def _unpacked(argument: str, source: Any) -> Any:
             got = f"shape {list(columns[role].shape)}"
             raise BadArgument(argument, f"{name} [{len(context)}]", got)
     return table_of(argument, columns, "the feedback")
+
+
+def roles_called(columns: str) -> dict[str, list[str]]:
+    """The columns of each role, of a text such as action=item,context=age."""
+    found: dict[str, list[str]] = {}
+    for part in columns.split(","):
+        role, _, name = part.partition("=")
+        found.setdefault(role, []).append(name)
+    known = (*_ROLES, "context")
+    if any(role not in known or not all(names) for role, names in found.items()):
+        expected = f"ROLE=NAME,... with roles {', '.join(known)}"
+        raise BadArgument("columns", expected, repr(columns))
+    return found
 
 
 def _roles(

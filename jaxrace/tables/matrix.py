@@ -2,7 +2,7 @@
 
 import dataclasses
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,10 @@ import numpy as np
 
 from jaxrace.core.inputs import as_reals, require_plain_file
 from jaxrace.core.validation import BadArgument
+from jaxrace.tables.files import file_at
+from jaxrace.tables.frames import table_of
 from jaxrace.tables.numbers import numbers_of
+from jaxrace.tables.reading import content_in
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Cell, Place, Table, is_blank, kind_of, label_of, quoted
 
@@ -62,6 +65,11 @@ def read_matrix(
     """
     if isinstance(source, list | tuple) and all(isinstance(row, list | tuple) for row in source):
         source = np.array(source)
+    if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".json":
+        file = file_at(argument, source)
+        source = _by_rows(file, content_in(file)) or source
+    elif isinstance(source, Mapping):
+        source = _by_rows(Place(argument, "a mapping"), source) or source
     is_path = isinstance(source, str | os.PathLike)
     if isinstance(source, np.ndarray) or (is_path and Path(source).suffix.lower() == ".npy"):
         square, numbers, said = *_of_array(argument, source), []
@@ -84,6 +92,27 @@ def read_matrix(
     elif np.isin(beats[~np.eye(len(beats), dtype=bool)], (0, 1)).all():
         said.append("0 and 1 are probabilities: certain, and not the results of single games")
     return Matrix(square.heads, beats, (*square.said, *said), wins)
+
+
+def _by_rows(place: Place, content: Any) -> Table | None:
+    """Row -> column -> number as a table, None of anything else; of counts 0 is what is missing."""
+    rows = [*content.values()] if isinstance(content, Mapping) else []
+    if not rows or not all(isinstance(row, Mapping) for row in rows):
+        return None
+    if own := next((name for name, row in content.items() if name in row), None):
+        hint = "without numbers of an option against itself the outer names are those who won"
+        got = f"a number of {own} against itself, as where pandas has columns outside"
+        raise place.wrong("to be told whether the outer names are rows", got, hint=hint)
+    names = [*dict.fromkeys([*content, *(name for row in rows for name in row)])]
+    cells = [content.get(name, {}) for name in names]
+    are_counts = all(isinstance(x, int) for row in rows for x in row.values())
+    columns = {
+        str(name): [
+            row.get(name, 0 if are_counts and row is not cells[at] else None) for row in cells
+        ]
+        for at, name in enumerate(names)
+    }
+    return table_of(place.argument, {"": [*map(str, names)], **columns}, place.where)
 
 
 def _of_array(argument: str, source: Any) -> tuple[Table, np.ndarray]:

@@ -223,7 +223,7 @@ SORTED = "\n".join(f"{i / 2},{i % 3}" for i in range(20))
         ("a,b\n1,2\n", ["--top", "2"], "--top: expected less than the 2 options, got 2"),
         ("a,b\n1,2\n", ["--delta", "1"], "--delta: expected a number between 0 and 1, exclusive"),
         ("a,b\n1,2\n", ["--horizon", "4"], "--horizon: expected an integer of at least 5"),
-        ("a,b\n1,2\n", ["--by", "mean"], "low, high: expected the range of the scores"),
+        ("a,b\n1,2\n", ["--by", "mean"], "--low, --high: expected the range of the scores"),
         ("a,b\n1,2\n", ["--by", "mean", "--low", "0", "--high", "1"], "got 2 for run 1 of b"),
         ("a,b\n1,2\n", ["--of", "5"], "--of: expected shared tasks"),
         ("a,b\n1,2\n3,4\n", ["--shared", "--of", "1"], "--of: expected an integer of at least 2"),

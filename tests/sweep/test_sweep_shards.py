@@ -183,3 +183,10 @@ def test_addresses_of_other_stores():
     folder.remove("shard-0.tar")
     folder.remove("shard-0.tar")
     assert folder.names() == set()
+
+
+def test_half_a_checkpoint_is_damaged(tmp_path):
+    shared = SharedFolder(tmp_path / "shared", SWEEP)
+    shared.write(f"{NAME}.tar", archived("rows.npz", tarfile.REGTYPE, "")[:700])
+    with pytest.raises(DAMAGED):
+        ShardCheckpoint(shared, NAME).fetch(tmp_path)

@@ -214,3 +214,11 @@ def test_one_action_is_no_choice(action):
     rows = [{"x": x, "action": action, "probability": 1.0, "reward": x % 3} for x in range(40)]
     with pytest.raises(ValueError, match="expected two actions or more, got"):
         jaxrace.improve(rows, 0, 2)
+
+
+def test_columns_as_the_command_takes_them():
+    rows = [{"item": "x", "p": 0.5, "gain": 1, "age": 3, "who": 7}] * 2
+    log = read_log(rows, columns="action=item,reward=gain,context=age")
+    assert (log.names, log.reward, log.action_names) == (("age",), "gain", ("x",))
+    with pytest.raises(ValueError, match="columns: expected ROLE=NAME,"):
+        read_log(rows, columns="action=item,reward")

@@ -1,6 +1,9 @@
 """Matrices of who beats whom, with names, gaps on the diagonal, and counts."""
 
+import json
+
 import numpy as np
+import pandas
 import pytest
 from refusals import assert_refused
 
@@ -76,3 +79,17 @@ def test_counts_and_probabilities_are_not_mixed_up():
     with pytest.raises(ValueError, match=r"p_ij \+ p_ji = 1"):
         read_matrix({"a": [0.5, 0.5], "b": [1, 0.5]})
     assert np.isclose(read_matrix({"a": [0, 4], "b": [3, 0]}).probabilities[0, 1], 3 / 7)
+
+
+def test_a_mapping_of_mappings_has_its_rows_outside(tmp_path):
+    """As people write who has beaten whom; it was read with rows and columns changed."""
+    wins = {"ann": {"bob": 3, "cid": 2}, "bob": {"ann": 1}, "cid": {"ann": 2, "bob": 4}}
+    (tmp_path / "w.json").write_text(json.dumps(wins))
+    for source in (wins, tmp_path / "w.json"):
+        found = read_matrix(source)
+        assert found.names == ("ann", "bob", "cid")
+        np.testing.assert_array_equal(found.wins, [[0, 3, 2], [1, 0, 0], [2, 4, 0]])
+    shares = pandas.DataFrame([[0.5, 0.75], [0.25, 0.5]], ["a", "b"], ["a", "b"])
+    shares.to_json(tmp_path / "p.json")  # with columns outside
+    with pytest.raises(ValueError, match="whether the outer names are rows"):
+        read_matrix(tmp_path / "p.json")
