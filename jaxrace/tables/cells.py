@@ -16,6 +16,7 @@ _NUMBER = r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?"
 _WITH_UNIT = re.compile(rf"({_NUMBER})\s*([^\d\s,.+-][^\d,.+-]*)")
 _SPREAD = rf"(?:±|\+/-|\+-|\\pm)\s*{_NUMBER}\s*%?|\(\s*{_NUMBER}\s*%?\s*\)"
 _WITH_SPREAD = re.compile(rf"[*$ ]*({_NUMBER})\s*(%?)\s*(?:{_SPREAD})[*$†‡ ]*")
+_DASHES = ("-", "--", "\u2013", "\u2014")
 _CELLS = re.compile(rf"(?:^|[,;\t| ])\s*{_NUMBER}\s*(?:[,;\t| ]|$)")  # that are numbers
 _THOUSANDS = {  # both signs are there, so that neither may be taken for the other
     (",", "commas"): re.compile(r"[+-]?\d{1,3}(?:,\d{3})+\.\d+"),
@@ -131,4 +132,12 @@ def _without_thousands(texts: Sequence[str]) -> _Found:
     return _Found({})
 
 
-_RULES = (_number_before_spread, _number_before_unit, _without_thousands)
+def _without_dashes(texts: Sequence[str]) -> _Found:
+    """Nothing where a dash is among numbers."""
+    dashes = [text for text in texts if text.strip() in _DASHES]
+    if not dashes or kind_of([text for text in texts if text not in dashes]) != "number":
+        return _Found({})
+    return _Found(dict.fromkeys(dashes, ""), "dashes among numbers are empty cells")
+
+
+_RULES = (_number_before_spread, _number_before_unit, _without_thousands, _without_dashes)

@@ -19,7 +19,17 @@ _SIDES = {
 # What the rest of such a name may be, the likelier first.
 _NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
 _ENDS = ("winner", "loser"), ("chosen", "rejected")  # of the two
-_OUTCOMES = ("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label")
+_OUTCOMES = (
+    "score",
+    "winner",
+    "result",
+    "outcome",
+    "preference",
+    "vote",
+    "verdict",
+    "label",
+    "choice",
+)
 _TIES = frozenset(
     (
         *("tie", "ties", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none"),
@@ -171,7 +181,16 @@ def _pair(table: Table, heads: Sequence[str]) -> tuple[str, str]:
     for base in _NAMED:
         if found := _only(table, [pair[:2] for pair in pairs if pair[2] == base], expected, hint):
             return found
+    # Whatever they are called, such as debater_a and debater_b: both have the same names below.
+    alike = [pair[:2] for pair in pairs if _have_names_in_common(table, pair[:2])]
+    if len(alike) == 1:
+        return alike[0]
     raise table.wrong(f"{expected}, such as first and second", quoted(heads), hint=hint)
+
+
+def _have_names_in_common(table: Table, pair: Sequence[str]) -> bool:
+    one, other = ({*table.labels(head)} for head in pair)
+    return bool(one & other - {""}) and all(table.kind(head) == "text" for head in pair)
 
 
 def _for_each_side(

@@ -218,6 +218,11 @@ TEXTS = [
         AB,
         "a table of Markdown",
     ),
+    (
+        "task,a,b\nx,2.5,3.5\ny,-,-\nz,2.6,3.4\n",
+        AB,
+        "dashes among numbers are empty cells",
+    ),
     ("seed,a,b\n1,2.5,3.5\n# half\n2,2.6,3.4\n", AB, "lines of comments, left out: 1"),
     ("seed,a,b\n1,2.5,3.5\nseed,a,b\n2,2.6,3.4\n", AB, "repeat the heads, left out: 1"),
     (",acc,acc\nseed,a,b\n1,2.5,3.5\n2,2.6,3.4\n", AB, "two rows of heads"),

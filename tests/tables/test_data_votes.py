@@ -251,6 +251,19 @@ def test_who_has_won_as_tables_of_sports_say_it(tmp_path):
     assert (votes.names, votes.scores.tolist()) == (("x", "y", "z"), [1, 1])
 
 
+def test_columns_of_any_name_with_the_same_options_below(tmp_path):
+    for text in (
+        "img,left_method,right_method,choice\n1,x,y,left\n2,y,x,right\n",
+        "topic,debater_a,debater_b,winner\nu,x,y,a\nv,y,x,b\n",
+    ):
+        (tmp_path / "v.csv").write_text(text)
+        votes = read_votes(tmp_path / "v.csv")
+        assert (votes.names, votes.scores.tolist()) == (("x", "y"), [1, 0])
+    (tmp_path / "v.csv").write_text("place_a,place_b,winner\nu,v,a\nu,w,b\n")
+    with pytest.raises(ValueError, match="two columns of options"):
+        read_votes(tmp_path / "v.csv")
+
+
 def test_games_of_a_folder(tmp_path):
     for number, result in enumerate(("1-0", "0-1", "1/2-1/2")):
         text = f'[White "ann"]\n[Black "bob"]\n[Result "{result}"]\n\n1. e4 *\n'
