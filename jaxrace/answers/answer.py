@@ -1,13 +1,17 @@
 """An answer about named options: as text, in a notebook, as a data frame, for JSON."""
 
+import base64
 import dataclasses
 import html
 import importlib.util
+import io
+import itertools
 import math
 import textwrap
 import unicodedata
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -20,10 +24,12 @@ if TYPE_CHECKING:
 
 NOT_YET = 3  # the exit status where an answer is not as sure as was asked
 MOST_SHOWN = 20  # rows of a printed table; the answer has everything
+MOST_DRAWN = 100  # rows of a figure that has a row for each option
 # Heads of columns of names and other words.
 NAMES = ("option", "other", "better", "worse", "algorithm", "where", "does", "estimate", "group")
 _MOST_LISTED = 8  # names in a line
-_ROW = 0.28  # of a figure, in inches
+_ROW, _NARROW_ROW = 0.28, 0.17  # of a figure, in inches; the latter from so many rows on:
+_MANY_ROWS = 25
 _TITLE = 9  # letters of a title in an inch
 _LEAST_WIDTH = 7  # of a figure, in inches
 _SHORT, _LONGEST = 12, 28  # letters of a name in a figure
@@ -115,10 +121,20 @@ class Answer:
             lines += [f"  {line}" for line in table.below]
         return "\n".join(map(shown, lines))
 
-    def _repr_html_(self) -> str:
+    def to_html(self, figure: bool = True) -> str:
+        """What ``print`` says, as HTML, and below it the figure if matplotlib is there."""
         said = (self.headline(), self.meaning(), *self.notes)
         text = "".join(f"<p>{html.escape(shown(line))}</p>" for line in said)
-        return text + "".join(map(_html_table, self.tables()))
+        text += "".join(map(_html_table, self.tables()))
+        if not figure or importlib.util.find_spec("matplotlib") is None:
+            return text
+        content = base64.b64encode(drawn(self.plot(), "png", dpi=100)).decode()
+        told = html.escape(shown(self.headline()))
+        style = 'style="max-width:100%"'
+        return f'{text}<img alt="{told}" {style} src="data:image/png;base64,{content}">'
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
 
 class Ranking(Answer):
@@ -143,21 +159,37 @@ class Ranking(Answer):
 
 
 def panels(
-    title: str, rows: int, widths: Sequence[int], names: Sequence[str] = (), beside: int = 1
+    title: str,
+    rows: int,
+    widths: Sequence[int],
+    names: Sequence[str] = (),
+    beside: int = 1,
+    share_rows: bool = False,
 ) -> tuple["Figure", Sequence["Axes"]]:
-    """A figure and its panels, one for each width, with room for ``beside`` long names in a row."""
+    """A figure and its panels, one for each width, with room for ``beside`` long names in a row.
+
+    Panels that share their rows have the names at the left of the first one alone.
+    """
     from matplotlib.figure import Figure  # late: it is slow to import
 
     letters = min(max(map(len, names), default=0), _LONGEST)
     width = max(4 * len(widths), _LEAST_WIDTH) + beside * max(letters - _SHORT, 0) / _LETTERS
-    lines = textwrap.wrap(shown(title), int(_TITLE * width), max_lines=3, placeholder=" ...")
-    height = _ROW * max(rows, 4) + 1.6 + 0.2 * (len(lines) - 1)
+    lines = textwrap.wrap(
+        shown(title), int(_TITLE * width), max_lines=3, placeholder=" ...", break_on_hyphens=False
+    )
+    row = _ROW if rows < _MANY_ROWS else _NARROW_ROW
+    height = row * max(rows, 4) + 1.6 + 0.2 * (len(lines) - 1)
     figure = Figure(figsize=(width, height), layout="constrained")
-    found = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False)[0]
+    found = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False, sharey=share_rows)[
+        0
+    ]
     for panel in found:
-        panel.invert_yaxis()
         panel.grid(axis="x", alpha=0.25)
         panel.spines[["top", "right"]].set_visible(False)
+        if rows >= _MANY_ROWS:
+            panel.tick_params(axis="y", labelsize=7)
+    for panel in found[:1] if share_rows else found:
+        panel.invert_yaxis()
     figure.suptitle(_verbatim("\n".join(lines)))
     return figure, found
 
@@ -171,18 +203,47 @@ def list_down(panel: "Axes", names: Sequence[str], rows: int = 0) -> None:
 def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
     """Names as a figure has room for them, still different ones; a dollar sign begins no formula.
 
+    Of a long name the ends are shown, or where these are those of another name, what differs.
+
     >>> labels(["a", "lr=0.001,batch=256,seed=1", "lr=0.001,batch=256,seed=2"], 15)
     ['a', 'lr=0.00...seed=1', 'lr=0.00...seed=2']
+    >>> labels(["Meta-Llama-3.1-70B-Instruct", "Meta-Llama-3.1-8B-Instruct"], 20)
+    ['...a-3.1-70B-Inst...', '...a-3.1-8B-Instr...']
     """
     names, half = [*map(shown, names)], most // 2
     cut = [name if len(name) <= most else f"{name[:half]}...{name[-half + 1 :]}" for name in names]
-    if len(set(cut)) < len(set(names)) and most < _LONGEST:
-        return labels(names, most + 5)
+    alike: dict[str, list[str]] = {}
+    for name, label in zip(names, cut, strict=True):
+        alike.setdefault(label, []).append(name)
+    for group in alike.values():
+        if len({*group}) > 1:
+            apart = _kept_apart({*group}, most)
+            cut = [apart.get(name, label) for name, label in zip(names, cut, strict=True)]
     counts = Counter(cut)
     for place, (name, label) in enumerate(zip(names, cut, strict=True)):
         if counts[label] > 1 and label != name:
             cut[place] = f"{label} ({place + 1})"
     return [*map(_verbatim, cut)]
+
+
+def _kept_apart(names: Collection[str], most: int) -> dict[str, str]:
+    """Names whose ends are alike, cut to the letters about those that are not."""
+    begin = _alike(names)
+    same_end = _alike([name[begin:][::-1] for name in names])
+    width = max(map(len, names)) - begin - same_end  # of what differs, in the longest name
+    size = min(max(most, width + 6), _LONGEST) - 6
+    begin = max(begin - max((size - width) // 2, 0), 0)
+    return {
+        name: f"{'...' * (begin > 0)}{part}{'...' * (begin + size < len(name))}"
+        for name in names
+        for part in [name[begin : begin + size]]
+    }
+
+
+def _alike(texts: Collection[str]) -> int:
+    """How many of their first letters are the same."""
+    same = (len({*letters}) == 1 for letters in zip(*texts, strict=False))
+    return sum(itertools.takewhile(bool, same))
 
 
 def first_of(shown: Sequence[Any], count: int) -> str:
@@ -203,6 +264,28 @@ def shown(text: str) -> str:
 
 def _verbatim(text: str) -> str:
     return text.replace("$", "\\$")
+
+
+def drawn(figure: "Figure", kind: str, dpi: int = 150) -> bytes:
+    """The content of a file of a kind, such as "png" or "svg".
+
+    Letters that no font here has are boxes in a PNG, and text in an SVG, for the viewer's fonts.
+    """
+    import matplotlib
+
+    content = io.BytesIO()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure.savefig(content, format=kind, dpi=dpi)
+        is_boxed = any("missing from font" in str(one.message) for one in caught)
+        if is_boxed and kind == "svg":
+            content = io.BytesIO()
+            with matplotlib.rc_context({"svg.fonttype": "none"}):
+                figure.savefig(content, format=kind)
+    for one in caught:
+        if "missing from font" not in str(one.message):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return content.getvalue()
 
 
 def draw_heat(panel: "Axes", means: np.ndarray) -> None:

@@ -103,7 +103,8 @@ def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             f"<title>{html.escape(shown(answer.headline()))}</title><style>body{{font-family:sans-serif;"
             "margin:2em}td,th{padding:.2em .8em;text-align:right}svg{max-width:100%}</style></head>"
-            f"<body>{answer._repr_html_()}{said}{vector[vector.index('<svg') :]}</body></html>\n"
+            f"<body>{answer.to_html(figure=False)}{said}{vector[vector.index('<svg') :]}</body>"
+            "</html>\n"
         )
     else:
         tables = []

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxrace.answers.answer import (
-    MOST_SHOWN,
+    MOST_DRAWN,
     Answer,
     Ranking,
     Shown,
@@ -175,16 +175,25 @@ class RaceOfTable(AnswerOfTable, Ranking):
         return [option.name for option in self.options if option.verdict == "in"]
 
     def plot(self) -> "Figure":
-        """A matplotlib figure: who stands where, by how much, and where the runs went."""
-        rows = max(len(self.options[:MOST_SHOWN]), len(self.pairs[:MOST_SHOWN]))
-        figure, (standing, effects, runs) = panels(self.headline(), rows, (6, 8, 5), self.names, 4)
-        self._draw_standing(standing)
-        self._draw_pairs(effects)
-        self._draw_runs(runs)
+        """A matplotlib figure: who stands where, by how much, and where the runs went.
+
+        A row for each option, the best first. Its interval is that of the pair with the closest
+        option on the other side of the boundary, seen from the option itself: to the right of the
+        line it is the better one.
+        """
+        options, called = self.options[:MOST_DRAWN], self.labels()
+        names = [called[one.name] for one in options]
+        figure, found = panels(self.headline(), len(options), (4, 4, 3), names, share_rows=True)
+        self._draw_standing(found[0])
+        self._draw_differences(found[1])
+        self._draw_runs(found[2])
+        for panel in found:
+            panel.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
+        list_down(found[0], names)
         return figure
 
     def _draw_standing(self, panel: "Axes") -> None:
-        options, called = self.options[:MOST_SHOWN], self.labels()
+        options = self.options[:MOST_DRAWN]
         meanings = {
             "in": "one of the best",
             "good enough": f"good enough, within {self.tolerance:g}",
@@ -201,38 +210,50 @@ class RaceOfTable(AnswerOfTable, Ranking):
             if points:
                 at, height = zip(*points, strict=True)
                 panel.plot(at, height, "o", ms=7, color=_COLOURS[verdict], label=meaning)
-        panel.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        list_down(panel, [called[one.name] for one in options])
         by_wins = "win probability, mean over the others"
         title = "who stands where" + first_of(options, len(self.options))
         panel.set(title=title, xlabel="mean score" if self.by == "mean" else by_wins)
-        panel.legend(frameon=False, fontsize="small")
+        if panel.lines:
+            panel.legend(frameon=False, fontsize="small", loc="best")
 
-    def _draw_pairs(self, panel: "Axes") -> None:
-        pairs, called = self.pairs[:MOST_SHOWN], self.labels()
-        for place, pair in enumerate(pairs):
-            colour = _COLOURS["in" if pair.decided else "?"]
-            panel.plot((pair.low, pair.high), (place, place), color=colour, lw=2)
-            panel.plot(pair.estimate, place, "o", ms=5, color=colour)
-            at = {"xycoords": ("axes fraction", "data"), "va": "center"}
-            panel.annotate(pair.share, (1.01, place), **at)
-        panel.axvline(self._edge, color="0.3", lw=0.8)
-        list_down(panel, [f"{called[x.better]} over {called[x.worse]}" for x in pairs])
+    def _closest(self) -> dict[str, tuple[Pair, bool]]:
+        """The first pair of each option, those across the boundary that have one; is it better?"""
+        found: dict[str, tuple[Pair, bool]] = {}
+        for pair in self.pairs:
+            found.setdefault(pair.better, (pair, True))
+            found.setdefault(pair.worse, (pair, False))
+        return found
+
+    def _draw_differences(self, panel: "Axes") -> None:
+        options, closest = self.options[:MOST_DRAWN], self._closest()
+        same = 1.0 if self.by == "wins" else 0.0  # what a number and that seen from there add up to
+        for place, one in enumerate(options):
+            if one.name not in closest:
+                continue
+            pair, is_better = closest[one.name]
+            ends = (pair.low, pair.estimate, pair.high)
+            low, middle, high = ends if is_better else (same - end for end in reversed(ends))
+            colour = _COLOURS[one.verdict]
+            panel.plot((low, high), (place, place), color=colour, lw=2)
+            panel.plot(middle, place, "o", ms=5, color=colour)
+        line = self.top - 0.5
+        decided_at = {(-0.6, line): self._edge, (line, len(options) - 0.4): same - self._edge}
+        for rows, edge in decided_at.items():
+            panel.plot((edge, edge), rows, color="0.3", lw=0.8)
         effect = "win probability" if self.by == "wins" else "difference of the means"
-        said = f"({self._percent} intervals, each at all looks; right: evidence)"
-        title = "how much better" + first_of(pairs, len(self.pairs) + self.more_pairs)
-        panel.set(title=title, xlabel=f"{effect}\n{said}")
+        said = f"{self._percent} intervals, each at all looks"
+        if any(one.name not in closest for one in options):
+            said += "\n(none: further apart, or no runs in common)"
+        panel.set(title="against the closest across the line", xlabel=f"{effect}\n{said}")
 
     def _draw_runs(self, panel: "Axes") -> None:
-        options, called = self.options[:MOST_SHOWN], self.labels()
+        options = self.options[:MOST_DRAWN]
         colours = [_COLOURS[one.verdict] for one in options]
         panel.barh(range(len(options)), [one.runs for one in options], color=colours)
         wanted = [(place, one.next, one.runs) for place, one in enumerate(options) if one.next]
         if wanted:
             places, more, begin = zip(*wanted, strict=True)
             panel.barh(places, more, left=begin, fill=False, ls=":")
-        list_down(panel, [called[one.name] for one in options])
-        panel.yaxis.tick_right()  # at the left stands the evidence of pairs
         said = f"{self._unit} of each option" + ("\n(dotted: to be run next)" if wanted else "")
         panel.set(title="where the runs went", xlabel=said)
 

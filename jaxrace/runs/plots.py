@@ -1,14 +1,12 @@
 """Figures of runs. matplotlib, slow to import, is imported where it is used."""
 
-import io
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jaxrace import runs
-from jaxrace.answers.answer import draw_heat
+from jaxrace.answers.answer import draw_heat, drawn
 from jaxrace.runs import files
 
 if TYPE_CHECKING:
@@ -127,28 +125,6 @@ def save_twice(figure: "Figure", path: Path) -> bytes:
     vector = drawn(figure, "svg")
     files.write_file(path.with_suffix(".svg"), vector)
     return vector
-
-
-def drawn(figure: "Figure", kind: str) -> bytes:
-    """The content of a file of a kind, such as "png" or "svg".
-
-    Letters that no font here has are boxes in a PNG, and text in an SVG, for the viewer's fonts.
-    """
-    import matplotlib
-
-    content = io.BytesIO()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        figure.savefig(content, format=kind, dpi=150)
-        is_boxed = any("missing from font" in str(one.message) for one in caught)
-        if is_boxed and kind == "svg":
-            content = io.BytesIO()
-            with matplotlib.rc_context({"svg.fonttype": "none"}):
-                figure.savefig(content, format=kind)
-    for one in caught:
-        if "missing from font" not in str(one.message):
-            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    return content.getvalue()
 
 
 def _on_one_grid(

@@ -1,9 +1,12 @@
+import base64
+
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import jaxrace
-from jaxrace import runs
+from jaxrace import judging, runs
+from jaxrace.answers.answer import labels as answer_labels
 from jaxrace.runs import plots
 
 LABELS = {"reward": "reward per game", "cost": "cost (euro)", "time": "time (s)"}
@@ -117,10 +120,50 @@ def test_names_have_room_and_are_shown_as_they_are(kind):
             assert all(whole.x0 <= box.x0 and box.x1 <= whole.x1 for box in boxes)
             assert all(whole.y0 <= box.y0 and box.y1 <= whole.y1 for box in boxes)
             others = [other.bbox for other in figure.axes if other is not panel]
-            below = [text.get_window_extent() for text in panel.get_yticklabels()]
+            named = [one for one in panel.get_yticklabels() if one.get_visible()]
+            below = [
+                text.get_window_extent()
+                for text in named
+                if panel.yaxis.get_tick_params()["labelleft"]
+            ]
             assert not any(box.width and box.overlaps(other) for box in below for other in others)
         shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-        assert len(set(shown)) == len(shown) == min(len(names), 20)
-        assert ("the first 20 of 40" in figure.axes[0].get_title()) == (kind == "many")
+        most = 100 if isinstance(answer, judging.RaceOfTable) else 20
+        assert len(set(shown)) == len(shown) == min(len(names), most)
+        assert ("the first 20 of 40" in figure.axes[0].get_title()) == (len(names) > most)
         if kind == "unlike":  # text, which no font here has
             assert "模型一" in plots.drawn(figure, "svg").decode()
+
+
+def test_an_option_of_a_race_has_the_interval_of_its_closest_pair():
+    """To the right of the line where it is the better one, as far as the other is to the left."""
+    rng = np.random.default_rng(0)
+    names = ("good", "fair", "poor")
+    scores = {name: rng.normal(-place, 1, 90) for place, name in enumerate(names)}
+    answer = jaxrace.race(scores, top=1)
+    panel = answer.plot().axes[1]
+    lines = [np.column_stack([*map(np.asarray, line.get_data())]) for line in panel.lines]
+    drawn = {line[0, 1]: line[:, 0] for line in lines if len(line) == 2 and np.ptp(line[:, 1]) == 0}
+    pairs = {pair.worse: pair for pair in answer.pairs}
+    for place, name in enumerate(names[1:], 1):
+        pair = pairs[name]
+        np.testing.assert_allclose(drawn[place], (1 - pair.high, 1 - pair.low))
+    closest = pairs["fair"]
+    np.testing.assert_allclose(drawn[0], (closest.low, closest.high))
+    assert drawn[0][0] > 0.5 > drawn[1][1]
+
+
+def test_names_that_differ_in_the_middle_stay_apart():
+    sizes = ("8B", "70B", "405B")
+    names = [f"meta-llama/Meta-Llama-3.1-{size}-Instruct-AWQ-INT4" for size in sizes]
+    for size, label in zip(sizes, answer_labels(names, 20), strict=True):
+        assert f"-{size}-" in label
+        assert len(label) <= 20
+    assert answer_labels(["x" * 40] * 2)[0].endswith("(1)")
+
+
+def test_a_notebook_shows_the_figure():
+    answer = jaxrace.race({"a": [3.0, 4.0], "b": [1.0, 2.0]})
+    content = answer._repr_html_().partition("data:image/png;base64,")[2].partition('"')[0]
+    assert base64.b64decode(content).startswith(b"\x89PNG")
+    assert "<img" not in answer.to_html(figure=False)
