@@ -288,14 +288,19 @@ def drawn(figure: "Figure", kind: str, dpi: int = 150) -> bytes:
     return content.getvalue()
 
 
-def draw_heat(panel: "Axes", means: np.ndarray) -> None:
-    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank."""
-    image = panel.imshow(means, aspect="auto", origin="lower", cmap="viridis")
+def draw_heat(panel: "Axes", means: np.ndarray, smaller: bool = False) -> None:
+    """A coloured cell for each mean [rows, columns], with the number in it; NaN is left blank.
+
+    The largest are yellow, or the smallest, if ``smaller``.
+    """
+    colours = "viridis_r" if smaller else "viridis"
+    image = panel.imshow(means, aspect="auto", origin="lower", cmap=colours)
     middle, size = sum(image.get_clim()) / 2, min(8, 110 / means.shape[1])
     for row, column in np.argwhere(np.isfinite(means)):
         mean = means[row, column]
-        colour = "white" if mean < middle else "black"
+        is_dark = mean > middle if smaller else mean < middle
         at = column, row, f"{mean:.3g}"
+        colour = "white" if is_dark else "black"
         panel.text(*at, ha="center", va="center", fontsize=size, color=colour)
 
 

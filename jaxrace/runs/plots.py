@@ -53,7 +53,7 @@ def learning_curve(folder: files.StrPath) -> "Figure":
 
 
 def heat_map(folder: files.StrPath) -> "Figure":
-    """The metrics of all settings of a grid, means over the repeats."""
+    """The metrics of all settings of a grid, means over the repeats; yellow is good in all."""
     summary = runs.read_summary(folder)
     labels, settings = summary["metrics"], summary["settings"]
     # A step size that is None is the strategy's own.
@@ -67,13 +67,15 @@ def heat_map(folder: files.StrPath) -> "Figure":
             mean = one[metric]["mean"]
             if mean is not None:
                 means[sigmas.index(one["sigma"]), deltas.index(one["delta"])] = mean
-        draw_heat(panel, means)
-        panel.set(title=label, xlabel="delta of the races", ylabel="initial step size sigma")
+        is_smaller = metric in summary.get("smaller", ())
+        draw_heat(panel, means, is_smaller)
+        title = f"{label} ({'less' if is_smaller else 'more'} is better)"
+        panel.set(title=title, xlabel="delta of the races", ylabel="initial step size sigma")
         panel.set_xticks(range(len(deltas)), [f"{delta:g}" for delta in deltas])
         names = ["default" if sigma is None else f"{sigma:g}" for sigma in sigmas]
         panel.set_yticks(range(len(sigmas)), names)
     most = "up to " if "race" in summary else ""
-    means = f"means of {most}{summary['repeats']} repeats"
+    means = f"means of {most}{summary['repeats']} repeats, the best in yellow"
     figure.suptitle(f"{summary['env']}: {summary['method']}, {means}")
     return figure
 

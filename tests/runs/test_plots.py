@@ -167,3 +167,15 @@ def test_a_notebook_shows_the_figure():
     content = answer._repr_html_().partition("data:image/png;base64,")[2].partition('"')[0]
     assert base64.b64decode(content).startswith(b"\x89PNG")
     assert "<img" not in answer.to_html(figure=False)
+
+
+def test_yellow_is_good_whatever_a_metric_is():
+    means = np.array([[1.0, 2.0]])
+    yellow = []
+    for smaller, colours in ((False, ["white", "black"]), (True, ["black", "white"])):
+        panel = plots.panels((3, 2))[1][0, 0]
+        plots.draw_heat(panel, means, smaller)
+        red = np.asarray(panel.images[0].to_rgba(means))[0, :, 0]
+        yellow.append(int(red.argmax()))
+        assert [text.get_color() for text in panel.texts] == colours
+    assert yellow == [1, 0]

@@ -57,6 +57,7 @@ def own_task(config: TrainConfig) -> Task:
         labels={"mean_return": "return"},
         shown=("mean_return",),
         objective="mean_return",
+        smaller=(),
         actions=actions,
     )
 

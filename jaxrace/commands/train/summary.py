@@ -84,6 +84,7 @@ def summarise(
         "repeats": config.repeats,
         "episodes": config.episodes,
         "metrics": {name: task.labels[name] for name in task.shown},
+        "smaller": [name for name in task.shown if name in task.smaller],
         "baselines": {
             policy: {name: runs.mean_and_stderr(metrics[name]) for name in task.labels}
             for policy, metrics in baselines.items()

@@ -35,6 +35,7 @@ class Task:
     labels: dict[str, str]  # each metric of ``measure`` in words
     shown: tuple[str, ...]  # the metrics of tables and figures
     objective: str  # the metric by which settings are ranked; more is better
+    smaller: tuple[str, ...]  # the metrics of which less is better
     # Those of discrete policies, as the constant ones of the baselines; none if none are known.
     actions: tuple[float, ...]
 
@@ -60,6 +61,7 @@ def medical_task(config: TrainConfig) -> Task:
         },
         shown=("survival_rate", "tumour_size", "max_toxicity", "mean_reward"),
         objective="mean_reward",
+        smaller=("death_rate", "tumour_size", "max_toxicity"),
         actions=medical.DOSES,
     )
 
