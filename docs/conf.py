@@ -1,5 +1,6 @@
 """The site: ``python docs/build.py``, which treats warnings as errors."""
 
+import importlib.metadata
 import os
 import shutil
 import sys
@@ -14,7 +15,7 @@ shutil.copytree(HERE.parent / "notebooks", HERE / "notebooks", dirs_exist_ok=Tru
 project = "jaxrace"
 author = "The jaxrace developers"
 copyright = "The jaxrace developers"
-version = release = "0.1.0"
+version = release = importlib.metadata.version("jaxrace")
 
 extensions = [
     *("myst_nb", "sphinx_copybutton", "sphinx.ext.autodoc", "sphinx.ext.napoleon"),

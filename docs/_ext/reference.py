@@ -37,10 +37,31 @@ def fields(value: type) -> Iterator[tuple[str, str]]:
                 yield each.target.id, " ".join(comment).strip()
 
 
+def _each_by_itself(text: list[str]) -> list[str]:
+    """Entries such as "low, high: Ends." once for each name: napoleon takes one of attributes."""
+    out: list[str] = []
+    entry = re.compile(r"( +)(\w+(?:, \w+)+): ")
+    inside = False
+    for place, line in enumerate(text):
+        inside = line == "Attributes:" or (inside and bool(line.strip()))
+        names = entry.match(line) if inside else None
+        if names is None:
+            out.append(line)
+            continue
+        deeper = re.compile(f"{names[1]} ").match
+        said, more = line[names.end() :], [*itertools.takewhile(deeper, text[place + 1 :])]
+        *first, last = names[2].split(", ")
+        for name in first:
+            out += [f"{names[1]}{name}: {said}", *more]
+        out.append(f"{names[1]}{last}: {said}")
+    return out
+
+
 def _say(_app: Any, what: str, _name: str, value: Any, _options: Any, text: list[str]):
     if what == "class" and "Attributes:" not in text and hasattr(value, "__annotations__"):
         said = [f"    {name}: {comment}" for name, comment in fields(value) if comment]
         text += ["", "Attributes:", *said, ""] if said else []
+    text[:] = _each_by_itself(text)
     is_example = False
     for place, line in enumerate(text):
         is_example = bool(line.strip()) and (is_example or line.lstrip().startswith(">>>"))
@@ -53,8 +74,10 @@ def _short_types(_app: Any, _what: str, _name: str, _value: Any, _options: Any, 
     return tuple(text and text.replace(_ARRAY_LIKE, "ArrayLike") for text in shown)
 
 
-def _is_skipped(_app: Any, _what: str, _name: str, value: Any, is_skipped: bool, _options: Any):
-    """Names of other packages, and modules, are not ours to document."""
+def _is_skipped(_app: Any, what: str, _name: str, value: Any, is_skipped: bool, _options: Any):
+    """Names of other packages, modules, and fields whose default is a function are no members."""
+    if what == "class" and inspect.isfunction(value) and "." not in value.__qualname__:
+        return True
     module = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None)
     return is_skipped or inspect.ismodule(value) or not (module or "jaxrace").startswith("jaxrace")
 
