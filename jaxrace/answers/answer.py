@@ -215,10 +215,13 @@ def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
     alike: dict[str, list[str]] = {}
     for name, label in zip(names, cut, strict=True):
         alike.setdefault(label, []).append(name)
-    for group in alike.values():
-        if len({*group}) > 1:
-            apart = _kept_apart({*group}, most)
-            cut = [apart.get(name, label) for name, label in zip(names, cut, strict=True)]
+    groups = [{*group} for group in alike.values() if len({*group}) > 1]
+    apart = _kept_apart({name for group in groups for name in group}, most) if groups else {}
+    if len({*apart.values()}) < len(apart):
+        apart = {
+            name: label for group in groups for name, label in _kept_apart(group, most).items()
+        }
+    cut = [apart.get(name, label) for name, label in zip(names, cut, strict=True)]
     counts = Counter(cut)
     for place, (name, label) in enumerate(zip(names, cut, strict=True)):
         if counts[label] > 1 and label != name:

@@ -248,11 +248,13 @@ class RankOfTable(AnswerOfTable):
             sign = _SIGNS.get(pair.verdict, np.nan)
             cells[places[pair.option], places[pair.other]] = sign
             cells[places[pair.other], places[pair.option]] = -sign
-        figure, (panel,) = panels("which of two is better", len(places), (6,), self.names)
+        called = labels(self.names)
+        below = max(map(len, called)) // 3  # rows as high as a name is long
+        figure, (panel,) = panels("which of two is better", len(places) + below, (6,), self.names)
         figure.set_figwidth(figure.get_figheight() + 2)
         panel.imshow(cells, cmap=ListedColormap(_OF_VERDICTS), vmin=-1, vmax=1, aspect="auto")
-        list_down(panel, labels(self.names))
-        panel.set_xticks(range(len(places)), labels(self.names), rotation=90)
+        list_down(panel, called)
+        panel.set_xticks(range(len(places)), called, rotation=90)
         for colour, word in zip(_OF_VERDICTS, ("worse", "tied", "better"), strict=True):
             panel.plot([], [], "s", color=colour, label=word)
         panel.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")

@@ -159,6 +159,8 @@ def test_names_that_differ_in_the_middle_stay_apart():
     for size, label in zip(sizes, answer_labels(names, 20), strict=True):
         assert f"-{size}-" in label
         assert len(label) <= 20
+    kinds = [f"{name[:-9]}-{kind}" for name in names for kind in ("base", "tuned")]
+    assert answer_labels(kinds, 20)[2:4] == ["...70B-Instruct-base", "...70B-Instruct-tuned"]
     assert answer_labels(["x" * 40] * 2)[0].endswith("(1)")
 
 
