@@ -1,8 +1,10 @@
 """The best k of K options from comparisons of pairs, told who wins or by how much."""
 
+from jaxrace.selection.base import BatchSelector as BatchSelector
 from jaxrace.selection.base import SelectionResult as SelectionResult
 from jaxrace.selection.base import Selector as Selector
 from jaxrace.selection.base import Standing as Standing
+from jaxrace.selection.certified import CertifiedTournament as CertifiedTournament
 from jaxrace.selection.comparisons import NormalScores as NormalScores
 from jaxrace.selection.comparisons import RecordedScores as RecordedScores
 from jaxrace.selection.comparisons import borda_top as borda_top

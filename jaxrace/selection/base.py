@@ -202,6 +202,62 @@ class Selector(abc.ABC):
         return state, *told, params
 
 
+@dataclasses.dataclass(frozen=True)
+class BatchSelector(Selector):
+    """A selector that can choose many pairs at once, to compare side by side.
+
+    Subclasses implement ``choose_many`` and ``tell_many``.
+    """
+
+    @abc.abstractmethod
+    def choose_many(self, state: State, params: Params, number: int) -> jax.Array:
+        """The pairs of ``ask_many``, done or not."""
+
+    def choose(self, noise: None, state: State, params: Params) -> jax.Array:
+        return self.choose_many(state, params, 1)[0]
+
+    def ask_many(self, key: jax.Array, state: State, params: Params, number: int) -> jax.Array:
+        """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
+
+        By scores each is chosen as if the ones before it had left means and variances as they are;
+        all are [-1, -1] once it is done.
+
+        >>> from jaxrace.selection import Uniform
+        >>> selector = Uniform(num_options=3, top=1)
+        >>> params = selector.params()
+        >>> selector.ask_many(jax.random.key(0), selector.init(params), params, 2).tolist()
+        [[0, 1], [0, 2]]
+        """
+        validation.require_keys("key", key, ndim=0)
+        validation.require_integer("number", number, 1)
+        self.require_params(params)
+        return _choose_many(self, state, params, number)
+
+    @abc.abstractmethod
+    def tell_many(self, state: State, pairs: Any, scores: Any, params: Params) -> State:
+        """Count the scores [B] of pairs [B, 2] that were compared side by side; see ``tell``."""
+
+    @verb
+    def tell(self, state: State, pair: Any, score: Any, params: Params) -> State:
+        return self.tell_many(state, pair[None], score[None], params)
+
+    def checked_tell_many(
+        self, state: State, pairs: ArrayLike, scores: ArrayLike, params: Params
+    ) -> tuple:
+        """What ``tell_many`` is given."""
+        self.require_params(params)
+        shape = np.shape(pairs)
+        if len(shape) != 2 or shape[1] != 2 or shape[0] < 1:
+            raise BadArgument("pairs", "at least one, [B, 2]", str(list(shape)))
+        if np.shape(scores) != shape[:1]:
+            expected = f"one of each of the {shape[0]} pairs, [{shape[0]}]"
+            raise BadArgument("scores", expected, str(list(np.shape(scores))))
+        if not is_traced((state.time, pairs, scores)):
+            check_pairs(np.asarray(pairs), self.num_options)
+            check_scores(np.asarray(scores))
+        return state, jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float), params
+
+
 def check_pairs(pairs: np.ndarray, num_options: int) -> None:
     """Raise ValueError unless these are pairs of two different options, [B, 2]."""
     expected = f"two different options from 0 to {num_options - 1}"
@@ -258,3 +314,9 @@ def _may_be_told(
     selector: Selector, state: State, pair: jax.Array, score: jax.Array, params: Params
 ) -> tuple[jax.Array, jax.Array]:
     return selector.expects(state, pair, params), selector.accepts(score, params)
+
+
+@functools.partial(jax.jit, static_argnums=(0, 3))
+def _choose_many(selector: BatchSelector, state: State, params: Params, number: int) -> jax.Array:
+    pairs = selector.choose_many(state, params, number)
+    return unless_done(selector, pairs, state, params)

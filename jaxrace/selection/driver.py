@@ -15,7 +15,7 @@ from jaxrace.core.compilation import cost_of, is_traced, jit
 from jaxrace.core.float32 import require_held
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_function, require_integer, require_keys
-from jaxrace.selection.base import Selector, selected_from
+from jaxrace.selection.base import BatchSelector, Selector, selected_from
 from jaxrace.selection.comparisons import require_problem
 from jaxrace.selection.scores import ScoreSelector, all_counted
 
@@ -145,7 +145,7 @@ class SelectionWork:
     def _compared(self, job: SelectionJob, state: SelectionState) -> SelectionState:
         """After the next choice."""
         selector, params, own = self.selector, self.params, state.selector
-        if isinstance(selector, ScoreSelector):
+        if isinstance(selector, BatchSelector):
             pairs = selector.choose_many(own, params, self.batch)
         else:
             noise = selector.draw(choice_key(job.key, own.time))
@@ -158,8 +158,8 @@ class SelectionWork:
         scores = jax.vmap(functools.partial(self._checked_score, job))(numbers, low, high)
         scores = jnp.where(pairs[:, 0] == low, scores, -scores)
         valid = state.valid & jax.vmap(selector.accepts, (0, None))(scores, params).all()
-        if isinstance(selector, ScoreSelector):
-            own = selector.tell_many(own, pairs, scores.astype(own.scores.means.dtype), params)
+        if isinstance(selector, BatchSelector):
+            own = selector.tell_many(own, pairs, scores.astype(float), params)
         else:
             own = selector.tell(own, pairs[0], scores[0], params)
         counts = state.counts.at[low, high].add(1)
@@ -209,7 +209,8 @@ def run(
         params: Of the selector.
         interval: Comparisons between two records, about 10 unless given; it divides what the budget
             leaves after the first record, which comes after the warm-up.
-        batch: B, comparisons that are chosen at once; divides ``interval``; 1 but by scores.
+        batch: B, comparisons that are chosen at once; divides ``interval``; 1 but for a
+            ``BatchSelector``.
 
     Returns:
         Leaves [records, ...]; in the last one the time is ``budget``, or earlier if ``done``.
@@ -257,7 +258,7 @@ def require_budget(selector: Selector, budget: int, interval: int, batch: int = 
             raise BadArgument(name, expected, str(value))
     if interval % batch:
         raise BadArgument("batch", f"a divisor of interval = {interval}", str(batch))
-    if batch > 1 and not isinstance(selector, ScoreSelector):
+    if batch > 1 and not isinstance(selector, BatchSelector):
         raise BadArgument("batch", f"1, as {kind} chooses one by one", str(batch))
     return 1 + rest // interval
 

@@ -2,21 +2,16 @@
 
 import abc
 import dataclasses
-import functools
 from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import lax
-from numpy.typing import ArrayLike
 
 from jaxrace import kernels
 from jaxrace.core import validation
-from jaxrace.core.compilation import is_traced
 from jaxrace.core.protocol import make_params, number, pytree, verb
-from jaxrace.core.validation import BadArgument
-from jaxrace.selection.base import Selector, Standing, check_pairs, check_scores, unless_done
+from jaxrace.selection.base import BatchSelector, Standing
 
 # Variances are at least this part of the pooled one: equal scores do not make a pair certain.
 LEAST_VARIANCE = 1e-6
@@ -172,7 +167,7 @@ class ScoreState:
 
 
 @dataclasses.dataclass(frozen=True)
-class ScoreSelector(Selector):
+class ScoreSelector(BatchSelector):
     """First some comparisons of every pair, then always the pair of the largest value.
 
     Subclasses implement ``value``, and ``moments`` and ``refit`` if they have a model.
@@ -232,9 +227,6 @@ class ScoreSelector(Selector):
         scores = no_scores(self.num_options)
         return ScoreState(jnp.zeros((), jnp.int32), scores, self.first_model())
 
-    def choose(self, noise: None, state: ScoreState, params: ScoreParams) -> jax.Array:
-        return self.choose_many(state, params, 1)[0]
-
     def choose_many(self, state: ScoreState, params: ScoreParams, number: int) -> jax.Array:
         """The pairs of ``ask_many``, done or not."""
         moments = dataclasses.replace(self.moments(state, params), counts=state.scores.counts)
@@ -259,10 +251,6 @@ class ScoreSelector(Selector):
         if number == 1:
             return choose_one(moments, None)[1][None]
         return lax.scan(choose_one, moments, None, number)[1]
-
-    @verb
-    def tell(self, state: ScoreState, pair: Any, score: Any, params: ScoreParams) -> ScoreState:
-        return self.tell_many(state, pair[None], score[None], params)
 
     def with_scores(self, state: ScoreState, new: ScoreSums, pairs: jax.Array) -> ScoreState:
         """With so many more scores, and the model that fits them."""
@@ -294,24 +282,6 @@ class ScoreSelector(Selector):
         itself = jnp.eye(self.num_options, dtype=bool)
         return jnp.where(itself, self.warm_up, counts).min() < self.warm_up
 
-    def ask_many(
-        self, key: jax.Array, state: ScoreState, params: ScoreParams, number: int
-    ) -> jax.Array:
-        """The next pairs to compare side by side, int32 [B, 2]; a pair may come more than once.
-
-        Each is chosen as if the ones before it had left means and variances as they are; all are
-        [-1, -1] once it is done.
-
-        >>> selector = Uniform(num_options=3, top=1)
-        >>> params = selector.params()
-        >>> selector.ask_many(jax.random.key(0), selector.init(params), params, 2).tolist()
-        [[0, 1], [0, 2]]
-        """
-        validation.require_keys("key", key, ndim=0)
-        validation.require_integer("number", number, 1)
-        self.require_params(params)
-        return _choose_many(self, state, params, number)
-
     @verb
     def tell_many(self, state: ScoreState, pairs: Any, scores: Any, params: Any) -> ScoreState:
         """Count the scores [B] of pairs [B, 2] that were compared side by side; see ``tell``.
@@ -323,30 +293,6 @@ class ScoreSelector(Selector):
         [-1.0, 0.0, -4.0]
         """
         return self.with_scores(state, all_told(state.scores, pairs, scores), pairs)
-
-    def checked_tell_many(
-        self, state: ScoreState, pairs: ArrayLike, scores: ArrayLike, params: ScoreParams
-    ) -> tuple:
-        """What ``tell_many`` is given."""
-        self.require_params(params)
-        shape = np.shape(pairs)
-        if len(shape) != 2 or shape[1] != 2 or shape[0] < 1:
-            raise BadArgument("pairs", "at least one, [B, 2]", str(list(shape)))
-        if np.shape(scores) != shape[:1]:
-            expected = f"one of each of the {shape[0]} pairs, [{shape[0]}]"
-            raise BadArgument("scores", expected, str(list(np.shape(scores))))
-        if not is_traced((state.time, pairs, scores)):
-            check_pairs(np.asarray(pairs), self.num_options)
-            check_scores(np.asarray(scores))
-        return state, jnp.asarray(pairs, jnp.int32), jnp.asarray(scores, float), params
-
-
-@functools.partial(jax.jit, static_argnums=(0, 3))
-def _choose_many(
-    selector: ScoreSelector, state: ScoreState, params: ScoreParams, number: int
-) -> jax.Array:
-    pairs = selector.choose_many(state, params, number)
-    return unless_done(selector, pairs, state, params)
 
 
 @dataclasses.dataclass(frozen=True)

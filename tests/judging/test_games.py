@@ -159,9 +159,46 @@ def test_a_tournament_and_its_log(tmp_path):
     judged = jaxrace.select(path, score="win")
     assert (judged.certificate, judged.leads) == ("dominance", ["b"])
     assert gone_on.result().leads == ["b"]
-    met = gone_on._met
-    assert met.sum() == 2 * gone_on.games
-    assert (met == met.T).all()
+
+
+def test_votes_of_several_judges_are_one_result():
+    """The mean vote of a game counts as one game, and a log keeps it."""
+    of_judges, of_means = (jaxrace.Tournament(["a", "b"]) for _ in range(2))
+    votes = np.random.default_rng(0).choice([0, 0.5, 1], (30, 3), p=[0.2, 0.2, 0.6])
+    of_judges.tell("a", "b", votes)
+    of_means.tell("b", "a", 1 - votes.mean(1))
+    assert of_judges.games == of_means.games == 30
+    found = [x._played.highest[0, 1] for x in (of_judges, of_means)]
+    assert found[0] == pytest.approx(found[1])
+    games = GamePairs(2, *np.divmod(np.ones(30, int), 2), 2 * votes.mean(1) - 1, shared_bets(4.0))
+    assert found[0] == pytest.approx(games.process(np.array([0]), np.array([1])).highest[0])
+
+
+def test_margins(tmp_path):
+    """One wins seldom but by far: better by margins, not by wins."""
+    margins, path = np.tile([8.0, -1.0, -1.0, -1.0], 60), tmp_path / "margins.csv"
+    by_margin = jaxrace.Tournament(["a", "b"], margin=10, log=path)
+    by_margin.tell("a", "b", margins)
+    by_wins = jaxrace.Tournament(["a", "b"])
+    by_wins.tell("a", "b", margins > 0)
+    assert (by_margin.best, by_margin.certificate) == (["a"], "dominance")
+    assert (by_wins.best, by_wins.certificate) == (["b"], "dominance")
+    assert by_margin.result().leads == ["a"]
+    again = jaxrace.Tournament(["a", "b"], margin=10, log=path)
+    np.testing.assert_array_equal(again._played.highest, by_margin._played.highest)
+    with pytest.raises(ValueError, match="results: expected numbers from -10 to 10"):
+        by_margin.tell("a", "b", 11)
+
+
+def test_players_in_a_circle_end_a_tournament():
+    """Each beats one of the others: all are equally good by counts; an order does not exist."""
+    for top, certificate in ((1, "counts"), ("all", None)):
+        tournament = jaxrace.Tournament(["a", "b", "c"], top)
+        while (matches := tournament.ask()) and tournament.games < 1000:
+            for first, second, games in matches:
+                tournament.tell(first, second, np.full(games, first + second in "abca"))
+        assert tournament.games < 300
+        assert tournament.certificate == certificate
 
 
 def test_what_a_tournament_refuses(tmp_path):
@@ -170,12 +207,15 @@ def test_what_a_tournament_refuses(tmp_path):
         tournament.tell("x", "a", 1)
     with pytest.raises(ValueError, match="second: expected another player, got 'a'"):
         tournament.tell("a", "a", 1)
-    with pytest.raises(ValueError, match="results: expected 1, 1/2 or 0 for each game"):
+    with pytest.raises(ValueError, match="results: expected numbers from 0 to 1"):
         tournament.tell("a", "b", [1, 2])
     with pytest.raises(ValueError, match="players: expected names of their own"):
         jaxrace.Tournament(["a", "a"])
     (tmp_path / "log.csv").write_text("first,second,score\na,z,1\n")
     with pytest.raises(ValueError, match=r"log: expected .* in line 2, got 'a,z,1'"):
+        jaxrace.Tournament(["a", "b"], log=tmp_path / "log.csv")
+    (tmp_path / "log.csv").write_text("first,second,score\na,b,0")
+    with pytest.raises(ValueError, match="log: expected a line break at its end"):
         jaxrace.Tournament(["a", "b"], log=tmp_path / "log.csv")
 
 

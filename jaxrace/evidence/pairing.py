@@ -1,0 +1,189 @@
+"""A tournament of games of two: what they show so far, and who plays next.
+
+One place for the tournament of a host and for compiled ones: arrays are NumPy's, changed in place,
+or JAX's, with its module as ``xp``. The evidence is that of ``games``: docs/top_k_selection.md.
+Axes: K players, n games of a match, L bets.
+"""
+
+import dataclasses
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jaxrace.evidence.boundaries import board_levels
+from jaxrace.evidence.decision import (
+    COUNTS,
+    DOMINANCE,
+    EXHAUSTED,
+    RUNNING,
+    SHARED_SLACK,
+    SortKeys,
+    in_doubt,
+    seen_of,
+    sort_keys,
+)
+from jaxrace.evidence.levels import Levels, levels, log_sum
+from jaxrace.evidence.task_bets import winnings
+
+_WIDTH = 0.35  # of the index, in standard deviations of a share
+_UNMET = 4.0  # above every share and its width
+_UNITS = 2.0**16  # of shares: equal ones, summed in other orders, may differ by rounding
+_NEVER = np.iinfo(np.int32).max
+
+
+class Crosstable(NamedTuple):
+    """The games so far; a difference d in [-1, 1] is what a game brings the first of two."""
+
+    log_bets: Any  # float [K, K, L], ln of the products of 1 + lambda d, of i over j
+    highest: Any  # float [K, K], the largest ln E_ij so far, -inf before the first game
+    sums: Any  # float [K, K], of d
+    met: Any  # int [K, K], games
+
+    @property
+    def games(self) -> Any:
+        """Of all pairs, int []."""
+        return self.met.sum() // 2
+
+    def mean(self, xp: Any = np) -> Any:
+        """Of d, float [K, K]; 0 of those that have not met."""
+        return self.sums / xp.maximum(self.met, 1).astype(self.sums.dtype)
+
+
+class Situation(NamedTuple):
+    """How a tournament stands."""
+
+    keys: SortKeys  # what players are ranked by
+    certificate: Any  # int [], a number of ``CERTIFICATES``
+    doubtful: Any  # bool [K, K], pairs that more games are for
+    over: Any  # bool [K, K], verdicts
+
+
+@dataclasses.dataclass(frozen=True)
+class TournamentGoal:
+    """What a tournament is to certify: the best ``top`` of K players; None: the whole order."""
+
+    num_players: int
+    top: int | None = 1
+
+    @property
+    def named(self) -> int:
+        """How many are named as the best."""
+        return self.num_players if self.top is None else self.top
+
+    def levels(self, delta: float) -> Levels:
+        """The log e-values that verdicts need."""
+        if self.top is None:
+            return board_levels("wins", self.num_players, delta)
+        return levels("wins", self.num_players, self.top, delta)
+
+
+def nothing_played(num_players: int, num_bets: int, xp: Any = np, dtype: Any = float) -> Crosstable:
+    """Before the first game."""
+    zeros = xp.zeros((num_players, num_players), dtype)
+    logs = xp.zeros((num_players, num_players, num_bets), dtype)
+    met = xp.zeros((num_players, num_players), int if xp is np else xp.int32)
+    return Crosstable(logs, xp.full_like(zeros, -xp.inf), zeros, met)
+
+
+def with_match(
+    played: Crosstable,
+    first: Any,
+    second: Any,
+    differences: Any,
+    bets: Any,
+    weights: Any,
+    xp: Any = np,
+) -> Crosstable:
+    """With n games of two in their order: d of ``first``, float [n], n at least 1.
+
+    The bets [L] and their weights are arrays of the same kind.
+    """
+    both, signs = ((first, second), (second, first)), xp.stack([differences, -differences])
+    at = tuple(xp.array(one) for one in both)  # of i over j, and of j over i
+    path = xp.log1p(winnings(bets, signs[..., None], 0.0, xp=xp)).cumsum(1)  # [2, n, L]
+    path = played.log_bets[at][:, None] + path
+    highest = log_sum(path + xp.log(weights), xp=xp).max(1)
+    return Crosstable(
+        _put(played.log_bets, at, path[:, -1]),
+        _put(played.highest, at, xp.maximum(played.highest[at], highest)),
+        _put(played.sums, at, played.sums[at] + signs.sum(1)),
+        _put(played.met, at, played.met[at] + differences.shape[0]),
+    )
+
+
+def _put(array: Any, at: Any, values: Any) -> Any:
+    if not isinstance(array, np.ndarray):
+        return array.at[at].set(values)
+    array[at] = values
+    return array
+
+
+def look_at(
+    played: Crosstable, goal: TournamentGoal, level: Any, strong: Any, xp: Any = np
+) -> Situation:
+    """Is the goal certified, by verdicts of these log e-values, or which pairs are in doubt?
+
+    The whole order is certified once each player has a verdict over each that is ranked below it.
+    """
+    mean = played.mean(xp)
+    seen = seen_of(played.highest, mean, level, strong)
+    keys = sort_keys(seen.over, mean, xp.round(mean.sum(1) * _UNITS), xp)
+    undecided = ~(seen.over | seen.over.T | xp.eye(len(mean), dtype=bool))
+    if goal.top is None:
+        doubtful = undecided
+        wins = seen.over.sum(1, dtype=xp.int32)
+        is_order = (xp.sort(wins) == xp.arange(len(mean))).all()
+        certificate = xp.where(is_order, DOMINANCE, RUNNING)
+    else:
+        found = in_doubt(seen, keys.first(goal.top, xp), level, SHARED_SLACK, xp=xp)
+        # A player that leads by its wins may have a verdict against it from one that does not: all
+        # pairs help but those of two that are certainly in, or certainly out.
+        is_in = seen.over.sum(1) >= len(mean) - goal.top
+        is_out = seen.over.sum(0) >= goal.top
+        alike = (is_in[:, None] & is_in) | (is_out[:, None] & is_out)
+        doubtful = xp.where(found.doubtful.any(), found.doubtful, undecided & ~alike)
+        certificate = xp.where(found.is_counted, COUNTS, RUNNING)
+        certificate = xp.where(found.dominates, DOMINANCE, certificate)
+    is_over = (certificate == RUNNING) & ~doubtful.any()
+    return Situation(keys, xp.where(is_over, EXHAUSTED, certificate), doubtful, seen.over)
+
+
+def next_pair(
+    played: Crosstable, look: Situation, goal: TournamentGoal, xp: Any = np
+) -> tuple[Any, Any]:
+    """Who plays next, int [] each; only where pairs are in doubt.
+
+    Of the ``top`` players of the highest index that with the lowest one, against the open rival
+    that it has met least. For the whole order every pair needs a verdict, and those play that have
+    met least.
+    """
+    index, share = _index(played, xp), _share(played, xp)
+    if goal.top is None:
+        least = xp.where(look.doubtful, played.met, _NEVER).min()
+        is_open = look.doubtful & (played.met == least)
+    else:
+        leads = SortKeys(xp.zeros(len(index), int), index).first(goal.top, xp)
+        cross = leads[:, None] & ~leads[None, :] & ~(look.over | look.over.T)
+        # Where the index and the evidence disagree, the evidence says what is open.
+        is_open = xp.where(cross.any(), cross, look.doubtful)
+    first = xp.where(is_open.any(1), -index, -xp.inf).argmax()
+    met = xp.where(is_open[first], played.met[first], _NEVER)
+    second = xp.where(met == met.min(), share[:, first], -xp.inf).argmax()
+    return first, second
+
+
+def _share(played: Crosstable, xp: Any) -> Any:
+    """Of the points, [K, K]; 1/2 of those that have not met."""
+    return xp.round((1 + played.mean(xp)) / 2 * _UNITS) / _UNITS
+
+
+def _index(played: Crosstable, xp: Any) -> Any:
+    """How well each may do against its worst rival, [K]: share + .35 sqrt(2 ln t / n).
+
+    The least over those that it has met; who has met nobody is first.
+    """
+    share = _share(played, xp)
+    time = xp.log(xp.maximum(played.games, 2).astype(share.dtype))
+    width = _WIDTH * xp.sqrt(2 * time / xp.maximum(played.met, 1).astype(share.dtype))
+    least = xp.where(played.met > 0, share + width, xp.inf).min(1)
+    return xp.where(xp.isfinite(least), least, _UNMET)

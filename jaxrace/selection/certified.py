@@ -1,0 +1,155 @@
+"""A tournament that certifies the best, or the whole order, without a model. Axes: K options."""
+
+import dataclasses
+from typing import Any, ClassVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import ArrayLike
+
+from jaxrace.core import validation
+from jaxrace.core.compilation import is_traced
+from jaxrace.core.protocol import make_params, number, pytree, verb
+from jaxrace.core.validation import BadArgument
+from jaxrace.evidence import pairing
+from jaxrace.evidence.decision import COUNTS, DOMINANCE, RUNNING
+from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.selection.base import BatchSelector, Standing
+
+
+@pytree
+class TournamentParams:
+    """The numbers of a ``CertifiedTournament``."""
+
+    delta: jax.Array = number(validation.require_float32_probability)  # of a wrong certificate
+    max_score: jax.Array = number(validation.require_positive)  # scores are from -this to it
+    level: jax.Array = number()  # the log e-value of a verdict
+    strong: jax.Array = number()  # of verdicts that all hold together
+    bets: jax.Array  # float [L], lambda
+    weights: jax.Array  # float [L], w
+
+
+@pytree
+class TournamentState:
+    """A tournament between two games."""
+
+    time: jax.Array  # int32 [], games told
+    played: pairing.Crosstable  # float [K, K, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class CertifiedTournament(BatchSelector):
+    """Games until the best are certified: ``jaxrace.Tournament`` for thousands at once.
+
+    Same games, same decisions: both call ``evidence.pairing``. The certificate says that each of
+    the best expects a positive score against each of the others, wrong with a probability of at
+    most delta at all looks together; no model, and any rule of who plays next. ``ask_many`` gives
+    the games of one match, as many with each of the two first, and ``tell_many`` takes games of the
+    same two. Floats have 64 bits under ``jax.enable_x64``.
+
+    Attributes:
+        whole: Certify the whole order, each option above the next, and not only the first ``top``.
+
+    >>> from jaxrace.selection import run, win
+    >>> tournament, chances = CertifiedTournament(3, 1), (jnp.tri(3) + 1) / 3
+    >>> chances = chances - jnp.eye(3) / 6
+    >>> params, key = tournament.params(delta=0.05), jax.random.key(0)
+    >>> log = run(tournament, key, win, chances, 400, params, interval=10, batch=10)
+    >>> log.selected[-1].tolist(), log.done[-1].tolist(), log.confidence[-1].tolist() > 0.94
+    ([False, False, True], True, True)
+    """
+
+    whole: bool = False
+
+    is_guaranteed: ClassVar[bool] = True
+    params_kind: ClassVar[type] = TournamentParams
+
+    @property
+    def goal(self) -> pairing.TournamentGoal:
+        return pairing.TournamentGoal(self.num_options, None if self.whole else self.top)
+
+    def params(self, delta: float = 0.05, max_score: float = 1.0) -> TournamentParams:
+        """The error probability; scores are from -``max_score`` to it: 1, 0, -1 of games."""
+        validation.require_float32_probability("delta", delta)
+        needed = self.goal.levels(delta)
+        bets = shared_bets(needed.verdict)
+        return make_params(
+            TournamentParams,
+            delta=delta,
+            max_score=max_score,
+            level=needed.verdict,
+            strong=needed.strong,
+            bets=jnp.asarray(bets.bets, float),
+            weights=jnp.asarray(bets.weights, float),
+        )
+
+    @verb
+    def init(self, params: TournamentParams) -> TournamentState:
+        played = pairing.nothing_played(self.num_options, params.bets.shape[-1], jnp)
+        return TournamentState(jnp.zeros((), jnp.int32), played)
+
+    def look(self, state: TournamentState, params: TournamentParams) -> pairing.Situation:
+        """How it stands."""
+        dtype = state.played.highest.dtype
+        levels = params.level.astype(dtype), params.strong.astype(dtype)
+        return pairing.look_at(state.played, self.goal, *levels, jnp)
+
+    def choose_many(
+        self, state: TournamentState, params: TournamentParams, number: int
+    ) -> jax.Array:
+        look = self.look(state, params)
+        pair = jnp.stack(pairing.next_pair(state.played, look, self.goal, jnp)).astype(jnp.int32)
+        is_reversed = jnp.arange(number) >= -(-number // 2)
+        return jnp.where(is_reversed[:, None], pair[::-1], pair)
+
+    @verb
+    def tell_many(self, state: TournamentState, pairs: Any, scores: Any, params: Any) -> Any:
+        """Count the scores [B] of games of the same two, [B, 2], in their order; see ``tell``.
+
+        >>> tournament = CertifiedTournament(num_options=3, top=1)
+        >>> params = tournament.params()
+        >>> state = tournament.init(params)
+        >>> state = tournament.tell_many(state, [[0, 1], [1, 0]], [1, 0], params)
+        >>> state.played.sums[0].tolist(), state.played.met[1].tolist()
+        ([0.0, 1.0, 0.0], [2, 0, 0])
+        """
+        d = (scores / params.max_score.astype(scores.dtype)).astype(state.played.sums.dtype)
+        d = jnp.where(pairs[:, 0] == pairs[0, 0], d, -d)
+        first, second = pairs[0]
+        bets, weights = params.bets, params.weights
+        played = pairing.with_match(state.played, first, second, d, bets, weights, jnp)
+        return TournamentState(state.time + pairs.shape[0], played)
+
+    def checked_tell_many(
+        self,
+        state: TournamentState,
+        pairs: ArrayLike,
+        scores: ArrayLike,
+        params: TournamentParams,
+    ) -> tuple:
+        """What ``tell_many`` is given."""
+        told = super().checked_tell_many(state, pairs, scores, params)
+        if not is_traced((state.time, pairs, scores)):
+            of_each = np.sort(np.asarray(pairs), 1)
+            if (of_each != of_each[0]).any():
+                raise BadArgument("pairs", "games of the same two", str(np.asarray(pairs).tolist()))
+            if not np.asarray(self.accepts(told[2], params)).all():
+                expected = "numbers in the range of the params"
+                raise BadArgument("scores", expected, str(np.asarray(scores).tolist()))
+        return told
+
+    def accepts(self, score: jax.Array, params: TournamentParams) -> jax.Array:
+        return jnp.abs(score) <= params.max_score.astype(score.dtype)
+
+    def standing(self, state: TournamentState, params: TournamentParams) -> Standing:
+        """By verdicts, then by the games; the scores are how many each is ahead of."""
+        look = self.look(state, params)
+        is_sure = (look.certificate == DOMINANCE) | (look.certificate == COUNTS)
+        ranking = look.keys.ranking(jnp).astype(jnp.int32)
+        return Standing(
+            look.keys.wins.astype(float), ranking, jnp.where(is_sure, 1 - params.delta, 0)
+        )
+
+    def done(self, state: TournamentState, params: TournamentParams) -> jax.Array:
+        return self.look(state, params).certificate != RUNNING
