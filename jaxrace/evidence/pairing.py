@@ -2,7 +2,7 @@
 
 One place for the tournament of a host and for compiled ones: arrays are NumPy's, changed in place,
 or JAX's, with its module as ``xp``. The evidence is that of ``games``: docs/top_k_selection.md.
-Axes: K players, n games of a match, L bets.
+Axes: K players, n games of each match, L bets.
 """
 
 import dataclasses
@@ -85,8 +85,8 @@ def nothing_played(num_players: int, num_bets: int, xp: Any = np, dtype: Any = f
     return Crosstable(logs, xp.full_like(zeros, -xp.inf), zeros, met)
 
 
-def with_match(
-    played: Crosstable,
+def with_matches(
+    table: Crosstable,
     first: Any,
     second: Any,
     differences: Any,
@@ -94,20 +94,21 @@ def with_match(
     weights: Any,
     xp: Any = np,
 ) -> Crosstable:
-    """With n games of two in their order: d of ``first``, float [n], n at least 1.
+    """With n games of each of m pairs, all different, in their order; n at least 1.
 
-    The bets [L] and their weights are arrays of the same kind.
+    ``first`` and ``second`` are int [m], ``differences`` float [m, n], d of the first; bets [L] and
+    their weights are arrays of the same kind.
     """
-    both, signs = ((first, second), (second, first)), xp.stack([differences, -differences])
-    at = tuple(xp.array(one) for one in both)  # of i over j, and of j over i
-    path = xp.log1p(winnings(bets, signs[..., None], 0.0, xp=xp)).cumsum(1)  # [2, n, L]
-    path = played.log_bets[at][:, None] + path
+    at = xp.concatenate([first, second]), xp.concatenate([second, first])
+    both = xp.concatenate([differences, -differences])  # [2 m, n]
+    path = xp.log1p(winnings(bets, both[..., None], 0.0, xp=xp)).cumsum(1)  # [2 m, n, L]
+    path = table.log_bets[at][:, None] + path
     highest = log_sum(path + xp.log(weights), xp=xp).max(1)
     return Crosstable(
-        _put(played.log_bets, at, path[:, -1]),
-        _put(played.highest, at, xp.maximum(played.highest[at], highest)),
-        _put(played.sums, at, played.sums[at] + signs.sum(1)),
-        _put(played.met, at, played.met[at] + differences.shape[0]),
+        _put(table.log_bets, at, path[:, -1]),
+        _put(table.highest, at, xp.maximum(table.highest[at], highest)),
+        _put(table.sums, at, table.sums[at] + both.sum(1)),
+        _put(table.met, at, table.met[at] + differences.shape[1]),
     )
 
 
@@ -119,14 +120,17 @@ def _put(array: Any, at: Any, values: Any) -> Any:
 
 
 def look_at(
-    played: Crosstable, goal: TournamentGoal, level: Any, strong: Any, xp: Any = np
+    table: Crosstable, goal: TournamentGoal, level: Any, strong: Any, xp: Any = np
 ) -> Situation:
     """Is the goal certified, by verdicts of these log e-values, or which pairs are in doubt?
 
     The whole order is certified once each player has a verdict over each that is ranked below it.
     """
-    mean = played.mean(xp)
-    seen = seen_of(played.highest, mean, level, strong)
+    mean = table.mean(xp)
+    # Where each of two has reached a verdict once, the larger one stands: a tournament in which
+    # neither does would not end.
+    highest = xp.where(table.highest < table.highest.T, -xp.inf, table.highest)
+    seen = seen_of(highest, mean, level, strong)
     keys = sort_keys(seen.over, mean, xp.round(mean.sum(1) * _UNITS), xp)
     undecided = ~(seen.over | seen.over.T | xp.eye(len(mean), dtype=bool))
     if goal.top is None:
@@ -149,41 +153,39 @@ def look_at(
 
 
 def next_pair(
-    played: Crosstable, look: Situation, goal: TournamentGoal, xp: Any = np
+    table: Crosstable, now: Situation, goal: TournamentGoal, xp: Any = np
 ) -> tuple[Any, Any]:
     """Who plays next, int [] each; only where pairs are in doubt.
 
-    Of the ``top`` players of the highest index that with the lowest one, against the open rival
-    that it has met least. For the whole order every pair needs a verdict, and those play that have
-    met least.
+    One of the ``top`` players of the highest index against one of the others: the open pair that
+    has met least. For the whole order every pair needs a verdict, and all of them are open.
     """
-    index, share = _index(played, xp), _share(played, xp)
-    if goal.top is None:
-        least = xp.where(look.doubtful, played.met, _NEVER).min()
-        is_open = look.doubtful & (played.met == least)
-    else:
+    is_open = now.doubtful
+    if goal.top is not None:
+        index = _index(table, goal.top, xp)
         leads = SortKeys(xp.zeros(len(index), int), index).first(goal.top, xp)
-        cross = leads[:, None] & ~leads[None, :] & ~(look.over | look.over.T)
+        cross = leads[:, None] & ~leads[None, :] & ~(now.over | now.over.T)
         # Where the index and the evidence disagree, the evidence says what is open.
-        is_open = xp.where(cross.any(), cross, look.doubtful)
-    first = xp.where(is_open.any(1), -index, -xp.inf).argmax()
-    met = xp.where(is_open[first], played.met[first], _NEVER)
-    second = xp.where(met == met.min(), share[:, first], -xp.inf).argmax()
-    return first, second
+        is_open = xp.where(cross.any(), cross, is_open)
+    met = xp.where(is_open, table.met, _NEVER)
+    # Of equals that in which the second is best.
+    best = xp.where(met == met.min(), _share(table, xp).T, -xp.inf).reshape(-1).argmax()
+    return best // len(met), best % len(met)
 
 
-def _share(played: Crosstable, xp: Any) -> Any:
+def _share(table: Crosstable, xp: Any) -> Any:
     """Of the points, [K, K]; 1/2 of those that have not met."""
-    return xp.round((1 + played.mean(xp)) / 2 * _UNITS) / _UNITS
+    return xp.round((1 + table.mean(xp)) / 2 * _UNITS) / _UNITS
 
 
-def _index(played: Crosstable, xp: Any) -> Any:
-    """How well each may do against its worst rival, [K]: share + .35 sqrt(2 ln t / n).
+def _index(table: Crosstable, top: int, xp: Any) -> Any:
+    """How well each may do, [K]: share + .35 sqrt(2 ln t / n), against the rivals it has met.
 
-    The least over those that it has met; who has met nobody is first.
+    The smallest but kappa - 1 of them, as so many may be better than one of the best kappa; who has
+    met fewer is first.
     """
-    share = _share(played, xp)
-    time = xp.log(xp.maximum(played.games, 2).astype(share.dtype))
-    width = _WIDTH * xp.sqrt(2 * time / xp.maximum(played.met, 1).astype(share.dtype))
-    least = xp.where(played.met > 0, share + width, xp.inf).min(1)
-    return xp.where(xp.isfinite(least), least, _UNMET)
+    share = _share(table, xp)
+    time = xp.log(xp.maximum(table.games, 2).astype(share.dtype))
+    width = _WIDTH * xp.sqrt(2 * time / xp.maximum(table.met, 1).astype(share.dtype))
+    upper = xp.sort(xp.where(table.met > 0, share + width, xp.inf), 1)[:, top - 1]
+    return xp.where(xp.isfinite(upper), upper, _UNMET)

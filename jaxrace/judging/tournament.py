@@ -87,7 +87,7 @@ class Tournament:
         self._level = self._goal.levels(delta)
         bets = shared_bets(self._level.verdict)
         self._bets = np.array(bets.bets), np.array(bets.weights)
-        self._played = pairing.nothing_played(count, len(bets.bets))
+        self._table = pairing.nothing_played(count, len(bets.bets))
         self._games: list[tuple[str, str, float]] = []
         self._log = None if log is None else Path(log)
         if self._log is not None and self._log.exists():
@@ -119,7 +119,7 @@ class Tournament:
         look = self._look()
         if look.certificate != RUNNING:
             return []
-        pair = pairing.next_pair(self._played, look, self._goal)
+        pair = pairing.next_pair(self._table, look, self._goal)
         one, other = (self.players[int(option)] for option in pair)
         half = -(-self.batch // 2)
         matches = [Match(one, other, half), Match(other, one, self.batch - half)]
@@ -150,7 +150,7 @@ class Tournament:
         return select(data, self._goal.top or 1, delta=self.delta, score="win")
 
     def _look(self) -> pairing.Situation:
-        return pairing.look_at(self._played, self._goal, self._level.verdict, self._level.strong)
+        return pairing.look_at(self._table, self._goal, self._level.verdict, self._level.strong)
 
     def _shares(self, results: Any) -> FloatArray:
         """The results of games as shares of the points, [n]."""
@@ -168,8 +168,8 @@ class Tournament:
             one, other = first[0], second[0]
             d = 2 * np.array(shares) - 1
             d = np.where(np.array(first) == one, d, -d)
-            pair = self.players.index(one), self.players.index(other)
-            self._played = pairing.with_match(self._played, *pair, d, *self._bets)
+            i, j = (np.array([self.players.index(name)]) for name in (one, other))
+            self._table = pairing.with_matches(self._table, i, j, d[None], *self._bets)
         self._games += rows
 
 

@@ -35,7 +35,7 @@ class TournamentState:
     """A tournament between two games."""
 
     time: jax.Array  # int32 [], games told
-    played: pairing.Crosstable  # float [K, K, ...]
+    table: pairing.Crosstable  # float [K, K, ...]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,20 +86,20 @@ class CertifiedTournament(BatchSelector):
 
     @verb
     def init(self, params: TournamentParams) -> TournamentState:
-        played = pairing.nothing_played(self.num_options, params.bets.shape[-1], jnp)
-        return TournamentState(jnp.zeros((), jnp.int32), played)
+        table = pairing.nothing_played(self.num_options, params.bets.shape[-1], jnp)
+        return TournamentState(jnp.zeros((), jnp.int32), table)
 
     def look(self, state: TournamentState, params: TournamentParams) -> pairing.Situation:
         """How it stands."""
-        dtype = state.played.highest.dtype
+        dtype = state.table.highest.dtype
         levels = params.level.astype(dtype), params.strong.astype(dtype)
-        return pairing.look_at(state.played, self.goal, *levels, jnp)
+        return pairing.look_at(state.table, self.goal, *levels, jnp)
 
     def choose_many(
         self, state: TournamentState, params: TournamentParams, number: int
     ) -> jax.Array:
         look = self.look(state, params)
-        pair = jnp.stack(pairing.next_pair(state.played, look, self.goal, jnp)).astype(jnp.int32)
+        pair = jnp.stack(pairing.next_pair(state.table, look, self.goal, jnp)).astype(jnp.int32)
         is_reversed = jnp.arange(number) >= -(-number // 2)
         return jnp.where(is_reversed[:, None], pair[::-1], pair)
 
@@ -111,15 +111,14 @@ class CertifiedTournament(BatchSelector):
         >>> params = tournament.params()
         >>> state = tournament.init(params)
         >>> state = tournament.tell_many(state, [[0, 1], [1, 0]], [1, 0], params)
-        >>> state.played.sums[0].tolist(), state.played.met[1].tolist()
+        >>> state.table.sums[0].tolist(), state.table.met[1].tolist()
         ([0.0, 1.0, 0.0], [2, 0, 0])
         """
-        d = (scores / params.max_score.astype(scores.dtype)).astype(state.played.sums.dtype)
+        d = (scores / params.max_score.astype(scores.dtype)).astype(state.table.sums.dtype)
         d = jnp.where(pairs[:, 0] == pairs[0, 0], d, -d)
-        first, second = pairs[0]
-        bets, weights = params.bets, params.weights
-        played = pairing.with_match(state.played, first, second, d, bets, weights, jnp)
-        return TournamentState(state.time + pairs.shape[0], played)
+        bets, first, second = (params.bets, params.weights), pairs[:1, 0], pairs[:1, 1]
+        table = pairing.with_matches(state.table, first, second, d[None], *bets, jnp)
+        return TournamentState(state.time + pairs.shape[0], table)
 
     def checked_tell_many(
         self,

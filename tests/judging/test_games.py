@@ -168,7 +168,7 @@ def test_votes_of_several_judges_are_one_result():
     of_judges.tell("a", "b", votes)
     of_means.tell("b", "a", 1 - votes.mean(1))
     assert of_judges.games == of_means.games == 30
-    found = [x._played.highest[0, 1] for x in (of_judges, of_means)]
+    found = [x._table.highest[0, 1] for x in (of_judges, of_means)]
     assert found[0] == pytest.approx(found[1])
     games = GamePairs(2, *np.divmod(np.ones(30, int), 2), 2 * votes.mean(1) - 1, shared_bets(4.0))
     assert found[0] == pytest.approx(games.process(np.array([0]), np.array([1])).highest[0])
@@ -185,7 +185,7 @@ def test_margins(tmp_path):
     assert (by_wins.best, by_wins.certificate) == (["b"], "dominance")
     assert by_margin.result().leads == ["a"]
     again = jaxrace.Tournament(["a", "b"], margin=10, log=path)
-    np.testing.assert_array_equal(again._played.highest, by_margin._played.highest)
+    np.testing.assert_array_equal(again._table.highest, by_margin._table.highest)
     with pytest.raises(ValueError, match="results: expected numbers from -10 to 10"):
         by_margin.tell("a", "b", 11)
 
@@ -227,3 +227,12 @@ def test_games_are_seldom_wrong():
         games = GamePairs(2, np.zeros(400, int), np.ones(400, int), d, shared_bets(4.0))
         wrong += games.process(np.array([0]), np.array([1])).highest[0] >= math.log(20)
     assert wrong / 300 <= 0.05
+
+
+def test_a_verdict_that_was_wrong_once_does_not_keep_a_tournament_going():
+    tournament = jaxrace.Tournament(["a", "b"])
+    tournament.tell("a", "b", np.zeros(12))
+    assert tournament.best == ["b"]
+    assert tournament.certificate == "dominance"
+    tournament.tell("a", "b", np.ones(200))
+    assert (tournament.best, tournament.certificate) == (["a"], "dominance")
