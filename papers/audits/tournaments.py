@@ -1,56 +1,73 @@
 """How often are games certified that should not be? Theorem (games): docs/jax/top_k_selection.md.
 
-Nobody is better than each of the others, so that every certificate of a best player is wrong. The
-pairs are chosen by results: an adversary plays on where the evidence is largest, against the rival
-that a certificate still lacks. A broken control shows that errors would be seen. Axes: n
-tournaments, K players, L bets.
+No certificate of these goals is right. The pairs are chosen by results: an adversary plays on where
+the evidence is largest and a certificate still lacks a verdict. What certifies is the library's
+``evidence.pairing``. A broken control shows that errors would be seen. Axes: K players.
 
     python -m papers.audits.tournaments           20,000 tournaments per line, in Markdown
     python -m papers.audits.tournaments 2000      a smaller one
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterator
+from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
-from jaxrace.evidence.levels import FloatArray, levels, log_sum
-from jaxrace.evidence.task_bets import shared_bets, winnings
+from jaxrace.core.compilation import jit
+from jaxrace.evidence import pairing
+from jaxrace.evidence.decision import DOMINANCE
+from jaxrace.evidence.levels import FloatArray
+from jaxrace.evidence.task_bets import shared_bets
 from papers.audits import reckoning
 
 DELTA = 0.05
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Null:
-    """Players of whom nobody is the best.
+    """Players for whom each certificate of a goal is wrong.
 
     Attributes:
         name: For reports.
         wins: The chance that i wins against j if there is no draw, [K, K].
         draws: The chance of a draw.
+        top: How many of the best are to be certified, none of them right; None: the whole order.
         games: That are played at most.
-        level: The evidence of a verdict; that of three players' certificate unless given.
+        margins: In place of wins: equal ones win .9 once, and lose .1 nine times.
+        level: The evidence of a verdict; the library's unless given.
+        by_rule: Does the library's rule choose who plays, and no adversary?
     """
 
     name: str
     wins: FloatArray
     draws: float = 0.0
+    top: int | None = 1
     games: int = 400
+    margins: bool = False
     level: float | None = None
+    by_rule: bool = False
 
 
 def _equal(count: int) -> FloatArray:
     return np.full((count, count), 0.5)
 
 
-def _circle() -> FloatArray:
-    return np.array([[0.5, 0.7, 0.3], [0.3, 0.5, 0.7], [0.7, 0.3, 0.5]])
+def _circle(count: int) -> FloatArray:
+    """Each wins .7 of its games against the next half of the others."""
+    ahead = (np.arange(count)[None, :] - np.arange(count)[:, None]) % count
+    return np.where(ahead == 0, 0.5, np.where(ahead <= count // 2, 0.7, 0.3))
 
 
-def _two_best() -> FloatArray:
-    wins = _equal(3)
-    wins[:2, 2], wins[2, :2] = 0.8, 0.2
+def _two_alike(count: int, first: int) -> FloatArray:
+    """Players in order, .8 each against those below, but ``first`` and the next are equal."""
+    place = np.arange(count)
+    wins = np.where(place[:, None] < place, 0.8, 0.2)
+    wins[place, place] = wins[first, first + 1] = wins[first + 1, first] = 0.5
     return wins
 
 
@@ -59,54 +76,93 @@ NULLS = (
     Null("3 equal", _equal(3), 0.5),
     Null("3 equal", _equal(3), 0.9),
     Null("6 equal", _equal(6), 0.5),
-    Null("a circle of 3, .7 each", _circle(), 0.2),
-    Null("two equal ones, better than a third", _two_best()),
-    Null("two equal ones, better than a third", _two_best(), 0.5),
+    Null("a circle of 3, .7 each", _circle(3), 0.2),
+    Null("a circle of 5, .7 each", _circle(5), 0.2),
+    Null("two equal ones, better than a third", _two_alike(3, 0)),
+    Null("two equal ones, better than a third", _two_alike(3, 0), 0.5),
+    Null("the same, by the library's rule", _two_alike(3, 0), 0.5, by_rule=True),
+    Null("the same, margins .9 and -.1", _two_alike(3, 0), margins=True),
+    Null("3rd and 4th of 6 equal", _two_alike(6, 2), 0.35, 3, 800),
+    Null("6 equal", _equal(6), 0.5, 3),
+    Null("2nd and 3rd of 4 equal", _two_alike(4, 1), 0.35, None),
+    Null("4 equal", _equal(4), 0.0, None),
 )
 # What a test at .05 takes at one look, 1.645 standard errors, at every look.
-CONTROL = Null("two equal ones, a test at .05 at every look", _two_best(), level=1.645**2 / 2)
+CONTROL = Null("two equal ones, a test at .05 at every look", _two_alike(3, 0), level=1.645**2 / 2)
 
 
-def wrong(null: Null, number: int, rng: np.random.Generator) -> int:
-    """How many of so many tournaments certify a best player."""
+def _errs(null: Null, key: Any) -> Any:
+    """Does a tournament certify its goal? bool []."""
     count = len(null.wins)
-    level = levels("wins", count, 1, DELTA).verdict
-    bets = shared_bets(level)
-    level = level if null.level is None else null.level
-    lambdas, weights = np.array(bets.bets), np.log(bets.weights)
-    logs = np.zeros((number, count, count, len(lambdas)))
-    highest = np.full((number, count, count), -np.inf)
-    highest[:, np.arange(count), np.arange(count)] = np.inf
-    sums = np.zeros((number, count, count))
-    ended, every = np.zeros(number, bool), np.arange(number)
-    for _ in range(null.games):
-        # Who has beaten the most, then whose evidence is largest; against whom a verdict lacks.
-        over = highest >= level
-        total = np.where(np.isfinite(highest), np.minimum(highest, level), 0).sum(2)
-        first = (over.sum(2) * 1e3 + total + 1e-6 * rng.random((number, count))).argmax(1)
-        lacking = ~over[every, first]
-        second = np.where(lacking, rng.random((number, count)), -1).argmax(1)
-        chance = null.wins[first, second] * (1 - null.draws)
-        u = rng.random(number)
-        d = np.where(u < chance, 1.0, np.where(u < chance + null.draws, 0.0, -1.0))
-        for one, other, own in ((first, second, d), (second, first, -d)):
-            at = every, one, other
-            logs[at] += np.log1p(winnings(lambdas, own[:, None], 0.0))
-            highest[at] = np.maximum(highest[at], log_sum(logs[at] + weights))
-            sums[at] += own
-        agrees = (highest >= level) & (sums >= 0)
-        ended |= np.any(agrees.all(2), axis=1)
-    return int(ended.sum())
+    goal = pairing.TournamentGoal(count, null.top)
+    needed = goal.levels(DELTA)
+    level = needed.verdict if null.level is None else null.level
+    look = functools.partial(pairing.look_at, goal=goal, level=level, strong=needed.strong, xp=jnp)
+    bets = shared_bets(needed.verdict)
+    lambdas, weights = jnp.array(bets.bets), jnp.array(bets.weights)
+    chances = jnp.asarray(null.wins, jnp.float32) * (1 - null.draws)
+
+    def play(carry: Any, key: Any) -> tuple[Any, None]:
+        (table, errs), (chosen, told) = carry, jax.random.split(key)
+        now = look(table)
+        if null.by_rule:
+            first, second = pairing.next_pair(table, now, goal, jnp)
+        else:
+            first, second = _adversary(chosen, table, now, goal, level)
+        u = jax.random.uniform(told, (), jnp.float32)
+        chance = chances[first, second]
+        d = jnp.where(u < chance, 1.0, jnp.where(u < chance + null.draws, 0.0, -1.0))
+        if null.margins:
+            d = jnp.where(chance == 0.5, jnp.where(u < 0.1, 0.9, -0.1), d)
+        pair = first[None], second[None]
+        table = pairing.with_matches(table, *pair, d[None, None], lambdas, weights, jnp)
+        return (table, errs | (now.certificate == DOMINANCE)), None
+
+    start = pairing.nothing_played(count, len(bets.bets), jnp), jnp.zeros((), bool)
+    table, errs = lax.scan(play, start, jax.random.split(key, null.games))[0]
+    return errs | (look(table).certificate == DOMINANCE)
+
+
+def _adversary(key: Any, table: Any, now: Any, goal: pairing.TournamentGoal, level: Any) -> Any:
+    """Who is nearest to be certified, against a rival that it has no verdict on."""
+    count = goal.num_players
+    noise = jax.random.uniform(key, (2, count, count), jnp.float32)
+    lacking = ~now.over & ~jnp.eye(count, dtype=bool)
+    evidence = jnp.clip(jnp.where(jnp.isfinite(table.highest), table.highest, 0), 0, level)
+    if goal.top == 1:
+        # Who has beaten the most, then whose evidence is largest; a rival by chance.
+        value = now.over.sum(1) * 1e3 + evidence.sum(1) + 1e-6 * noise[0, 0]
+        first = value.argmax()
+        return first, jnp.where(lacking[first], noise[1, 0], -1.0).argmax()
+    # Across the boundary that the games suggest: the largest evidence, or a pair by chance.
+    leads = now.keys.first(goal.top or 1, jnp)
+    cross = lacking & ~now.over.T
+    cross &= (leads[:, None] & ~leads) if goal.top else cross
+    cross = jnp.where(cross.any(), cross, lacking)
+    value = jnp.where(noise[1, 0, 0] < 0.5, evidence + 1e-3 * noise[0], noise[0])
+    place = jnp.where(cross, value, -1.0).reshape(-1).argmax()
+    return place // count, place % count
+
+
+@jit(2)
+def _wrong(null: Null, batches: int, key: Any) -> Any:
+    return reckoning.wrong_by_batch(functools.partial(_errs, null), key, batches)
+
+
+def wrong(null: Null, number: int, key: Any) -> int:
+    """How many of so many tournaments, in whole batches, certify a goal."""
+    return int(np.asarray(_wrong(null, reckoning.batches_of(number), key)).sum())
 
 
 def findings(number: int) -> Iterator[reckoning.Finding]:
     """One for each null, and for the control."""
-    rng = np.random.default_rng(0)
-    for null in (*NULLS, CONTROL):
+    played = reckoning.batches_of(number) * reckoning.BATCH
+    for place, null in enumerate((*NULLS, CONTROL)):
         name = f"{null.name}, draws {null.draws:g}" if null.draws else null.name
-        claim = "control" if null is CONTROL else "the best"
-        found = wrong(null, number, rng)
-        yield reckoning.Finding(name, claim, DELTA, DELTA, found, number)
+        goal = {1: "the best", None: "the order"}.get(null.top, f"the best {null.top}")
+        claim = "control" if null is CONTROL else goal
+        found = wrong(null, number, jax.random.key(place))
+        yield reckoning.Finding(name, claim, DELTA, DELTA, found, played)
 
 
 def main() -> None:
