@@ -1,7 +1,7 @@
 """A tournament of games of two: what they show so far, and who plays next.
 
 One place for the tournament of a host and for compiled ones: arrays are NumPy's, changed in place,
-or JAX's, with its module as ``xp``. The evidence is that of ``games``: docs/top_k_selection.md.
+or JAX's, with its module as ``xp``. The evidence is that of ``games``: docs/jax/top_k_selection.md.
 Axes: K players, n games of each match, L bets.
 """
 

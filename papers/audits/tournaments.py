@@ -26,6 +26,7 @@ from jaxrace.evidence.task_bets import shared_bets
 from papers.audits import reckoning
 
 DELTA = 0.05
+_GOLDEN = 0.618034
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -82,7 +83,7 @@ NULLS = (
     Null("two equal ones, better than a third", _two_alike(3, 0), 0.5),
     Null("the same, by the library's rule", _two_alike(3, 0), 0.5, by_rule=True),
     Null("the same, margins .9 and -.1", _two_alike(3, 0), margins=True),
-    Null("3rd and 4th of 6 equal", _two_alike(6, 2), 0.35, 3, 800),
+    Null("3rd and 4th of 6 equal", _two_alike(6, 2), 0.35, 3),
     Null("6 equal", _equal(6), 0.5, 3),
     Null("2nd and 3rd of 4 equal", _two_alike(4, 1), 0.35, None),
     Null("4 equal", _equal(4), 0.0, None),
@@ -103,13 +104,13 @@ def _errs(null: Null, key: Any) -> Any:
     chances = jnp.asarray(null.wins, jnp.float32) * (1 - null.draws)
 
     def play(carry: Any, key: Any) -> tuple[Any, None]:
-        (table, errs), (chosen, told) = carry, jax.random.split(key)
+        table, errs = carry
         now = look(table)
+        u, *chosen = jax.random.uniform(key, (3,), jnp.float32)
         if null.by_rule:
             first, second = pairing.next_pair(table, now, goal, jnp)
         else:
             first, second = _adversary(chosen, table, now, goal, level)
-        u = jax.random.uniform(told, (), jnp.float32)
         chance = chances[first, second]
         d = jnp.where(u < chance, 1.0, jnp.where(u < chance + null.draws, 0.0, -1.0))
         if null.margins:
@@ -123,25 +124,30 @@ def _errs(null: Null, key: Any) -> Any:
     return errs | (look(table).certificate == DOMINANCE)
 
 
-def _adversary(key: Any, table: Any, now: Any, goal: pairing.TournamentGoal, level: Any) -> Any:
-    """Who is nearest to be certified, against a rival that it has no verdict on."""
+def _adversary(
+    chosen: Any, table: Any, now: Any, goal: pairing.TournamentGoal, level: Any
+) -> tuple[Any, Any]:
+    """Who is nearest to be certified, against a rival that it has no verdict on.
+
+    ``chosen`` are two uniform numbers.
+    """
     count = goal.num_players
-    noise = jax.random.uniform(key, (2, count, count), jnp.float32)
+    noise = (chosen[0] + _GOLDEN * jnp.arange(count * count)) % 1  # ties fall to anyone
     lacking = ~now.over & ~jnp.eye(count, dtype=bool)
     evidence = jnp.clip(jnp.where(jnp.isfinite(table.highest), table.highest, 0), 0, level)
     if goal.top == 1:
         # Who has beaten the most, then whose evidence is largest; a rival by chance.
-        value = now.over.sum(1) * 1e3 + evidence.sum(1) + 1e-6 * noise[0, 0]
+        value = now.over.sum(1) * 1e3 + evidence.sum(1) + 1e-6 * noise[:count]
         first = value.argmax()
-        return first, jnp.where(lacking[first], noise[1, 0], -1.0).argmax()
+        rival = (chosen[1] + _GOLDEN * jnp.arange(count)) % 1
+        return first, jnp.where(lacking[first], rival, -1.0).argmax()
     # Across the boundary that the games suggest: the largest evidence, or a pair by chance.
     leads = now.keys.first(goal.top or 1, jnp)
     cross = lacking & ~now.over.T
     cross &= (leads[:, None] & ~leads) if goal.top else cross
-    cross = jnp.where(cross.any(), cross, lacking)
-    value = jnp.where(noise[1, 0, 0] < 0.5, evidence + 1e-3 * noise[0], noise[0])
-    place = jnp.where(cross, value, -1.0).reshape(-1).argmax()
-    return place // count, place % count
+    cross = jnp.where(cross.any(), cross, lacking).reshape(-1)
+    value = jnp.where(chosen[1] < 0.5, evidence.reshape(-1) + 1e-3 * noise, noise)
+    return jnp.divmod(jnp.where(cross, value, -1.0).argmax(), count)
 
 
 @jit(2)
