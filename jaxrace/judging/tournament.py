@@ -37,11 +37,12 @@ class Match(NamedTuple):
 class Tournament:
     """Asks for games of two and is told how they ended, until the best are certain.
 
-    It plays whom an optimistic index puts first against the open rival that it has met least, in
-    batches. Any games may be told, asked for or not. The certificate needs no model: a player
-    expects more than half of the points against each of those that are not among the best, wrong
-    with a probability of at most delta, at all looks together, if the games of two are alike given
-    those before. Play as many with each of the two first: what is told is taken in its order.
+    One of those that an optimistic index puts first plays against one of the others, in batches:
+    the pair without a verdict that has met least. Any games may be told, asked for or not. The
+    certificate needs no model: a player expects more than half of the points against each of those
+    that are not among the best, wrong with a probability of at most delta, at all looks together,
+    if the games of two are alike given those before. Play as many with each of the two first: what
+    is told is taken in its order.
 
     Args:
         players: Their names, K.
