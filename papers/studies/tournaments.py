@@ -223,7 +223,8 @@ def draw(results: list[tuple[Task, dict[str, Found]]]) -> None:
         panel.set(title=goal, yscale="log", xlabel="players, Elo between them, draws")
         panel.set_yticks([0.5, 1, 2, 5, 10], ["0.5", "1", "2", "5", "10"])
     panels[0].set_ylabel("games, as a multiple of the library's rule")
-    panels[0].legend(fontsize=8)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(names))
     figure.savefig(FIGURE, dpi=120)
 
 
