@@ -18,7 +18,8 @@ from jaxrace.core.keys import is_key
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_integer, require_keys
 from jaxrace.dueling.base import Algorithm, DecisionAlgorithm
-from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_of
+from jaxrace.dueling.elimination import InterleavedFilter
+from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_at, uniform_of
 from jaxrace.dueling.savage import Savage, run_by_rounds
 from jaxrace.judging.winners import condorcet_winner
 from jaxrace.kernels import kahan
@@ -121,6 +122,12 @@ def _run_one_by_one(
         own, total = carry
         start = number * size
         times = first + start + jnp.arange(size, dtype=jnp.int32)
+        # A loop of known length does not make the host of a GPU wait.
+        length = size if num_blocks * size == count else jnp.minimum(size, count - start)
+        if isinstance(algorithm, InterleavedFilter) and problem.has_costs:
+            uniforms = jax.vmap(uniform_at, (None, 0))(key, times)
+            own, regret = algorithm.play(own, uniforms, length, problem, params)
+            return own, kahan.add(total, regret)
         own_keys, outcome_keys = jax.vmap(functools.partial(step_keys, key))(times)
         noises = jax.vmap(algorithm.draw)(own_keys), jax.vmap(uniform_of)(outcome_keys)
 
@@ -133,8 +140,6 @@ def _run_one_by_one(
                 return own, regret + problem.cost(choice)
             return own, regret + problem.loss(algorithm.recommend(own, params))
 
-        # A loop of known length does not make the host of a GPU wait.
-        length = size if num_blocks * size == count else jnp.minimum(size, count - start)
         own, regret = lax.fori_loop(0, length, choose, (own, jnp.zeros(measures, jnp.float32)))
         return own, kahan.add(total, regret)
 

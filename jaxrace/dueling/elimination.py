@@ -7,10 +7,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from jaxrace.core.protocol import make_params, number, pytree, verb
 from jaxrace.core.validation import BadArgument, require_integer, require_number
 from jaxrace.dueling.base import Algorithm
+from jaxrace.dueling.problems import Problem
 from jaxrace.kernels import first_best, pick
 
 # Its fourth power is a factor of the width.
@@ -92,7 +94,12 @@ class InterleavedFilter(Algorithm):
         rival = choice[1]
         wins = state.wins + ((arms == rival) & outcome).astype(jnp.int32)
         state = dataclasses.replace(state, time=state.time + 1, wins=wins, next=rival + 1)
-        is_complete = ~(state.rivals & (arms > rival)).any() & state.rivals.any()
+        return self._ended(state, params)
+
+    def _ended(self, state: FilterState, params: LevelParams) -> FilterState:
+        """The state with its round ended, if that is complete."""
+        arms = jnp.arange(self.num_arms, dtype=jnp.int32)
+        is_complete = ~(state.rivals & (arms >= state.next)).any() & state.rivals.any()
         after = self._after_round(state, params)
         return jax.tree.map(lambda new, old: jnp.where(is_complete, new, old), after, state)
 
@@ -118,6 +125,50 @@ class InterleavedFilter(Algorithm):
             rounds=jnp.where(dethroned, 0, rounds),
             next=jnp.zeros_like(state.next),
             decided_at=jnp.where(is_over, state.time, state.decided_at),
+        )
+
+    def play(
+        self,
+        state: FilterState,
+        uniforms: jax.Array,
+        count: jax.Array | int,
+        problem: Problem,
+        params: LevelParams,
+    ) -> tuple[FilterState, jax.Array]:
+        """The state after ``count`` duels, one or more, and their regret, float32 [M].
+
+        As one by one, but all of a round at once; each is decided by the next of ``uniforms``,
+        float32 [n] with n >= ``count``. What the last arm wins against itself is not counted.
+        """
+        arms, all_costs = jnp.arange(self.num_arms, dtype=jnp.int32), problem.costs
+        assert all_costs is not None
+
+        def play_round(carry: tuple[FilterState, jax.Array]) -> tuple[FilterState, jax.Array]:
+            state, regret = carry
+            done = state.time - begun
+            waiting = state.rivals & (arms >= state.next)
+            number = done + jnp.cumsum(waiting, dtype=jnp.int32) - 1  # of the duel with each
+            told = waiting & (number < count)
+            against = problem.order[state.candidate], problem.order
+            chances = problem.probabilities[against]
+            won = told & (uniforms.at[number].get(mode="clip") < chances)
+            # The last arm plays itself to the end.
+            alone = ~state.rivals.any()
+            played = told | (alone & (arms == state.candidate))
+            each = jnp.where(alone, count - done, 1)
+            costs = jnp.where(played, all_costs[:, *against], 0).sum(-1)
+            time = state.time + jnp.where(alone, each, told.sum(dtype=jnp.int32))
+            after = dataclasses.replace(
+                state,
+                time=time,
+                wins=state.wins + won.astype(jnp.int32),
+                next=jnp.where(played, arms + 1, 0).max(),
+            )
+            return self._ended(after, params), regret + each.astype(jnp.float32) * costs
+
+        begun, nothing = state.time, jnp.zeros(problem.num_measures, jnp.float32)
+        return lax.while_loop(
+            lambda carry: carry[0].time - begun < count, play_round, (state, nothing)
         )
 
     @verb

@@ -173,6 +173,11 @@ def uniform_of(key: jax.Array) -> jax.Array:
     return jax.random.uniform(key, (), jnp.float32)
 
 
+def uniform_at(key: jax.Array, time: jax.Array) -> jax.Array:
+    """``uniform_of`` the second of ``step_keys``, without the first."""
+    return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
+
+
 def draw_outcome(key: jax.Array, problem: Problem, choice: ArrayLike) -> jax.Array:
     """Does the first arm win (the arm pay)? A bool [], as ``run`` draws it."""
     return uniform_of(key) < problem.probability(jnp.asarray(choice, jnp.int32))

@@ -17,7 +17,7 @@ from jaxrace.core.protocol import make_params, number, pytree, verb
 from jaxrace.core.validation import BadArgument, require_integer, require_number
 from jaxrace.dueling.base import DecisionAlgorithm
 from jaxrace.dueling.decisions import Decision
-from jaxrace.dueling.problems import Problem, uniform_of
+from jaxrace.dueling.problems import Problem, uniform_at
 from jaxrace.kernels import draw_uniforms, first_best, kahan
 
 # Choices have keys of their own, from 0 on; the order of the arms has the last one.
@@ -263,10 +263,6 @@ def run_by_rounds(
     chances, costs = jax.vmap(problem.probability)(choices), jax.vmap(problem.cost)(choices)
     end = state.time + count
 
-    def draw(time: jax.Array) -> jax.Array:
-        # By the second of `step_keys`, without the first.
-        return uniform_of(jax.random.fold_in(jax.random.fold_in(key, time), 1))
-
     def go_on(carry: tuple[SavageState, kahan.Total]) -> tuple[SavageState, kahan.Total]:
         own, total = carry
         # The rest of a round up to its first verdict.
@@ -274,7 +270,7 @@ def run_by_rounds(
         place = jnp.cumsum(pending.astype(jnp.int32)) - 1  # in the rest of the round
         time = own.time + place
         pending &= (time < end) & ~own.accepted
-        success = jax.vmap(draw)(time) < chances
+        success = jax.vmap(uniform_at, (None, 0))(key, time) < chances
         after = algorithm.sampled(own, pending, success, params)
         # Before the first choice nothing has been tested yet.
         verdict = (_verdicts(after, params) != _verdicts(own, params)) | (own.time == 0)

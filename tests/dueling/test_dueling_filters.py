@@ -1,9 +1,14 @@
 """Interleaved Filter, Beat the Mean and random pairs against the plain reference."""
 
+import functools
+
 import duel_traces
+import jax
+import numpy as np
 import pytest
 from reference import duel_filters, duels
 
+from jaxrace import dueling
 from jaxrace.dueling import BeatTheMean, InterleavedFilter, UniformDuels
 
 
@@ -31,6 +36,27 @@ def test_interleaved_filter_against_the_reference(num_arms, horizon):
     # New candidates, and ends.
     assert (trace.recommended > 0).any()
     assert (trace.decided_at[:, -1] > 0).any()
+
+
+def test_duels_of_a_round_at_once_are_those_one_by_one():
+    """Records of one duel each cut every round in pieces; those of 300 have many whole rounds."""
+    algorithm = InterleavedFilter(7)
+    problems = jax.vmap(dueling.duels)(duel_traces.matrices_of(7, 10))
+
+    def logs(records):
+        play = functools.partial(dueling.run, algorithm, horizon=1_500, records=records)
+        return jax.vmap(lambda key, problem: play(key, problem, params=algorithm.params(1)))(
+            jax.random.split(jax.random.key(1), 10), problems
+        )
+
+    one, many = logs(1_500), logs(5)
+    np.testing.assert_array_equal(many.recommended, one.recommended[:, 299::300])
+    np.testing.assert_array_equal(many.decided_at, one.decided_at[:, 299::300])
+    np.testing.assert_array_equal(many.time[0], [300, 600, 900, 1_200, 1_500])
+    each = one.regret.reshape(10, 5, 300, -1).sum(2)
+    np.testing.assert_allclose(many.regret, each, rtol=1e-5, atol=1e-5)
+    assert (one.recommended[:, 0] != one.recommended[:, -1]).any()
+    assert 0 < (many.decided_at[:, -1] > 0).sum() < 10
 
 
 @pytest.mark.parametrize(("num_arms", "gamma"), [(3, 1.0), (12, 1.3)])
