@@ -62,6 +62,18 @@ def test_bca_scipy(benchmark, quick, returns):
     measuring.record(benchmark, "bca/scipy", bounds, rounds=2, scale=scale)
 
 
+def test_bca_numpy(benchmark, returns):
+    """As ours: the resamples are drawn once for all candidates."""
+    rng = np.random.default_rng(0)
+
+    def bounds():
+        with threadpool_limits(1):
+            counts = numpy_daedalus.resampling_counts(rng, VALUES, VALUES)
+            return numpy_daedalus.bca(returns, counts, DELTA)
+
+    measuring.record(benchmark, "bca/numpy", bounds)
+
+
 def _batches(quick):
     return 2 if quick else 14
 

