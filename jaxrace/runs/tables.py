@@ -15,6 +15,8 @@ from jaxrace.answers.answer import shown
 from jaxrace.core.inputs import require_plain_file
 from jaxrace.runs.files import StrPath, new_file
 
+_ROWS = 10_000  # of a table that are text at a time: a number takes 128 bytes
+
 
 def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
     """Write a table as CSV.
@@ -35,11 +37,13 @@ def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str
             if not names:
                 names = list(piece)
                 writer.writerow(names)
-            # astype writes a number with its own precision, tolist would make it a float64.
-            cells = {name: np.asarray(piece[name]).astype(str) for name in names}
-            rows = next((len(column) for column in cells.values() if column.ndim), 1)
-            full = (cells[name] if cells[name].ndim else [cells[name]] * rows for name in names)
-            writer.writerows(zip(*full, strict=True))
+            arrays = [np.asarray(piece[name]) for name in names]
+            rows = next((len(x) for x in arrays if x.ndim), 1)
+            full = [x if x.ndim else np.broadcast_to(x, rows) for x in arrays]
+            for start in range(0, max(map(len, full), default=0), _ROWS):
+                # astype writes a number with its own precision, tolist would make it a float64.
+                cells = (x[start : start + _ROWS].astype(str) for x in full)
+                writer.writerows(zip(*cells, strict=True))
         text.detach()  # else it would close the file, which is not ready
 
 

@@ -171,6 +171,16 @@ def test_pieces_of_a_table_are_matched_by_name(tmp_path):
     assert (tmp_path / "table.csv").read_text() == "a,b\n1,2\n3,4\n"
 
 
+def test_a_long_table_is_text_some_rows_at_a_time(tmp_path, monkeypatch):
+    columns = {"a": np.arange(5), "b": "all", "c": np.linspace(0, 1, 5, dtype=np.float32)}
+    tables.write_table(tmp_path / "whole.csv", columns)
+    monkeypatch.setattr(tables, "_ROWS", 2)
+    tables.write_table(tmp_path / "parts.csv", columns)
+    assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
+    with pytest.raises(ValueError, match="shorter"):  # of which the first parts have one length
+        tables.write_table(tmp_path / "table.csv", {"a": np.arange(4), "b": np.arange(2)})
+
+
 def test_damaged_json_is_refused():
     files.write_file("note.json", b'{"seed": 3}')
     with pytest.raises(ValueError, match=r"^note.json: expected what was written there, got some"):
