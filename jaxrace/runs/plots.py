@@ -133,7 +133,8 @@ def _on_one_grid(
     repeats: np.ndarray, episodes: np.ndarray, values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of episodes [X], from where every repeat has a value, and the values [repeats, X]."""
-    chosen = [repeats == repeat for repeat in np.unique(repeats)]
+    order = np.argsort(repeats, kind="stable")
+    chosen = np.split(order, np.flatnonzero(np.diff(repeats[order])) + 1)
     grid = np.unique(episodes)
     grid = grid[grid >= max(episodes[rows].min() for rows in chosen)]
     count = min(len(grid), _MOST_POINTS)

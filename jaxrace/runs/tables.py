@@ -4,7 +4,9 @@ import contextlib
 import csv
 import html
 import io
+import itertools
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from jaxrace.answers.answer import shown
 from jaxrace.core.inputs import require_plain_file
 from jaxrace.runs.files import StrPath, new_file
 
-_ROWS = 10_000  # of a table that are text at a time: a number takes 128 bytes
+_ROWS = 10_000  # of a table that are text at a time: a number takes up to 128 bytes
 
 
 def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> None:
@@ -50,16 +52,29 @@ def write_table(path: StrPath, columns: Mapping[str, Any] | Iterable[Mapping[str
 def read_table(path: StrPath) -> dict[str, np.ndarray]:
     """The columns of a CSV file, each [rows]: int64, float64, bool or text."""
     require_plain_file("table", path)
+    found = _read(path, _ROWS)
+    kinds = [{part.dtype.kind.replace("i", "f") for part in parts} for parts in found.values()]
+    if any(len(kind) > 1 for kind in kinds):  # text that began with numbers
+        found = _read(path, sys.maxsize)
+    return {name: np.concatenate(parts) for name, parts in found.items()}
+
+
+def _read(path: StrPath, most: int) -> dict[str, list[np.ndarray]]:
+    """The columns of a CSV file in parts of up to so many rows."""
     # Spreadsheets put a mark before the first name.
     with Path(path).open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, strict=True)
         try:
-            names, *rows = list(csv.reader(file, strict=True)) or [[]]
+            names = next(reader, [])
+            if not names:
+                raise ValueError("it is empty")
+            found = [[] for _ in names]
+            while rows := list(itertools.islice(reader, most)):
+                for parts, column in zip(found, zip(*rows, strict=True), strict=True):
+                    parts.append(_parsed(column))
         except csv.Error as error:
             raise ValueError(str(error)) from error
-    if not names:
-        raise ValueError("it is empty")
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return {name: _parsed(column) for name, column in zip(names, columns, strict=True)}
+    return {name: parts or [_parsed(())] for name, parts in zip(names, found, strict=True)}
 
 
 def _parsed(column: tuple[str, ...]) -> np.ndarray:

@@ -173,10 +173,18 @@ def test_pieces_of_a_table_are_matched_by_name(tmp_path):
 
 def test_a_long_table_is_text_some_rows_at_a_time(tmp_path, monkeypatch):
     columns = {"a": np.arange(5), "b": "all", "c": np.linspace(0, 1, 5, dtype=np.float32)}
+    columns |= {
+        "d": np.array(["07", "8", "x", "y", "z"]),
+        "e": np.array(["1", "2", "3.5", "4", "5"]),
+    }
     tables.write_table(tmp_path / "whole.csv", columns)
     monkeypatch.setattr(tables, "_ROWS", 2)
     tables.write_table(tmp_path / "parts.csv", columns)
     assert (tmp_path / "parts.csv").read_text() == (tmp_path / "whole.csv").read_text()
+    found = tables.read_table(tmp_path / "parts.csv")
+    assert [found[name].dtype.kind for name in "abcde"] == ["i", "U", "f", "U", "f"]
+    assert found["d"].tolist() == columns["d"].tolist()
+    assert found["e"].tolist() == [1, 2, 3.5, 4, 5]
     with pytest.raises(ValueError, match="shorter"):  # of which the first parts have one length
         tables.write_table(tmp_path / "table.csv", {"a": np.arange(4), "b": np.arange(2)})
 
