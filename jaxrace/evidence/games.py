@@ -154,25 +154,27 @@ _FIRST_SQUARES, _FIRST_GAMES = 0.3, 10  # the mean of d^2 that is taken first, a
 
 
 def in_rounds(
-    first: IntArray, second: IntArray, differences: FloatArray
+    first: IntArray, second: IntArray, differences: FloatArray, pairs: IntArray | None = None
 ) -> tuple[IntArray, IntArray, FloatArray, int]:
     """Two games of a pair with sides reversed as one, with their mean; and how many are left over.
 
     The k-th game with i first and the k-th with j first go together, in the place of the later one:
-    who is first may be better off, as White is.
+    who is first may be better off, as White is. With ``pairs``, [n], those of one number go
+    together, as of one opening, and those below 0 with none.
 
     >>> log = np.array([0, 1, 0]), np.array([1, 0, 1]), np.array([1.0, 1.0, 0.0])
     >>> in_rounds(*log)
     (array([1]), array([0]), array([0.]), 1)
     """
-    waiting: dict[tuple[int, int], list[float]] = {}
+    waiting: dict[tuple[int, int, int], list[float]] = {}
     kept: list[tuple[int, float]] = []
-    games = zip(first.tolist(), second.tolist(), differences.tolist(), strict=True)
-    for game, (one, other, d) in enumerate(games):
-        if opposite := waiting.get((other, one)):
+    of = np.zeros(len(first), int) if pairs is None else pairs
+    games = zip(first.tolist(), second.tolist(), differences.tolist(), of.tolist(), strict=True)
+    for game, (one, other, d, pair) in enumerate(games):
+        if pair >= 0 and (opposite := waiting.get((other, one, pair))):
             kept.append((game, (d - opposite.pop(0)) / 2))
         else:
-            waiting.setdefault((one, other), []).append(d)
+            waiting.setdefault((one, other, pair), []).append(d)
     left = sum(map(len, waiting.values()))
     rows = np.array([game for game, _ in kept], int)
     return first[rows], second[rows], np.array([d for _, d in kept], float), left

@@ -18,12 +18,10 @@ from jaxrace.tables.cells import plain, without_comments
 from jaxrace.tables.delimited import parse
 from jaxrace.tables.files import MOST_BYTES, File, file_at, members
 from jaxrace.tables.frames import of_records, table_of
+from jaxrace.tables.matches import games
 from jaxrace.tables.table import Table, named, with_visible_names
 
 _DECIMALS = {"auto": None, "comma": ",", "point": "."}
-
-_HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
-_NEEDED = ("White", "Black", "Result")
 
 _UNNAMED = "__UNNAMED__"  # begins the names that columns without one get
 _EXCEL = (".xlsx", ".xls", ".xlsb", ".ods")
@@ -184,29 +182,6 @@ def json_table(file: File) -> Table | None:
 def _are_rows(content: Any) -> bool:
     is_list = isinstance(content, list) and len(content) > 1
     return is_list and all(isinstance(one, Mapping) for one in content)
-
-
-def games(file: File) -> Table | None:
-    """The players and the result of each game of a PGN file, as columns white, black, result."""
-    if file.ending != ".pgn":
-        return None
-    found: list[tuple[int, dict[str, str]]] = []
-    is_open = False  # among the headers of a game
-    for number, line in enumerate(file.text.split("\n"), 1):
-        header = _HEADER.fullmatch(line.strip())
-        if header and not is_open:
-            found.append((number, {}))
-        if header:
-            found[-1][1][header[1]] = re.sub(r"\\(.)", r"\1", header[2])
-        is_open = header is not None
-    for number, game in found:
-        for name in _NEEDED:
-            if not game.get(name):
-                at = f", the game in line {number}"
-                raise file.wrong(f"a header [{name} ...]", "none", at=at)
-    columns = tuple([game[name] for _, game in found] for name in _NEEDED)
-    heads, lines = tuple(map(str.lower, _NEEDED)), [number for number, _ in found]
-    return Table(file.argument, file.where, heads, columns, lines)
 
 
 def text(file: File) -> Table:

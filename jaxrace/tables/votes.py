@@ -13,6 +13,7 @@ import numpy as np
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import plain_votes
 from jaxrace.tables.files import files_in
+from jaxrace.tables.matches import pairs_of_games
 from jaxrace.tables.matrix import crosstable_in, games_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import SCALE, Sides, are_sides, names_winners, shares_of, sides_of
@@ -49,6 +50,8 @@ class Votes:
     said: tuple[str, ...] = ()  # what was guessed, in words
     sided: bool = False  # is the first the one at home, or with White?
     ordered: bool = True  # in the order in which they came; False: made of counts
+    # int64 [n]: two games of one opening with sides reversed have one number, others -1
+    pairs: np.ndarray | None = None
 
     @property
     def margins(self) -> np.ndarray:
@@ -123,6 +126,9 @@ def read_votes(
     said = (*table.said, *alike("options", names))
     sided = sides.own_words in _AT_HOME
     votes = Votes(names, first, second, np.ones(len(first)), "win", lines, said, sided)
+    votes = (
+        dataclasses.replace(votes, pairs=pairs_of_games(table, first, second)) if sided else votes
+    )
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:
@@ -203,6 +209,7 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
     """Some rows of comparisons, with other scores, and with what more was guessed."""
     first, second, lines = (x[rows] for x in (votes.first, votes.second, votes.lines))
     changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
+    changes |= {"pairs": None if votes.pairs is None else votes.pairs[rows]}
     return dataclasses.replace(votes, **changes)
 
 

@@ -53,8 +53,9 @@ def games_of(votes: Votes, level: float) -> tuple[GamePairs, list[str]]:
     d = 2 * votes.scores - 1 if votes.kind == "win" else np.sign(votes.scores)
     first, second, said = votes.first.astype(int), votes.second.astype(int), []
     if votes.sided and votes.ordered:
-        first, second, d, left = in_rounds(first, second, d)
-        said.append("two games with sides reversed count as one, for what is proven")
+        first, second, d, left = in_rounds(first, second, d, votes.pairs)
+        two = "two games" if votes.pairs is None else "two games of one opening"
+        said.append(f"{two} with sides reversed count as one, for what is proven")
         said += [f"games without one with sides reversed, left out there: {left:,}"] if left else []
     return GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered), said
 
