@@ -1,16 +1,26 @@
-"""Games of two as chess programs leave them: PGN, and which two games are of one opening."""
+"""Games of two as chess programs leave them: PGN, and what they print. Axes: n games."""
 
 import re
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from jaxrace.tables.files import File
+from jaxrace.tables.sides import PENTANOMIAL
 from jaxrace.tables.table import Table
 
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
 _OPENINGS = ("Round", "FEN", "ECO", "Opening")
 _UNKNOWN = ("", "?", "-", "None")
+
+_TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".pgn")  # not what a program prints
+_MATCH = re.compile(r"(.+) \([^()]*,.*\)")  # and how it was played
+_GAME = re.compile(r"Finished game (\d+) \((.+)\): (1-0|0-1|1/2-1/2|\*)")
+_SCORE = re.compile(r"Score of (.+): (\d+) - (\d+) - (\d+)")
+_RESULTS = re.compile(r"Results of (.+):\s*$")
+_COUNTS = re.compile(r"Games: \d+, Wins: (\d+), Losses: (\d+), Draws: (\d+)")
+_PAIRS = re.compile(r"Ptnml\(0-2\): \[(\d+), (\d+), (\d+), (\d+), (\d+)\]")
 
 
 def games(file: File) -> Table | None:
@@ -36,6 +46,81 @@ def games(file: File) -> Table | None:
     columns = tuple([game.get(name, "") for _, game in found] for name in names)
     heads, lines = tuple(map(str.lower, names)), [number for number, _ in found]
     return Table(file.argument, file.where, heads, columns, lines)
+
+
+def match_log(file: File) -> Table | None:
+    """What cutechess-cli, fastchess or c-chess-cli print: each game that has ended, else totals."""
+    if file.ending in _TABLES or not any(
+        mark in file.text for mark in ("Finished game ", "Score of ", "Results of ")
+    ):
+        return None
+    ended: list[tuple[int, str, str, str, str]] = []  # line, players, result, pair of games
+    totals: dict[tuple[str, str], tuple[int, dict[int, list[int]]]] = {}
+    seen: set[int] = set()
+    run, players = 0, ("", "")
+    for number, line in enumerate(file.text.split("\n"), 1):
+        if game := _GAME.search(line):
+            place, players = int(game[1]), _players(file, game[2], number)
+            if place in seen:  # another match, or the same one gone on
+                run, seen = run + 1, set()
+            seen.add(place)
+            ended.append((number, *players, game[3], f"{run}/{(place + 1) // 2}"))
+        elif score := _SCORE.search(line):
+            players = _players(file, score[1], number)
+            totals[players] = number, {3: [*map(int, score.groups()[1:])]}
+        elif results := _RESULTS.search(line):
+            match = _MATCH.fullmatch(results[1])
+            players = _players(file, match[1] if match else results[1], number)
+        elif found := _COUNTS.search(line) or _PAIRS.search(line):
+            counts = [*map(int, found.groups())]
+            kept = totals.get(players, (0, {}))[1] if len(counts) == 5 else {}
+            totals[players] = number, {**kept, len(counts): counts}
+    if not (ended or totals):
+        return None
+    _require_alike(file, ended, totals)
+    if len(ended) >= sum(sum(counts.get(3, ())) for _, counts in totals.values()):
+        lines, *columns = zip(*ended, strict=True)
+        said = (
+            "games as they ended; numbers 2n - 1 and 2n are pairs, as -games 2 -repeat plays them"
+        )
+        heads = "white", "black", "result", "round"
+        return Table(file.argument, file.where, heads, tuple(columns), [*lines], said=(said,))
+    size = 5 if all(sum(counts.get(5, ())) for _, counts in totals.values()) else 3
+    heads, what = ("wins_a", "wins_b", "draws"), "the order of games, and which were pairs, are"
+    if size == 5:
+        heads, what = PENTANOMIAL, "each pair of games counts as one comparison; their order is"
+    rows = [(*players, *counts[size]) for players, (_, counts) in totals.items()]
+    lines = [number for number, _ in totals.values()]
+    said = f"totals alone: {what} unknown"
+    columns = tuple(zip(*rows, strict=True))
+    heads = "player_a", "player_b", *heads
+    return Table(file.argument, file.where, heads, columns, lines, said=(said,))
+
+
+def _players(file: File, text: str, line: int) -> tuple[str, str]:
+    names = text.split(" vs ")
+    if len(names) != 2:
+        raise file.wrong("two names, 'A vs B',", repr(text), at=f", line {line}")
+    return names[0], names[1]
+
+
+def _require_alike(
+    file: File,
+    ended: Sequence[tuple[int, str, str, str, str]],
+    totals: Mapping[tuple[str, str], tuple[int, Mapping[int, Sequence[int]]]],
+) -> None:
+    """Raise unless the games of two make up their score, where as many are listed."""
+    listed: dict[tuple[str, str], list[int]] = {players: [0, 0, 0] for players in totals}
+    for _, white, black, result, _ in ended:
+        place = ("1-0", "0-1", "1/2-1/2", "*").index(result)
+        for players, at in (((white, black), place), ((black, white), (1, 0, 2, 3)[place])):
+            if players in listed and at < 3:
+                listed[players][at] += 1
+    for players, (line, counts) in totals.items():
+        own, told = listed[players], [*counts.get(3, ())]
+        if sum(own) == sum(told) and own != told:
+            expected = f"{own} wins, losses and draws of {players[0]!r}, as its games say,"
+            raise file.wrong(expected, str(told), at=f", line {line}")
 
 
 def pairs_of_games(table: Table, first: np.ndarray, second: np.ndarray) -> np.ndarray | None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from jaxrace.tables.table import Cell, Place, Table, is_blank, kind_of, label_of
 # What stands where an option would meet itself.
 _MARKS = frozenset(("-", "--", "\u2013", "\u2014", "x", "*", "\\", "#"))
 _HALVES = frozenset(("½", "1/2", "="))
+_RESULTS = re.compile(r"(?:[+=-]\s*\d+[\s,/]*){3}")  # +3 =2 -1
 _TOLERANCE = 1e-6  # of p_ij + p_ji = 1, as of probabilities printed with a few digits
 
 
@@ -255,6 +257,29 @@ def points_of(cell: Cell) -> Cell:
     if isinstance(cell, str) and cell.endswith("½") and cell[:-1].strip().isdigit():
         return float(cell[:-1]) + 0.5
     return cell if isinstance(cell, str | int | float | None) else str(cell)
+
+
+def results_in(table: Table) -> np.ndarray | None:
+    """Wins, defeats and draws of the row, int64 [K, K, 3], of cells such as +3 =2 -1, or None.
+
+    BadArgument if two cells of one pair differ; one of them may be empty.
+    """
+    found = np.zeros((len(table.heads), len(table.heads), 3), np.int64)
+    cells = [(i, j, c) for j, column in enumerate(table.columns) for i, c in enumerate(column)]
+    cells = [(i, j, str(cell)) for i, j, cell in cells if i != j and not is_blank(cell)]
+    if not cells or not all(_RESULTS.fullmatch(cell) for *_, cell in cells):
+        return None
+    for i, j, cell in cells:
+        own = {sign: int(count) for sign, count in re.findall(r"([+=-])\s*(\d+)", cell)}
+        if len(own) < 3:
+            raise table.wrong("one count of +, = and - each", repr(cell), i, table.heads[j])
+        of = [own["+"], own["-"], own["="]]
+        if found[i, j].any() and of != found[i, j].tolist():
+            won, lost, drawn = found[i, j].tolist()
+            expected = f"+{won} ={drawn} -{lost}, as in the other cell of the two,"
+            raise table.wrong(expected, repr(cell), i, table.heads[j])
+        found[i, j], found[j, i] = of, [of[1], of[0], of[2]]
+    return found
 
 
 def games_of(points: np.ndarray) -> np.ndarray:

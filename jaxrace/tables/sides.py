@@ -40,6 +40,7 @@ _TIES = frozenset(
 _TIED, _WINS = word_set("tie ties draw draws"), word_set("wins won win winner")
 _SCORES = word_set("score scores points goals")
 _WON, _LOST = word_set("win won 1-0"), word_set("loss lost lose 0-1")
+PENTANOMIAL = tuple(f"ptnml_{half}" for half in range(5))  # pairs of games by halves of a point
 _OPEN = "*"  # a game that has not ended
 SCALE = "of a scale such as 1 to 5 take the middle away, so that 0 is a tie"
 
@@ -52,7 +53,9 @@ class Sides:
     second: str
     outcome: str | None = None  # that says how it ended; None if the first has won always
     scores: tuple[str, str] | None = None  # of a score for each side
-    counts: tuple[str, ...] | None = None  # how often the first has won, the second, neither
+    # How often the first has won, the second, neither; or how many pairs of games gave the first
+    # 0, 1/2, 1, 3/2 and 2 points.
+    counts: tuple[str, ...] | None = None
 
     @property
     def is_named(self) -> bool:
@@ -124,6 +127,8 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
     if outcome is not None:
         return Sides(first, second, outcome)
     rest = [head for head in table.heads if head not in (first, second)]
+    if {*PENTANOMIAL} <= {*rest}:
+        return Sides(first, second, "", counts=PENTANOMIAL)
     if counts := _for_each_side(table, rest, _WINS):
         ties = [head for head in rest if _TIED & {*_words(head)[-1:]}]
         return Sides(first, second, "", counts=(*counts, *ties[:1]))

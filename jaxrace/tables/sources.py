@@ -18,7 +18,7 @@ from jaxrace.tables.cells import plain, without_comments
 from jaxrace.tables.delimited import parse
 from jaxrace.tables.files import MOST_BYTES, File, file_at, members
 from jaxrace.tables.frames import of_records, table_of
-from jaxrace.tables.matches import games
+from jaxrace.tables.matches import games, match_log
 from jaxrace.tables.table import Table, named, with_visible_names
 
 _DECIMALS = {"auto": None, "comma": ",", "point": "."}
@@ -197,4 +197,6 @@ def text(file: File) -> Table:
 
 
 # Each recognises its files, and is None for others; the last one takes all.
-READERS: tuple[Callable[[File], Table | None], ...] = (sheet, json_lines, json_table, games, text)
+READERS: tuple[Callable[[File], Table | None], ...] = (
+    *(sheet, json_lines, json_table, games, match_log, text),
+)

@@ -14,7 +14,7 @@ from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import plain_votes
 from jaxrace.tables.files import files_in
 from jaxrace.tables.matches import pairs_of_games
-from jaxrace.tables.matrix import crosstable_in, games_of
+from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import SCALE, Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.tables.sources import read_table
@@ -258,7 +258,7 @@ def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
         is_whole = numbers % (0.5 if len(heads) == 2 else 1) == 0
         is_count = (numbers >= 0) & is_whole & (numbers <= _MOST)
         table.require(head, is_count, f"a count from 0 to {_MOST:,}")
-    counts = np.stack([found[head] for head in heads], 1)  # [rows, 2 or 3]
+    counts = np.stack([found[head] for head in heads], 1)  # [rows, 2, 3 or 5]
     if counts.shape[1] == 2:
         for row in np.flatnonzero(counts.sum(1) % 1).tolist():
             got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
@@ -268,24 +268,44 @@ def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
 
 
 def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> Votes:
-    """Votes of rows with wins of the first, of the second, and perhaps ties: [n, 2] or [n, 3]."""
+    """Votes of rows with counts [n, 2, 3 or 5], as ``Sides`` has them."""
     counts = counts.astype(np.int64)
     if not 0 < counts.sum() <= _MOST:
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
     rows = np.repeat(np.arange(len(counts)), counts.sum(1))
-    shares = np.repeat(np.tile([1.0, 0.0, 0.5][: counts.shape[1]], len(counts)), counts.reshape(-1))
+    kinds = [0.0, 0.25, 0.5, 0.75, 1.0] if counts.shape[1] == 5 else [1.0, 0.0, 0.5]
+    shares = np.repeat(np.tile(kinds[: counts.shape[1]], len(counts)), counts.reshape(-1))
     return _told(votes, *said, rows=rows, scores=shares, ordered=False)
 
 
 def _of_crosstable(table: Table) -> Votes:
-    """Votes one by one, where each row has points against each column."""
-    found, said = numbers_of(table, table.heads)
-    points = np.stack([found[head] for head in table.heads], 1)
-    first, second = np.triu_indices(len(points), 1)
+    """Votes one by one, where each row has points, or results, against each column."""
+    first, second = np.triu_indices(len(table.heads), 1)
+    results, said = results_in(table), []
+    if results is not None:
+        counts, how = results[first, second], "results of the row against the column"
+    else:
+        points, said = numbers_of(table, table.heads)
+        points = np.stack([points[head] for head in table.heads], 1)
+        counts = _games_of_points(table, points, first, second)
+        how = "points of the row against the column; draws that make whole points count as won and"
+        how += " lost"
+    met = counts.sum(1) > 0
+    first, second, counts = first[met], second[met], counts[met]
+    lines, ones = np.array(table.lines, np.int64)[first], np.ones(len(first))
+    first, second = first.astype(np.int32), second.astype(np.int32)
+    votes = Votes(table.heads, first, second, ones, "win", lines, table.said)
+    return _one_by_one(table, votes, counts, *said, how)
+
+
+def _games_of_points(
+    table: Table, points: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> np.ndarray:
+    """Wins, defeats and draws [n, 3] of pairs of rows of points [K, K]."""
     both = np.stack([points[first, second], points[second, first]], 1)
     met = ~np.isnan(both).all(1)
-    first, second, both = first[met], second[met], both[met]
-    for i, j, (one, other) in zip(first.tolist(), second.tolist(), both, strict=True):
+    places = zip(first[met].tolist(), second[met].tolist(), both[met].tolist(), strict=True)
+    for i, j, (one, other) in places:
         name, against = table.heads[i], table.heads[j]
         if not (min(one, other) >= 0 and one + other == np.floor(one + other) <= _MOST):
             got = f"{one:g} and {other:g} of {name} and {against}"
@@ -293,14 +313,10 @@ def _of_crosstable(table: Table) -> Votes:
         if one % 0.5:
             got, expected = f"{one:g} of {name} against {against}", "points, a draw half a point,"
             raise table.wrong(expected, got, i, against, hint=_NO_SHARES)
-    if (both.sum(1) == 100).all():
+    if np.all(both[met].sum(1) == 100):
         got = "100 for both together in every pair, as of percents"
         raise table.wrong("points", got, hint=f"{_NO_SHARES}; columns a, b, wins_a, wins_b do")
-    lines, ones = np.array(table.lines, np.int64)[first], np.ones(len(first))
-    first, second = first.astype(np.int32), second.astype(np.int32)
-    votes = Votes(table.heads, first, second, ones, "win", lines, table.said)
-    how = "points of the row against the column; draws that make whole points count as won and lost"
-    return _one_by_one(table, votes, games_of(both), *said, how)
+    return games_of(np.where(met[:, None], both, 0))
 
 
 def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:

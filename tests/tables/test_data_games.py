@@ -1,6 +1,7 @@
 """Games of engines as programs write them: which two are of one opening, and who has won."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import jaxrace
 from jaxrace.evidence.games import in_rounds
 from jaxrace.tables import read_votes
 
+DATA = Path(__file__).parent / "data" / "games"
 FENS = "r1bqkbnr/pppp1ppp/2n5/4p3 w KQkq -", "rnbqkb1r/pppppppp/5n2/8 w KQkq -"
 
 
@@ -119,3 +121,71 @@ def test_what_pairs_prove(tmp_path):
     assert pair.games == 150
     assert pair.score == pytest.approx(0.5 + sum("0-1" in g for g in games) / 300)
     assert math.isclose(sum(one.score for one in found.options), 1, abs_tol=1e-9)
+
+
+def rows(votes):
+    games = zip(votes.first, votes.second, votes.scores, strict=True)
+    return [(votes.names[i], votes.names[j], score) for i, j, score in games]
+
+
+def test_games_that_are_printed():
+    found = read_votes(DATA / "fastchess.log")
+    expected = [("main", "new", 0), ("new", "main", 0.5), ("new", "main", 1), ("main", "new", 1)]
+    assert rows(found) == expected
+    assert np.array(found.pairs).tolist() == [0, 0, 1, 1]
+    assert (found.sided, found.ordered) == (True, True)
+    assert "games that have not ended, left out: 1" in found.said
+    found = read_votes(DATA / "cutechess.log")
+    assert rows(found) == [("old", "new", 0), ("new", "old", 0.5)]
+    assert np.array(found.pairs).tolist() == [0, 0]
+
+
+def test_totals_that_are_printed():
+    """The last ones; their order is not known, and pairs are where they are counted."""
+    found = read_votes(DATA / "totals.txt")
+    shares = [one for *two, one in rows(found) if two == ["old", "new"]]
+    assert [shares.count(share) for share in (1, 0, 0.5)] == [12, 7, 21]
+    assert [share for *two, share in rows(found) if two == ["old", "dev"]] == [1, 0, 0, 0]
+    assert not found.ordered
+    assert "which were pairs, are unknown" in found.said[0]
+    found = read_votes(DATA / "pairs.txt")
+    assert [found.scores.tolist().count(n / 4) for n in range(5)] == [1, 1, 3, 4, 1]
+    assert found.names == ("new", "main")
+    assert not found.ordered
+    assert "each pair of games counts as one comparison" in found.said[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("Finished game 1 (a vs b vs c): 1-0 {x}\n", r"'A vs B', in .* line 1, got 'a vs b vs c'"),
+        (
+            "Finished game 1 (a vs b): 1-0 {x}\nScore of b vs a: 1 - 0 - 0  [1.000] 1\n",
+            r"\[0, 1, 0\] wins, losses and draws of 'b', .* line 2, got \[1, 0, 0\]",
+        ),
+    ],
+)
+def test_what_contradicts_itself_is_refused(text, message, tmp_path):
+    (tmp_path / "match.log").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_votes(tmp_path / "match.log")
+
+
+def test_the_end_of_a_log_alone(tmp_path):
+    """Its totals are more than the games that it lists."""
+    end = "Finished game 40 (b vs a): 1-0 {x}\nScore of a vs b: 12 - 7 - 21  [0.562] 40\n"
+    (tmp_path / "tail.log").write_text(end)
+    assert len(rows(read_votes(tmp_path / "tail.log"))) == 40
+
+
+def test_a_crosstable_of_results(tmp_path):
+    found = read_votes(DATA / "crosstable.csv")
+    counted = {two: [0, 0, 0] for two in (("anand", "botvinnik"), ("botvinnik", "carlsen"))}
+    for *two, share in rows(found):
+        counted[tuple(two)][[1, 0.5, 0].index(share)] += 1
+    assert [*counted.values()] == [[1, 2, 3], [0, 4, 1]]
+    assert not found.ordered
+    text = (DATA / "crosstable.csv").read_text().replace("+1 =4 -0", "+1 =5 -0")
+    (tmp_path / "c.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"\+0 =5 -1, .* other cell of the two, .* '\+0 =4 -1'"):
+        read_votes(tmp_path / "c.csv")
