@@ -1,4 +1,4 @@
-"""Comparisons as evaluations of models leave them: alpaca_eval, and pairs of MT-bench."""
+"""Comparisons as evaluations of models leave them: alpaca_eval, MT-bench, and arenas."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -14,7 +14,21 @@ def plain_votes(table: Table, score: str) -> tuple[Table, str]:
     """Of these the columns first, second, score, and "win"; another table and ``score`` as is."""
     if {*table.heads} >= _ALPACA:
         return _alpaca(table), "win"
-    return (_mt_bench(table), "win") if {*table.heads} >= _MT_BENCH else (table, score)
+    if {*table.heads} >= _MT_BENCH:
+        return _mt_bench(table), "win"
+    return (_anonymous(table), score) if "anony" in table.heads else (table, score)
+
+
+def _anonymous(table: Table) -> Table:
+    """Votes of an arena without those by who knew the models."""
+    is_known = [str(cell).lower() in ("true", "false", "1", "0") for cell in table.column("anony")]
+    table.require("anony", is_known, "true or false")
+    labels = [str(cell).lower() for cell in table.column("anony")]
+    rows = [row for row, label in enumerate(labels) if label in ("true", "1")]
+    if not rows:
+        raise table.wrong("votes that are anonymous, by column 'anony',", "none")
+    left = f"votes that are not anonymous, left out: {len(labels) - len(rows):,}"
+    return table.rows(rows, left) if len(rows) < len(labels) else table
 
 
 def _alpaca(table: Table) -> Table:

@@ -20,15 +20,8 @@ _SIDES = {
 _NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
 _ENDS = ("winner", "loser"), ("chosen", "rejected")  # of the two
 _OUTCOMES = (
-    "score",
-    "winner",
-    "result",
-    "outcome",
-    "preference",
-    "vote",
-    "verdict",
-    "label",
-    "choice",
+    *("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label"),
+    *("choice", "ftr", "res"),  # the last ones of football, at full time
 )
 _TIES = frozenset(
     (
@@ -39,6 +32,7 @@ _TIES = frozenset(
 )
 _TIED, _WINS = word_set("tie ties draw draws"), word_set("wins won win winner")
 _SCORES = word_set("score scores points goals")
+_FOOTBALL = ("h", "a", "d"), ("1", "2", "x")  # who is at home has won, has lost, a draw
 _WON, _LOST = word_set("win won 1-0"), word_set("loss lost lose 0-1")
 PENTANOMIAL = tuple(f"ptnml_{half}" for half in range(5))  # pairs of games by halves of a point
 _OPEN = "*"  # a game that has not ended
@@ -231,9 +225,15 @@ def shares_of(
     assert sides.outcome is not None
     said: list[str] = []
     cells, (places,) = words_of(table.column(sides.outcome))
-    words = _words_of_sides(sides, asked == "win" or sides.are_for_first)
-    if sides.is_named and "2" in cells and {*cells} <= {"1", "2", *_TIES}:
-        words = words[0] | {"1"}, words[1] | {"2"}
+    words = (*_words_of_sides(sides, asked == "win" or sides.are_for_first), _TIES)
+    lower = {cell.lower() for cell in cells} - {_OPEN}
+    codes = next((codes for codes in _FOOTBALL if lower <= {*codes}), ())
+    if codes and sides.own_words == ("home", "away"):
+        words = tuple(frozenset((code,)) for code in codes)
+        home, away, drawn = map(str.upper, codes)
+        said.append(f"{home}, {drawn} and {away} are won, drawn and lost by {sides.first!r}")
+    elif sides.is_named and "2" in cells and {*cells} <= {"1", "2", *_TIES}:
+        words = words[0] | {"1"}, words[1] | {"2"}, _TIES
         said.append(f"winner 1 is {sides.first!r}, 2 is {sides.second!r}")
     found = [_share(cell, words) for cell in cells]
     by_word = np.array([-1 if share is None else share for share in found])[places]
@@ -284,10 +284,10 @@ def _words_of_sides(sides: Sides, with_numbers: bool) -> tuple[frozenset[str], f
     return first, second
 
 
-def _share(cell: str, words: tuple[frozenset[str], frozenset[str]]) -> float | None:
+def _share(cell: str, words: Sequence[frozenset[str]]) -> float | None:
     if cell == _OPEN:
         return float("nan")
-    for share, known in zip((1.0, 0.0, 0.5), (*words, _TIES), strict=True):
+    for share, known in zip((1.0, 0.0, 0.5), words, strict=True):
         if cell.lower() in known or _plain(cell) in known:
             return share
     return None

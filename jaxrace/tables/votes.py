@@ -275,7 +275,8 @@ def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> V
     rows = np.repeat(np.arange(len(counts)), counts.sum(1))
     kinds = [0.0, 0.25, 0.5, 0.75, 1.0] if counts.shape[1] == 5 else [1.0, 0.0, 0.5]
     shares = np.repeat(np.tile(kinds[: counts.shape[1]], len(counts)), counts.reshape(-1))
-    return _told(votes, *said, rows=rows, scores=shares, ordered=False)
+    ordered = bool(counts.sum(1).max() <= 1)  # a row for each game
+    return _told(votes, *said, rows=rows, scores=shares, ordered=ordered)
 
 
 def _of_crosstable(table: Table) -> Votes:
@@ -303,7 +304,7 @@ def _games_of_points(
 ) -> np.ndarray:
     """Wins, defeats and draws [n, 3] of pairs of rows of points [K, K]."""
     both = np.stack([points[first, second], points[second, first]], 1)
-    met = ~np.isnan(both).all(1)
+    met = np.all(~np.isnan(both), 1)
     places = zip(first[met].tolist(), second[met].tolist(), both[met].tolist(), strict=True)
     for i, j, (one, other) in places:
         name, against = table.heads[i], table.heads[j]
