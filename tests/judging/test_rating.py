@@ -51,34 +51,45 @@ def test_wins_are_those_of_bradley_and_terry():
 
 
 @pytest.mark.parametrize(("won", "lost"), [(5, 0), (7, 3), (3, 2), (30, 19)])
-def test_the_probability_of_two_options_is_that_of_all_models(won, lost):
-    """By adding up the likelihoods on a grid of spreads and of differences."""
-    votes = read_votes([("a", "b", 1.0)] * won + [("a", "b", 0.0)] * lost)
-    drawn = rate(votes).draws(40_000, np.random.default_rng(0))
-    taus, normal = np.exp(np.linspace(-8, 6, 400))[:, None], np.linspace(-8, 8, 2_000)
-    gaps = 2**0.5 * taus * normal
-    beforehand = taus / (1 + (taus / 3) ** 2) * scipy.stats.norm.pdf(normal)
-    joint = (beforehand * chance(gaps) ** won * chance(-gaps) ** lost).sum(0)
-    right = joint[normal > 0].sum() / joint.sum()
+def test_the_probability_of_two_options(won, lost):
+    """By adding up the likelihoods on a grid of differences, with the penalty that was found."""
+    rating = rate(read_votes([("a", "b", 1.0)] * won + [("a", "b", 0.0)] * lost))
+    drawn = rating.draws(40_000, np.random.default_rng(0))
+    gaps = np.linspace(-40, 40, 100_001)
+    weights = chance(gaps) ** won * chance(-gaps) ** lost * np.exp(-rating.penalty * gaps**2 / 4)
+    right = weights[gaps > 0].sum() / weights.sum()
     found = (drawn[:, 0] > drawn[:, 1]).mean()
     # Where one has won all, what is known is lopsided, and a normal law is timid.
     assert right - (0.02 if lost else 0.03) < found < right + 0.02
 
 
-def test_margins_are_least_squares_with_a_prior():
-    """Of each part: rows of data, and a row of tau / sigma for each option."""
+def test_the_penalty_is_half_a_game_or_more():
+    """Half a game weighs 1/8 in log-odds; of options that are alike it is many games."""
+    far = rate(
+        read_votes([("abcdef"[i], "abcdef"[j]) for i in range(6) for j in range(i + 1, 6)] * 9)
+    )
+    assert far.penalty == pytest.approx(1 / 8)
+    rng = np.random.default_rng(0)
+    first, second = np.triu_indices(12, 1)
+    first, second = np.tile(first, 10), np.tile(second, 10)
+    scores = rng.integers(2, size=len(first)).astype(float)
+    alike = rate(Votes((*"abcdefghijkl",), first, second, scores, "win", first))
+    assert alike.penalty > 10
+
+
+def test_margins_are_least_squares_with_a_penalty():
+    """Rows of data, and a row for each option."""
     table = drawn_table("12, margins, some pairs")
     rating = rate(table)
-    for part in rating.parts:
-        design = np.eye(12)[table.first] - np.eye(12)[table.second]
-        # The prior's weight, from what a sum of qualities that no score tells has as variance.
-        whole = np.ones(12) @ part.covariance @ np.ones(12) / 12
-        ridge = np.sqrt(part.noise / whole)
-        rows = np.concatenate([design, ridge * np.eye(12)])
-        expected = np.linalg.lstsq(rows, np.append(table.scores, np.zeros(12)), rcond=None)[0]
-        np.testing.assert_allclose(part.mean, expected, atol=1e-9)
-        inverse = part.noise * np.linalg.inv(rows.T @ rows)
-        np.testing.assert_allclose(part.covariance, inverse, atol=1e-9)
+    design = np.eye(12)[table.first] - np.eye(12)[table.second]
+    rows = np.concatenate([design, np.sqrt(rating.penalty) * np.eye(12)])
+    expected = np.linalg.lstsq(rows, np.append(table.scores, np.zeros(12)), rcond=None)[0]
+    np.testing.assert_allclose(rating.qualities, expected, atol=1e-9)
+    inverse = rating.noise * np.linalg.inv(rows.T @ rows)
+    widened = rating.degrees / (rating.degrees - 2)
+    np.testing.assert_allclose(rating.covariance, widened * inverse, atol=1e-9)
+    drawn = rating.draws(100_000, np.random.default_rng(0))
+    np.testing.assert_allclose(np.cov(drawn.T), rating.covariance, atol=0.02)
     assert rating.noise == pytest.approx(1, abs=0.4)
 
 
@@ -94,7 +105,7 @@ def test_margins_in_another_unit_say_the_same():
     table = drawn_table("6, margins")
     one, other = rate(table), rate(dataclasses.replace(table, scores=1e9 * table.scores))
     np.testing.assert_allclose(other.qualities, 1e9 * one.qualities, rtol=1e-9)
-    np.testing.assert_allclose(other.weights, one.weights, rtol=1e-6)
+    assert other.penalty == pytest.approx(one.penalty)
 
 
 def test_two_votes_less_are_two_votes_less():

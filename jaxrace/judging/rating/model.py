@@ -1,15 +1,15 @@
-"""One model of all comparisons: qualities around their mean, of a spread that is estimated, too.
+"""One model of all comparisons, whatever their counts: Bradley-Terry with ties, and a penalty.
 
 A share of a win has the mean 1 / (1 + exp(q_j - q_i)) (Bradley and Terry 1952; a tie is half a
-win), a margin q_i - q_j. Qualities are N(0, tau^2), so that nobody is infinitely good after three
-games. The answer is a mixture over tau, by the evidence for each. Of margins all is in closed form;
-of wins the posterior is the nearest normal one (Opper and Archambeau 2009, "The variational
-Gaussian approximation revisited"). Axes: K options, P pairs that have met, T values of tau.
+win), a margin q_i - q_j and normal noise. The penalty |q|^2 / (2 tau^2) is that of qualities
+N(0, tau^2): of wins half a game or more of each option against the average one, which weighs
+1 / tau^2 = 1/4 each, and more where the votes say that options are closer; of margins what they
+say. What is known is the normal law that is nearest (Opper and Archambeau 2009, "The variational
+Gaussian approximation revisited"), of margins Student's t. Axes: K options, P pairs that have met,
+T values of tau.
 """
 
-import functools
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,13 +17,12 @@ import numpy as np
 from jaxrace.tables import Votes
 
 _SCALE = 3.0  # of tau's prior, half a Cauchy law, in log-odds or the noise of one comparison
-_START, _STEP, _LEAST, _MOST = -0.5, 0.8, -5.0, 6.0  # of ln tau, where its best value is looked for
-_NODES = 0.8 * np.arange(-3, 4)  # in standard deviations of ln tau
-_KNOWN = 400  # so many options tell tau well enough: its best value will do
-_MOST_STEPS = 50  # of a fit
-_NEAR, _CLOSE = 0.01, 1e-4  # log-odds, to which it goes while tau is looked for, and at last
+_LEAST_GAMES = 0.5  # of an option against the average one, that the penalty is worth
+_START, _LEAST, _MOST = -0.5, -5.0, 6.0  # of ln tau, where its best value is looked for
+_GRID = 221  # values of it, of margins
+_MOST_STEPS, _MOST_REFITS = 50, 2  # of wins; of margins, which hardly change after the first
+_CLOSE = 1e-4  # log-odds, to which it goes
 _SETTLING = 4  # steps with one inverse, where one takes long
-_MOST_CERTAIN = 2.0  # the largest ln tau of many options: beyond it no law is nearly normal
 _POOLED = 1.0  # so many margins, of the mean square of all, are mixed with the noise
 _POOLED_PAIRS = 30.0  # so many pairs that agree with an order are mixed with those of wins
 _LEAST_DISPERSION = 0.01
@@ -92,48 +91,34 @@ def pairs_of(votes: Votes) -> MetPairs:
     return MetPairs(size, met // size, met % size, counts[met].astype(float), means, squares)
 
 
-class Part(NamedTuple):
-    """What is known of the qualities, given tau: a normal law, or Student's t."""
-
-    evidence: float  # ln, up to a constant
-    mean: np.ndarray  # float64 [K]
-    covariance: np.ndarray  # float64 [K, K], of Student's t its scale
-    degrees: float  # of freedom; infinite: it is normal
-    noise: float = 1.0  # the variance of one margin; of a share of a win, in those of coins
-
-
 class Rating(NamedTuple):
-    """What is known of the qualities: a mixture."""
+    """What is known of the qualities: a normal law, or Student's t."""
 
     kind: str  # "win" or "margin"
-    weights: np.ndarray  # float64 [T]
-    parts: tuple[Part, ...]
     qualities: np.ndarray  # float64 [K], their mean
     covariance: np.ndarray  # float64 [K, K]
+    degrees: float  # of freedom; infinite: it is normal
+    penalty: float  # 1 / tau^2; of margins as many of them weigh as much
     noise: float  # the variance of one margin; of a share of a win, in those of coins
     pairs: MetPairs
 
     def draws(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Qualities as they may be, float64 [count, K]."""
-        found = []
-        for times, part in zip(rng.multinomial(count, self.weights), self.parts, strict=True):
-            if times:
-                noise = rng.normal(size=(times, len(part.mean)))
-                if math.isfinite(part.degrees):
-                    noise *= np.sqrt(part.degrees / rng.chisquare(part.degrees, (times, 1)))
-                found.append(part.mean + noise @ np.linalg.cholesky(part.covariance).T)
-        return np.concatenate(found)
+        drawn = rng.normal(size=(count, len(self.qualities)))
+        if math.isfinite(self.degrees):
+            scale = self.degrees - 2 if self.degrees > 2 else self.degrees
+            drawn *= np.sqrt(scale / rng.chisquare(self.degrees, (count, 1)))
+        return self.qualities + drawn @ np.linalg.cholesky(self.covariance).T
 
     def expected(self) -> np.ndarray:
         """What an option scores against the average other, the mean over what may be, [K]."""
-        size, found = len(self.qualities), np.zeros(len(self.qualities))
+        size = len(self.qualities)
         if self.kind == "margin":
             return (size * self.qualities - self.qualities.sum()) / (size - 1)
-        for weight, part in zip(self.weights, self.parts, strict=True):
-            own, gaps = np.diagonal(part.covariance), part.mean[:, None] - part.mean
-            variances = np.maximum(own[:, None] + own - 2 * part.covariance, 0)
-            found += weight * (chance(gaps / np.sqrt(1 + np.pi / 8 * variances)).sum(1) - 0.5)
-        return found / (size - 1)
+        own, gaps = np.diagonal(self.covariance), self.qualities[:, None] - self.qualities
+        variances = np.maximum(own[:, None] + own - 2 * self.covariance, 0)
+        shares = chance(gaps / np.sqrt(1 + np.pi / 8 * variances))
+        return (shares.sum(1) - 0.5) / (size - 1)
 
     def scores(self) -> tuple[np.ndarray, np.ndarray]:
         """Scores against the average other, of wins in log-odds: [K]; their slopes, [K, K]."""
@@ -157,31 +142,8 @@ def chance(differences: np.ndarray) -> np.ndarray:
 
 def rate(votes: Votes) -> Rating:
     """What comparisons say of the qualities."""
-    pairs, kind, dispersion = pairs_of(votes), votes.kind, 1.0
-    if kind == "win" and pairs.size >= _KNOWN:
-        return _of_many_wins(pairs)
-    fit = functools.partial(_of_wins, pairs) if kind == "win" else _of_margins(pairs)
-    rating = _rated(kind, pairs, fit(dispersion), dispersion)
-    for _ in range(2):  # it hardly changes after the first
-        before, noise = dispersion, rating.noise / dispersion
-        dispersion = _dispersion(kind, pairs, rating.qualities, noise)
-        if abs(dispersion - before) <= 0.01 * before:
-            break
-        rating = _rated(kind, pairs, fit(dispersion), dispersion)
-    return rating
-
-
-def _rated(kind: str, pairs: MetPairs, parts: tuple[Part, ...], dispersion: float) -> Rating:
-    weights = np.exp([part.evidence - max(one.evidence for one in parts) for part in parts])
-    weights /= weights.sum()
-    qualities = weights @ np.stack([part.mean for part in parts])
-    covariance = np.zeros((pairs.size, pairs.size))
-    for weight, part in zip(weights, parts, strict=True):
-        degrees, away = part.degrees, part.mean - qualities
-        widened = degrees / (degrees - 2) if 2 < degrees < math.inf else 1.0
-        covariance += weight * (widened * part.covariance + np.outer(away, away))
-    noise = dispersion * float(weights @ [part.noise for part in parts])
-    return Rating(kind, weights, parts, qualities, covariance, noise, pairs)
+    pairs = pairs_of(votes)
+    return _of_wins(pairs) if votes.kind == "win" else _of_margins(pairs)
 
 
 def _dispersion(kind: str, pairs: MetPairs, qualities: np.ndarray, noise: float) -> float:
@@ -205,38 +167,11 @@ def _dispersion(kind: str, pairs: MetPairs, qualities: np.ndarray, noise: float)
     return own * max((square + _POOLED_PAIRS) / (free + _POOLED_PAIRS), 1.0)
 
 
-def _of_wins(pairs: MetPairs, dispersion: float) -> tuple[Part, ...]:
-    """What is known at some dispersion, by variational steps."""
-    size, counts = pairs.size, pairs.counts / dispersion
-    start = np.zeros(size), np.zeros((size, size))
-
-    def part(log_tau: float, close: float) -> Part:
-        nonlocal start
-        (mean, covariance), precision, information = start, math.exp(-2 * log_tau), 0.0
-        for number in range(_MOST_STEPS):
-            slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
-            curvature = pairs.laplacian(weights, precision)
-            covariance, information = np.linalg.inv(curvature), np.linalg.slogdet(curvature)[1]
-            step = covariance @ slopes
-            most = float(np.abs(step).max())
-            mean = mean + step * (2 / max(most, 2))
-            if number and most < close:
-                break
-        covariance = (covariance + covariance.T) / 2
-        start = mean, covariance
-        flatter, apart = _flatter(pairs, covariance), pairs.differences(mean)
-        fits = counts * (pairs.means * apart - np.logaddexp(0, flatter * apart) / flatter)
-        around = precision * (mean @ mean + np.trace(covariance))
-        evidence = fits.sum() - (around + information) / 2 - size * log_tau
-        return Part(float(evidence) + _before(log_tau), mean, covariance, math.inf)
-
-    return _parts(lambda at: part(at, _NEAR).evidence, lambda at: part(at, _CLOSE), size)
-
-
-def _of_many_wins(pairs: MetPairs) -> Rating:
-    """The same at the best tau and dispersion alone, and several steps with each slow inverse."""
+def _of_wins(pairs: MetPairs) -> Rating:
+    """The nearest normal law, tau and the dispersion in turn, several steps with each inverse."""
     size, (log_tau, dispersion) = pairs.size, (_START, 1.0)
     mean, covariance = np.zeros(size), np.zeros((size, size))
+    most, precision = -math.log(_LEAST_GAMES / 4) / 2, math.exp(-2 * _START)
     for _ in range(_MOST_STEPS):
         counts, precision = pairs.counts / dispersion, math.exp(-2 * log_tau)
         slopes, weights = _slopes(pairs, counts, precision, mean, covariance)
@@ -246,15 +181,14 @@ def _of_many_wins(pairs: MetPairs) -> Rating:
             step = covariance @ slopes
             mean = mean + step * (2 / max(float(np.abs(step).max()), 2))
             slopes, _ = _slopes(pairs, counts, precision, mean, covariance)
-        towards = log_tau + _towards(precision, mean, covariance)
-        towards = min(max(towards, _LEAST), _MOST_CERTAIN)
+        towards = min(max(log_tau + _towards(precision, mean, covariance), _LEAST), most)
         before, dispersion = dispersion, _dispersion("win", pairs, mean, 1.0)
         changes = np.abs(mean - start).max(), abs(towards - log_tau), abs(dispersion / before - 1)
         if max(changes) < _CLOSE:
             break
         log_tau = towards
-    part = Part(0.0, mean, (covariance + covariance.T) / 2, math.inf)
-    return _rated("win", pairs, (part,), dispersion)
+    covariance = (covariance + covariance.T) / 2
+    return Rating("win", mean, covariance, math.inf, precision, dispersion, pairs)
 
 
 def _flatter(pairs: MetPairs, covariance: np.ndarray) -> np.ndarray:
@@ -285,56 +219,34 @@ def _towards(precision: float, mean: np.ndarray, covariance: np.ndarray) -> floa
     return float(slope / max(-bend, abs(slope), 1e-9))
 
 
-def _of_margins(pairs: MetPairs) -> Callable[[float], tuple[Part, ...]]:
-    """The same by least squares with a prior, and a variance of its own inverse chi-squared law."""
+def _of_margins(pairs: MetPairs) -> Rating:
+    """Least squares with the penalty, and a variance of its own inverse chi-squared law."""
     number = float(pairs.counts.sum())
     found, vectors = np.linalg.eigh(pairs.laplacian(pairs.counts))
     found_sums = vectors.T @ pairs.slopes(pairs.counts * pairs.means)
+    log_taus = np.linspace(_LEAST, _MOST, _GRID)
+    before = log_taus - np.log1p(np.exp(2 * log_taus) / _SCALE**2)  # half a Cauchy density
 
-    def parts(dispersion: float) -> tuple[Part, ...]:
+    def fit(dispersion: float) -> Rating:
         values, sums = np.maximum(found, 0) / dispersion, found_sums / dispersion
         degrees = number / dispersion + _POOLED
         squares = pairs.squares / dispersion + _POOLED * (pairs.squares / number or 1.0)
+        shrunk = 1 / (values + np.exp(-2 * log_taus)[:, None])  # [T, K]
+        variances = (squares - shrunk @ sums**2) / degrees  # [T]
+        spread = np.log1p(np.exp(2 * log_taus)[:, None] * values).sum(1)
+        best = int(np.argmax(before - (spread + degrees * np.log(variances)) / 2))
+        qualities, variance = vectors @ (shrunk[best] * sums), float(variances[best])
+        widened = degrees / (degrees - 2) if degrees > 2 else 1.0
+        covariance = widened * variance * (vectors * shrunk[best]) @ vectors.T
+        penalty = dispersion * math.exp(-2 * log_taus[best])
+        noise = dispersion * variance
+        return Rating("margin", qualities, covariance, degrees, penalty, noise, pairs)
 
-        def least(log_tau: float) -> tuple[np.ndarray, float]:
-            shrunk = 1 / (values + math.exp(-2 * log_tau))
-            return shrunk, (squares - float((shrunk * sums**2).sum())) / degrees
-
-        def evidence(log_tau: float) -> float:
-            spread = float(np.log1p(math.exp(2 * log_tau) * values).sum())
-            likely = spread + degrees * math.log(least(log_tau)[1])
-            return _before(log_tau) - likely / 2
-
-        def part(log_tau: float) -> Part:
-            shrunk, variance = least(log_tau)
-            covariance = variance * (vectors * shrunk) @ vectors.T
-            mean = vectors @ (shrunk * sums)
-            return Part(evidence(log_tau), mean, covariance, degrees, variance)
-
-        return _parts(evidence, part, pairs.size)
-
-    return parts
-
-
-def _before(log_tau: float) -> float:
-    """ln of half a Cauchy density, of ln tau."""
-    return log_tau - math.log1p(math.exp(2 * log_tau) / _SCALE**2)
-
-
-def _parts(
-    evidence: Callable[[float], float], part: Callable[[float], Part], size: int
-) -> tuple[Part, ...]:
-    """What is known for each of some values of tau, around the best one."""
-    seen = functools.cache(lambda place: evidence(_START + _STEP * place))
-    best = 0
-    while True:
-        towards = max((best - 1, best, best + 1), key=seen)
-        if towards == best or not _LEAST < _START + _STEP * towards < _MOST:
+    rating, dispersion = fit(1.0), 1.0
+    for _ in range(_MOST_REFITS):
+        last, noise = dispersion, rating.noise / dispersion
+        dispersion = _dispersion("margin", pairs, rating.qualities, noise)
+        if abs(dispersion - last) <= 0.01 * last:
             break
-        best = towards
-    low, here, high = (seen(best + side) for side in (-1, 0, 1))
-    bend = max((2 * here - low - high) / _STEP**2, 1e-9)
-    middle = _START + _STEP * best + min(max((high - low) / (2 * _STEP * bend), -_STEP), _STEP)
-    nodes = _NODES if size < _KNOWN else np.zeros(1)
-    places = middle + nodes * min(bend**-0.5, _STEP)
-    return tuple(map(part, places.tolist()))
+        rating = fit(dispersion)
+    return rating
