@@ -185,6 +185,20 @@ def test_many_options_are_as_far_apart_as_they_are():
     assert squares.mean() == pytest.approx(1, abs=0.15)
 
 
+def test_few_votes_do_not_make_options_alike():
+    """Of 4 votes an option: what the penalty leaves unfitted is no disagreement of the votes."""
+    squares = []
+    for seed in range(8):
+        rng, size, count = np.random.default_rng(seed), 100, 200
+        first, truth = rng.integers(size, size=count), rng.normal(size=size)
+        second = (first + rng.integers(1, size, count)) % size
+        scores = (rng.random(count) < chance(truth[first] - truth[second])).astype(float)
+        found = rate(Votes((*map(str, range(size)),), first, second, scores, "win", first))
+        near, truth = (x - x.mean() for x in (found.qualities, truth))
+        squares.append(((truth - near) ** 2 / np.diagonal(found.covariance)).mean())
+    assert np.median(squares) == pytest.approx(1, abs=0.5)
+
+
 def test_who_has_won_all_of_many_options():
     """A likelihood without a maximum, and a share of next to 1."""
     found = jaxrace.select({"winner": ["x"] * 1_400, "loser": [f"o{n}" for n in range(1_400)]})

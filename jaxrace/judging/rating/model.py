@@ -146,8 +146,13 @@ def rate(votes: Votes) -> Rating:
     return _of_wins(pairs) if votes.kind == "win" else _of_margins(pairs)
 
 
-def _dispersion(kind: str, pairs: MetPairs, qualities: np.ndarray, noise: float) -> float:
+def _dispersion(
+    kind: str, pairs: MetPairs, qualities: np.ndarray, noise: float, fitted: float
+) -> float:
     """The variance of a score over that of the model, which is ``noise`` for a margin.
+
+    ``fitted`` is how many numbers the qualities took from the scores: the trace of what makes
+    fitted scores of the scores, K - 1 at most, less with a penalty.
 
     Ties and shares are less noisy than coins: E (y - p)^2 = p (1 - p) - E y (1 - y). Pairs that
     disagree with an order of all, as in a circle, are noisier.
@@ -159,8 +164,8 @@ def _dispersion(kind: str, pairs: MetPairs, qualities: np.ndarray, noise: float)
         variances = np.maximum(expected * (1 - expected), np.finfo(float).tiny)
         of_shares = float((counts * means).sum()) - pairs.squares
         own = max(1 - of_shares / float((counts * variances).sum()), _LEAST_DISPERSION)
-    free = len(counts) - pairs.size + 1
-    if free <= 0:
+    free = len(counts) - fitted
+    if free < 1:
         return own
     square = float((counts * (means - expected) ** 2).sum() / (own * variances.mean()))
     square -= math.sqrt(2 * free)  # chance alone does as much: what is beyond it counts
@@ -182,7 +187,8 @@ def _of_wins(pairs: MetPairs) -> Rating:
             mean = mean + step * (2 / max(float(np.abs(step).max()), 2))
             slopes, _ = _slopes(pairs, counts, precision, mean, covariance)
         towards = min(max(log_tau + _towards(precision, mean, covariance), _LEAST), most)
-        before, dispersion = dispersion, _dispersion("win", pairs, mean, 1.0)
+        fitted = size - precision * float(np.trace(covariance))
+        before, dispersion = dispersion, _dispersion("win", pairs, mean, 1.0, fitted)
         changes = np.abs(mean - start).max(), abs(towards - log_tau), abs(dispersion / before - 1)
         if max(changes) < _CLOSE:
             break
@@ -227,7 +233,7 @@ def _of_margins(pairs: MetPairs) -> Rating:
     log_taus = np.linspace(_LEAST, _MOST, _GRID)
     before = log_taus - np.log1p(np.exp(2 * log_taus) / _SCALE**2)  # half a Cauchy density
 
-    def fit(dispersion: float) -> Rating:
+    def fit(dispersion: float) -> tuple[Rating, float]:
         values, sums = np.maximum(found, 0) / dispersion, found_sums / dispersion
         degrees = number / dispersion + _POOLED
         squares = pairs.squares / dispersion + _POOLED * (pairs.squares / number or 1.0)
@@ -240,13 +246,14 @@ def _of_margins(pairs: MetPairs) -> Rating:
         covariance = widened * variance * (vectors * shrunk[best]) @ vectors.T
         penalty = dispersion * math.exp(-2 * log_taus[best])
         noise = dispersion * variance
-        return Rating("margin", qualities, covariance, degrees, penalty, noise, pairs)
+        rating = Rating("margin", qualities, covariance, degrees, penalty, noise, pairs)
+        return rating, float(shrunk[best] @ values)
 
-    rating, dispersion = fit(1.0), 1.0
+    (rating, fitted), dispersion = fit(1.0), 1.0
     for _ in range(_MOST_REFITS):
         last, noise = dispersion, rating.noise / dispersion
-        dispersion = _dispersion("margin", pairs, rating.qualities, noise)
+        dispersion = _dispersion("margin", pairs, rating.qualities, noise, fitted)
         if abs(dispersion - last) <= 0.01 * last:
             break
-        rating = fit(dispersion)
+        rating, fitted = fit(dispersion)
     return rating
