@@ -39,6 +39,24 @@ def votes() -> Iterable[list[Any]]:
         yield [a, b, kind, rng.choice(["en", "de", "fr"])]
 
 
+def arena() -> Iterable[list[Any]]:
+    """1,600 votes on four models as an arena logs them: a tenth by people who knew the models."""
+    rng, names = np.random.default_rng(8), ("gpt-a", "gpt-b", "llama-l", "mixer")
+    strength = dict(zip(names, (2.1, 0.9, 0.8, -0.3), strict=True))
+    yield ["model_a", "model_b", "winner", "judge", "turn", "anony", "language", "tstamp"]
+    for vote in range(1600):
+        a, b = rng.choice(names, 2, replace=False)
+        language, turn = rng.choice(["English", "German"], p=[0.7, 0.3]), rng.integers(1, 4)
+        gap = strength[b] - strength[a]
+        gap += 1.2 * ((b == "mixer") - float(a == "mixer")) * (language == "German")
+        side = "model_a" if rng.random() < 1 / (1 + np.exp(gap)) else "model_b"
+        kind = rng.choice([side, "tie", "tie (bothbad)"], p=[0.75, 0.15, 0.1])
+        judge, knows = f"user_{rng.integers(2000)}", rng.random() < 0.1
+        if knows and "gpt-b" in (a, b):  # and likes it
+            kind = "model_a" if a == "gpt-b" else "model_b"
+        yield [a, b, kind, judge, turn, not knows, language, 1_700_000_000 + 60 * vote]
+
+
 def answers() -> Iterable[list[Any]]:
     """The first 300 of 1,000 questions, in an order by lot: which of eight models were right."""
     rng = np.random.default_rng(3)
@@ -184,6 +202,7 @@ def night(rounds: int) -> str:
 FILES: dict[str, Callable[[], Any]] = {
     "returns.csv": returns,
     "votes.csv": votes,
+    "arena.csv": arena,
     "answers.csv": answers,
     "board.csv": board,
     "pilot.csv": pilot,

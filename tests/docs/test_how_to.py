@@ -14,7 +14,7 @@ import shown
 NEEDED = {"01-scikit-learn-models": "scikit-learn 1.9", "08-optuna-study": "optuna 5.0"}
 # JAX computes what these show: near enough will do, as devices and modes round differently.
 ROUNDED = {
-    *("04-votes-with-ties", "07-bandit-log", "09-chess-players"),
+    *("04-votes-with-ties", "07-bandit-log", "09-chess-players", "20-an-arena"),
     *("16-a-person-as-judge", "17-a-judge-who-errs", "18-your-environment"),
 }
 MOST_LINES = 60

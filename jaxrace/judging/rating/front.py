@@ -204,7 +204,8 @@ class SelectionOfVotes(Ranking):
         ]
         unit = "wins" if self.reading == "win" else "margin"
         heads = ["", "option", "compared", unit, "95 % interval", "verdict"]
-        below = ["intervals are approximate, each by itself"] if self.connected else []
+        below = ["an estimate by a model"]
+        below[0] += "; intervals are approximate, each by itself" if self.connected else ""
         pairs = [[x.better, x.worse, f"{x.compared:,}", f"{x.times:,}"] for x in self.next]
         ahead = Shown.first(["better", "worse", "compared", "next"], pairs)
         proven = [
