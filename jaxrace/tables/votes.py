@@ -304,7 +304,7 @@ def _games_of_points(
 ) -> np.ndarray:
     """Wins, defeats and draws [n, 3] of pairs of rows of points [K, K]."""
     both = np.stack([points[first, second], points[second, first]], 1)
-    met = np.all(~np.isnan(both), 1)
+    met = ~np.all(np.isnan(both), 1)
     places = zip(first[met].tolist(), second[met].tolist(), both[met].tolist(), strict=True)
     for i, j, (one, other) in places:
         name, against = table.heads[i], table.heads[j]

@@ -77,17 +77,30 @@ def test_the_penalty_is_half_a_game_or_more():
     assert alike.penalty > 10
 
 
-def test_margins_are_least_squares_with_a_penalty():
-    """Rows of data, and a row for each option."""
+def test_margins_are_averages_over_penalties():
+    """By the law of all n margins together, whose covariance is 1 + tau^2 X X'."""
     table = drawn_table("12, margins, some pairs")
     rating = rate(table)
-    design = np.eye(12)[table.first] - np.eye(12)[table.second]
-    rows = np.concatenate([design, np.sqrt(rating.penalty) * np.eye(12)])
-    expected = np.linalg.lstsq(rows, np.append(table.scores, np.zeros(12)), rcond=None)[0]
-    np.testing.assert_allclose(rating.qualities, expected, atol=1e-9)
-    inverse = rating.noise * np.linalg.inv(rows.T @ rows)
+    design, y = np.eye(12)[table.first] - np.eye(12)[table.second], table.scores
+    number, logs, means, covariances, variances = len(y), [], [], [], []
+    for log_tau in np.linspace(-5, 6, 221):
+        tau2 = np.exp(2 * log_tau)
+        inverse = np.linalg.inv(np.eye(number) + tau2 * design @ design.T)
+        variance = (y @ inverse @ y + (y**2).mean()) / (number + 1)
+        likely = np.linalg.slogdet(inverse)[1] - (number + 1) * np.log(variance)
+        logs.append(likely / 2 + log_tau - np.log1p(tau2 / 9))
+        means.append(tau2 * design.T @ inverse @ y)
+        covariances.append(variance * tau2 * (np.eye(12) - tau2 * design.T @ inverse @ design))
+        variances.append(variance)
+    weights = np.exp(logs - np.max(logs))
+    weights /= weights.sum()
+    mean = weights @ means
+    np.testing.assert_allclose(rating.qualities, mean, atol=1e-6)
+    assert rating.noise == pytest.approx(weights @ variances)  # nothing disagrees
+    away = np.array(means) - mean
+    own = np.einsum("t,tij->ij", weights, covariances) + (weights * away.T) @ away
     widened = rating.degrees / (rating.degrees - 2)
-    np.testing.assert_allclose(rating.covariance, widened * inverse, atol=1e-9)
+    np.testing.assert_allclose(rating.covariance, widened * own, atol=1e-6)
     drawn = rating.draws(100_000, np.random.default_rng(0))
     np.testing.assert_allclose(np.cov(drawn.T), rating.covariance, atol=0.02)
     assert rating.noise == pytest.approx(1, abs=0.4)

@@ -4,9 +4,9 @@ A share of a win has the mean 1 / (1 + exp(q_j - q_i)) (Bradley and Terry 1952; 
 win), a margin q_i - q_j and normal noise. The penalty |q|^2 / (2 tau^2) is that of qualities
 N(0, tau^2): of wins half a game or more of each option against the average one, which weighs
 1 / tau^2 = 1/4 each, and more where the votes say that options are closer; of margins what they
-say. What is known is the normal law that is nearest (Opper and Archambeau 2009, "The variational
-Gaussian approximation revisited"), of margins Student's t. Axes: K options, P pairs that have met,
-T values of tau.
+say, and the answer is the average over tau. What is known is the normal law that is nearest (Opper
+and Archambeau 2009, "The variational Gaussian approximation revisited"), of margins Student's t
+with the moments of all tau. Axes: K options, P pairs that have met, T values of tau.
 """
 
 import math
@@ -240,14 +240,20 @@ def _of_margins(pairs: MetPairs) -> Rating:
         shrunk = 1 / (values + np.exp(-2 * log_taus)[:, None])  # [T, K]
         variances = (squares - shrunk @ sums**2) / degrees  # [T]
         spread = np.log1p(np.exp(2 * log_taus)[:, None] * values).sum(1)
-        best = int(np.argmax(before - (spread + degrees * np.log(variances)) / 2))
-        qualities, variance = vectors @ (shrunk[best] * sums), float(variances[best])
+        logs = before - (spread + degrees * np.log(variances)) / 2
+        weights = np.exp(logs - logs.max())
+        weights /= weights.sum()
+        found_means = shrunk * sums  # [T, K]
+        mean, variance = weights @ found_means, float(weights @ variances)
+        away = (found_means - mean) * np.sqrt(weights)[:, None]
+        own = np.diag((weights * variances) @ shrunk) + away.T @ away
         widened = degrees / (degrees - 2) if degrees > 2 else 1.0
-        covariance = widened * variance * (vectors * shrunk[best]) @ vectors.T
-        penalty = dispersion * math.exp(-2 * log_taus[best])
+        covariance = widened * vectors @ own @ vectors.T
+        covariance, qualities = (covariance + covariance.T) / 2, vectors @ mean
+        penalty = dispersion * float(weights @ np.exp(-2 * log_taus))
         noise = dispersion * variance
         rating = Rating("margin", qualities, covariance, degrees, penalty, noise, pairs)
-        return rating, float(shrunk[best] @ values)
+        return rating, float(weights @ shrunk @ values)
 
     (rating, fitted), dispersion = fit(1.0), 1.0
     for _ in range(_MOST_REFITS):
