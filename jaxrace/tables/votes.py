@@ -125,10 +125,8 @@ def read_votes(
     lines = np.array(table.lines, np.int64)
     said = (*table.said, *alike("options", names))
     sided = sides.own_words in _AT_HOME
-    votes = Votes(names, first, second, np.ones(len(first)), "win", lines, said, sided)
-    votes = (
-        dataclasses.replace(votes, pairs=pairs_of_games(table, first, second)) if sided else votes
-    )
+    pairs, ones = pairs_of_games(table, first, second) if sided else None, np.ones(len(first))
+    votes = Votes(names, first, second, ones, "win", lines, said, sided, pairs=pairs)
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:
@@ -165,7 +163,11 @@ def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) 
         raise place.wrong("comparisons of one kind", got, hint="take the files of one")
     names, places = numbered([name for part in parts for name in part.names])
     own = np.split(places.astype(np.int32), np.cumsum([len(part.names) for part in parts])[:-1])
-    shown = quoted([str(path) for path in files])
+    shown, pairs, begin = quoted([str(path) for path in files]), [], 0
+    for part in parts:
+        if part.pairs is not None:
+            pairs.append(np.where(part.pairs < 0, -1, part.pairs + begin))
+            begin += len(part.pairs)
     said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
     return Votes(
         names,
@@ -177,6 +179,7 @@ def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) 
         (f"{len(files)} files as one, in the order of their names: {shown}", *said),
         sided=all(part.sided for part in parts),
         ordered=all(part.ordered for part in parts),
+        pairs=np.concatenate(pairs) if len(pairs) == len(parts) else None,
     )
 
 

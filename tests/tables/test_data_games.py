@@ -97,6 +97,15 @@ def test_games_of_one_opening(games, expected, tmp_path):
     assert pairs(games, tmp_path) == expected
 
 
+def test_pairs_of_a_folder(tmp_path):
+    """Rounds of one file are not those of another."""
+    games = [("x", "y", "1-0", {"Round": "1"}), ("y", "x", "1-0", {"Round": "1"})]
+    (tmp_path / "a.pgn").write_text(pgn(games))
+    (tmp_path / "b.pgn").write_text(pgn(games[::-1]))
+    pairs = np.array(read_votes(tmp_path).pairs)
+    assert pairs[0] == pairs[1] != pairs[2] == pairs[3]
+
+
 def test_a_pair_is_one_task():
     """Not the k-th of either side: here that would pair a won opening with a lost one."""
     log = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([1.0, -1.0, 1.0, -1.0])
