@@ -6,7 +6,7 @@ N(0, tau^2): of wins half a game or more of each option against the average one,
 1 / tau^2 = 1/4 each, and more where the votes say that options are closer; of margins what they
 say, and the answer is the average over tau. What is known is the normal law that is nearest (Opper
 and Archambeau 2009, "The variational Gaussian approximation revisited"), of margins Student's t
-with the moments of all tau. Axes: K options, P pairs that have met, T values of tau.
+for each tau, in closed form. Axes: K options, P pairs that have met, T values of tau.
 """
 
 import math
@@ -91,8 +91,17 @@ def pairs_of(votes: Votes) -> MetPairs:
     return MetPairs(size, met // size, met % size, counts[met].astype(float), means, squares)
 
 
+class Mixture(NamedTuple):
+    """A law of Student's for each tau, in coordinates in which qualities are independent."""
+
+    weights: np.ndarray  # float64 [T]
+    vectors: np.ndarray  # float64 [K, K], a coordinate a column
+    means: np.ndarray  # float64 [T, K]
+    scales: np.ndarray  # float64 [T, K], squared
+
+
 class Rating(NamedTuple):
-    """What is known of the qualities: a normal law, or Student's t."""
+    """What is known of the qualities: a normal law, or averages of Student's t."""
 
     kind: str  # "win" or "margin"
     qualities: np.ndarray  # float64 [K], their mean
@@ -101,14 +110,17 @@ class Rating(NamedTuple):
     penalty: float  # 1 / tau^2; of margins as many of them weigh as much
     noise: float  # the variance of one margin; of a share of a win, in those of coins
     pairs: MetPairs
+    mixture: Mixture | None = None  # of margins
 
     def draws(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Qualities as they may be, float64 [count, K]."""
         drawn = rng.normal(size=(count, len(self.qualities)))
-        if math.isfinite(self.degrees):
-            scale = self.degrees - 2 if self.degrees > 2 else self.degrees
-            drawn *= np.sqrt(scale / rng.chisquare(self.degrees, (count, 1)))
-        return self.qualities + drawn @ np.linalg.cholesky(self.covariance).T
+        if self.mixture is None:
+            return self.qualities + drawn @ np.linalg.cholesky(self.covariance).T
+        weights, vectors, means, scales = self.mixture
+        at = rng.choice(len(weights), count, p=weights)
+        drawn *= np.sqrt(scales[at] * self.degrees / rng.chisquare(self.degrees, (count, 1)))
+        return (means[at] + drawn) @ vectors.T
 
     def expected(self) -> np.ndarray:
         """What an option scores against the average other, the mean over what may be, [K]."""
@@ -252,7 +264,9 @@ def _of_margins(pairs: MetPairs) -> Rating:
         covariance, qualities = (covariance + covariance.T) / 2, vectors @ mean
         penalty = dispersion * float(weights @ np.exp(-2 * log_taus))
         noise = dispersion * variance
-        rating = Rating("margin", qualities, covariance, degrees, penalty, noise, pairs)
+        mixture = Mixture(weights, vectors, found_means, variances[:, None] * shrunk)
+        known = qualities, covariance, degrees, penalty, noise, pairs, mixture
+        rating = Rating("margin", *known)
         return rating, float(weights @ shrunk @ values)
 
     (rating, fitted), dispersion = fit(1.0), 1.0
