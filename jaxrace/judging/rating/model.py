@@ -91,7 +91,7 @@ def pairs_of(votes: Votes) -> MetPairs:
     return MetPairs(size, met // size, met % size, counts[met].astype(float), means, squares)
 
 
-class Mixture(NamedTuple):
+class TauMixture(NamedTuple):
     """A law of Student's for each tau, in coordinates in which qualities are independent."""
 
     weights: np.ndarray  # float64 [T]
@@ -110,7 +110,7 @@ class Rating(NamedTuple):
     penalty: float  # 1 / tau^2; of margins as many of them weigh as much
     noise: float  # the variance of one margin; of a share of a win, in those of coins
     pairs: MetPairs
-    mixture: Mixture | None = None  # of margins
+    mixture: TauMixture | None = None  # of margins
 
     def draws(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Qualities as they may be, float64 [count, K]."""
@@ -264,7 +264,7 @@ def _of_margins(pairs: MetPairs) -> Rating:
         covariance, qualities = (covariance + covariance.T) / 2, vectors @ mean
         penalty = dispersion * float(weights @ np.exp(-2 * log_taus))
         noise = dispersion * variance
-        mixture = Mixture(weights, vectors, found_means, variances[:, None] * shrunk)
+        mixture = TauMixture(weights, vectors, found_means, variances[:, None] * shrunk)
         known = qualities, covariance, degrees, penalty, noise, pairs, mixture
         rating = Rating("margin", *known)
         return rating, float(weights @ shrunk @ values)
