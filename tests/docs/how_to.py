@@ -19,12 +19,14 @@ from typing import Any, NamedTuple
 
 from without_cache import without_cache
 
-FOLDER = Path(__file__).parents[2] / "docs" / "how-to"
+CHECKOUT = Path(__file__).parents[2]
+FOLDER = CHECKOUT / "docs" / "how-to"
 PAGES = tuple(sorted(path.stem for path in FOLDER.glob("[0-9]*.md")))
 
 # A block of Python or a line of commands, and what it prints: the indented lines below it.
 BLOCK = re.compile(
-    r"^(?:```python\n(?P<code>.*?)^```\n| {4}(?P<command>(?:python docs/|jaxrace )[^\n]*)\n)"
+    r"^(?:```python\n(?P<code>.*?)^```\n"
+    r"| {4}(?P<command>(?:python (?:docs|bench)/|jaxrace )[^\n]*)\n)"
     r"(?:\n(?P<shown>(?: {4}[^\n]*\n(?:\n(?= {4}))*)+))?",
     re.DOTALL | re.MULTILINE,
 )
@@ -50,8 +52,13 @@ def page(name: str) -> str:
 
 def ran(name: str) -> Iterator[Ran]:
     """Run a page in the current folder."""
+    return ran_text(name, page(name))
+
+
+def ran_text(name: str, text: str) -> Iterator[Ran]:
+    """Run what a page consists of in the current folder."""
     namespace: dict[str, Any] = {"__name__": "page"}
-    for block in BLOCK.finditer(page(name)):
+    for block in BLOCK.finditer(text):
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             if block["code"]:
                 exec(compile(block["code"], name, "exec"), namespace)
@@ -63,7 +70,10 @@ def ran(name: str) -> Iterator[Ran]:
 
 def _run(words: list[str]) -> None:
     """A command, in this process."""
-    if words[0] == "python":
+    if words[0] == "python" and words[1].startswith("bench/"):
+        call = [sys.executable, str(CHECKOUT / words[1]), *words[2:]]
+        print(subprocess.run(call, stdout=subprocess.PIPE, text=True, check=True).stdout, end="")
+    elif words[0] == "python":
         make_module().make(words[2], Path.cwd())
     elif words[0] == "head":
         lines = Path(words[2]).read_text("utf-8").splitlines()
@@ -86,15 +96,20 @@ def make_module() -> Any:
     return module
 
 
-def _write(name: str) -> None:
-    text = page(name)
+def with_what_came_out(text: str, blocks: Iterator[Ran]) -> str:
+    """A page that shows what it prints."""
     parts, end = [], 0
-    for one in ran(name):
+    for one in blocks:
         if one.shown is not None:
             start, stop = one.block.span("shown")
             parts += [text[end:start], textwrap.indent(one.printed.rstrip() + "\n", " " * 4)]
             end = stop
-    (FOLDER / f"{name}.md").write_text("".join([*parts, text[end:]]), "utf-8")
+    return "".join([*parts, text[end:]])
+
+
+def _write(name: str) -> None:
+    text = with_what_came_out(page(name), ran(name))
+    (FOLDER / f"{name}.md").write_text(text, "utf-8")
 
 
 def main() -> None:

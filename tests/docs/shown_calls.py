@@ -2,6 +2,7 @@
 
 import re
 
+import run_pages
 from shown_commands import CHECKOUT
 
 # Pages of docs/how-to are run whole; those of docs/_build are copies.
@@ -19,9 +20,10 @@ _CALL = re.compile(
 
 
 def calls(page: str) -> list[str]:
-    """Each once, in one line, without what follows ``#``."""
+    """Each once, in one line, without what follows ``#``; not what tests/docs/run_pages.py runs."""
     text = _FENCED.sub("", (CHECKOUT / page).read_text("utf-8"))
-    found = [*_CODE.findall(text), *_BLOCK.findall(text)]
+    is_run = page.removeprefix("docs/").removesuffix(".md") in run_pages.PAGES
+    found = [*_CODE.findall(text), *([] if is_run else _BLOCK.findall(text))]
     lines = [" ".join(one.partition(" #")[0].split()) for one in found]
     parts = [part.strip() for line in lines for part in line.split("&&")]
     return list(dict.fromkeys(part for part in parts if _CALL.match(part)))

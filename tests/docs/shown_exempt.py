@@ -25,7 +25,9 @@ _BENCH = "of the extra bench"
 _ITSELF = "a slow test that holds the numbers against what it finds"
 
 LONG = [
-    Long("docs/leaderboards.md", "good", "python -m papers.studies.planning", "20 minutes"),
+    Long(
+        "docs/explain/how-many-runs.md", "good", "python -m papers.studies.planning", "20 minutes"
+    ),
     Long("docs/jax/shared_tasks.md", "Bets", "python -m papers.studies.bets", "several minutes"),
     Long(
         "docs/jax/shared_tasks.md",
@@ -86,13 +88,25 @@ LONG = [
         "pytest -m slow tests/dueling/test_dueling_introspection.py",
         _ITSELF,
     ),
-    Long("docs/leaderboards.md", "20,000 tables", "python -m papers.audits.groups", "20 minutes"),
-    Long("docs/leaderboards.md", "gate", "python -m papers.audits.gate 20000", "minutes"),
-    Long("docs/leaderboards.md", "gate", "python -m papers.studies.gate_forecast", "a minute"),
-    Long("docs/leaderboards.md", "a line", "python -m papers.audits.boards 4000", "minutes"),
-    Long("docs/leaderboards.md", "199 draws", "python -m papers.audits.one_look", "an hour or so"),
     Long(
-        "docs/leaderboards.md",
+        "docs/theory/leaderboards.md",
+        "20,000 tables",
+        "python -m papers.audits.groups",
+        "20 minutes",
+    ),
+    Long("docs/theory/leaderboards.md", "gate", "python -m papers.audits.gate 20000", "minutes"),
+    Long(
+        "docs/theory/leaderboards.md", "gate", "python -m papers.studies.gate_forecast", "a minute"
+    ),
+    Long("docs/theory/leaderboards.md", "a line", "python -m papers.audits.boards 4000", "minutes"),
+    Long(
+        "docs/theory/leaderboards.md",
+        "199 draws",
+        "python -m papers.audits.one_look",
+        "an hour or so",
+    ),
+    Long(
+        "docs/theory/leaderboards.md",
         "20 systems",
         "python -m papers.studies.leaderboards 60 600",
         "minutes",
@@ -231,12 +245,12 @@ _CALL = "how it is called, without what it prints"
 
 BARE = [
     Bare(
-        "docs/leaderboards.md",
+        "docs/theory/leaderboards.md",
         "jaxrace rank results.csv --shared --by mean --low 0 --high 1 --tolerance 0.01",
         "a file of the reader's",
     ),
     Bare(
-        "docs/leaderboards.md",
+        "docs/theory/leaderboards.md",
         "jaxrace rank board.csv --shared --by mean --low 0 --high 1 --final",
         "shown on a how-to page, which runs it",
     ),
@@ -263,26 +277,21 @@ BARE = [
     Bare("docs/jax/dueling.md", "python -m papers.duels mine.csv", _CALL),
     Bare("docs/jax/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/jax/gpu.md", "bench/gpu_list.py", "what another command reads"),
-    Bare(
-        "docs/leaderboards.md",
-        "jaxrace plan pilot.csv --shared --of 2000 --by mean --low 0 --high 1 --budget 800",
-        _CALL,
-    ),
     Bare("docs/jax/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
     Bare("docs/jax/improvement.md", "python -m papers.improvements gridworld", _CALL),
     Bare(
-        "docs/leaderboards.md",
+        "docs/theory/leaderboards.md",
         "jaxrace gate results.csv --baseline main --margin 0.01 --shared",
         _CALL,
     ),
     Bare("docs/papers/reproductions.md", "python -m papers NAME", _CALL),
     Bare(
-        "docs/leaderboards.md",
+        "docs/theory/leaderboards.md",
         "jaxrace order ITEMS.csv --groups subject --seed 1 --to order.csv",
         _CALL,
     ),
     Bare(
-        "docs/leaderboards.md",
+        "docs/theory/leaderboards.md",
         "jaxrace race results.csv --shared --weights equal --of 3490 --by mean --low 0 --high 1",
         _CALL,
     ),
@@ -306,4 +315,14 @@ BARE = [
         _CALL,
     ),
     Bare("docs/jax/top_k_selection.md", "python -m papers.selections thurstone|wins|circle", _CALL),
+    *(
+        Bare("docs/which.md", f"jaxrace {call}", _CALL)
+        for call in (
+            *("race FILE", "rank FILE --shared", "gate FILE", "plan FILE", "select FILE"),
+            *("duel FILE", "improve FILE", "train MODULE:NAME"),
+        )
+    ),
+    Bare("docs/which.md", "jaxrace race", _CALL),
+    Bare("docs/explain/how-many-runs.md", "jaxrace plan", _CALL),
+    Bare("docs/explain/why-a-race-may-not-end.md", "jaxrace plan", _CALL),
 ]
