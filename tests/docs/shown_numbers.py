@@ -254,14 +254,14 @@ IMPROVEMENT = [
 PRINTED = [
     Shown(
         "README.md",
-        """    1  large        90  0.7811      4       in
-    2  distilled    90  0.7364      4       in
-    3  medium       90  0.5202      0      out
-    4  small        30  0.3507      0      out
-    5  pruned       45  0.3382      0      out
-    6  baseline     30  0.2733      0      out
+        """    1  tuned       400   0.755      4       in
+    2  large       400    0.64      2      out
+    3  distilled   400  0.6075      2      out
+    4  base        400  0.5175      0      out
+    5  small       400   0.465      0      out
 """,
-        "jaxrace race docs/data/scores.csv --top 2 | head -n 7 | tail -n 6",
+        "jaxrace race docs/data/answers.csv --shared --by mean --low 0 --high 1 "
+        "| head -n 8 | tail -n 5",
         everything,
     ),
 ]

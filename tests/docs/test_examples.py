@@ -110,6 +110,7 @@ def test_doctests(name, tmp_path, monkeypatch):
 def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
     """They all run, and print what an indented block right below them shows."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").symlink_to(CHECKOUT / "docs")
     path = CHECKOUT / name
     text = path.read_text(encoding="utf-8")
     namespace = {"__name__": "blocks"}  # one for all: a later block may build on an earlier one

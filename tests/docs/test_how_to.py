@@ -75,4 +75,4 @@ def test_another_number_on_a_page_is_found(tmp_path, monkeypatch):
 
 def test_the_first_page_stays_short():
     readme = how_to.FOLDER.parents[1] / "README.md"
-    assert readme.read_text("utf-8").count("\n") <= 150
+    assert readme.read_text("utf-8").count("\n") <= 120

@@ -101,7 +101,8 @@ def test_runs_that_depend_on_each_other_are_judged_on_demand(scores, tmp_path, c
 @pytest.mark.parametrize(
     ("page", "options"),
     [
-        ("README.md", "scores.csv --top 2"),
+        ("README.md", "answers.csv --shared --by mean --low 0 --high 1"),
+        ("docs/start.md", "scores.csv --top 2"),
         ("docs/theory/tables.md", "answers.csv --shared --of 2000 --by mean --low 0 --high 1"),
     ],
 )
