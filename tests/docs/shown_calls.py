@@ -26,7 +26,8 @@ def calls(page: str) -> list[str]:
     found = [*_CODE.findall(text), *([] if is_run else _BLOCK.findall(text))]
     lines = [" ".join(one.partition(" #")[0].split()) for one in found]
     parts = [part.strip() for line in lines for part in line.split("&&")]
-    return list(dict.fromkeys(part for part in parts if _CALL.match(part)))
+    named = {part for part in parts if is_run and re.fullmatch(r"jaxrace [a-z]+", part)}
+    return list(dict.fromkeys(part for part in parts if _CALL.match(part) and part not in named))
 
 
 def is_of(call: str, command: str) -> bool:

@@ -30,7 +30,7 @@ LONG = [
     ),
     Long("docs/jax/shared_tasks.md", "Bets", "python -m papers.studies.bets", "several minutes"),
     Long(
-        "docs/jax/shared_tasks.md",
+        "docs/compared/irace-and-optuna.md",
         "others",
         "python -m papers.studies.shared_tasks",
         "several minutes",
@@ -56,7 +56,9 @@ LONG = [
         "jaxrace train medical --seed 1 --repeats 1000",
         "a minute, and it looks at one number",
     ),
-    Long("docs/jax/top_k_selection.md", "evalica", "python bench/rating.py", "of the extra bench"),
+    Long(
+        "docs/compared/bradley-terry.md", "evalica", "python bench/rating.py", "of the extra bench"
+    ),
     Long(
         "docs/jax/top_k_selection.md",
         "calibrated",
@@ -106,7 +108,7 @@ LONG = [
         "an hour or so",
     ),
     Long(
-        "docs/theory/leaderboards.md",
+        "docs/compared/honestboard.md",
         "20 systems",
         "python -m papers.studies.leaderboards 60 600",
         "minutes",
@@ -122,7 +124,7 @@ LONG = [
     Long("docs/jax/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
     Long("docs/jax/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
     Long(
-        "docs/jax/shared_tasks.md",
+        "docs/compared/adastop.md",
         "AdaStop",
         "python -m papers.studies.adastop_error",
         "of the extra bench",
@@ -318,6 +320,4 @@ BARE = [
         )
     ),
     Bare("docs/which.md", "jaxrace race", _CALL),
-    Bare("docs/explain/how-many-runs.md", "jaxrace plan", _CALL),
-    Bare("docs/explain/why-a-race-may-not-end.md", "jaxrace plan", _CALL),
 ]
