@@ -85,16 +85,46 @@ def wrong_by_batch(
 
 
 def markdown_table(findings: Iterable[Finding], claim: str = "Bound", level: str = "delta") -> str:
-    """The findings in Markdown, with the headings of the columns of claims and deltas."""
+    """The findings in Markdown, with the headings of the columns of claims and deltas.
+
+    A line for each finding; of several deltas a line for each task and claim, with the number of
+    wrong races at each of them.
+    """
+    found = list(findings)
+    deltas = sorted({f.delta for f in found})
+    if len(deltas) > 1:
+        return _by_deltas(found, deltas, claim, level)
     rows = []
-    for f in findings:
+    for f in found:
         low, high = f.interval
-        verdict = "upheld" if f.upheld else "REFUTED" if f.refuted else "open"
         counts = (f"{f.races:,}", f"{f.errors:,}", f"{f.errors / f.races:.5f}")
         interval = f"{low:.5f} to {high:.5f}"
-        rows.append([f.task, f.claim, f.delta, f"{f.allowed:g}", *counts, interval, verdict])
+        rows.append([f.task, f.claim, f.delta, f"{f.allowed:g}", *counts, interval, _verdict(f)])
     heads = ("allowed", "races", "wrong", "rate", "99.9 % interval", "verdict")
     return tables.markdown_table(["Task", claim, level, *heads], rows)
+
+
+def _verdict(f: Finding) -> str:
+    return "upheld" if f.upheld else "REFUTED" if f.refuted else "open"
+
+
+def _by_deltas(found: list[Finding], deltas: list[float], claim: str, level: str) -> str:
+    """Of each task and claim the wrong races at all deltas; what is not upheld says so."""
+    lines: dict[tuple[str, str], dict[float, Finding]] = {}
+    for f in found:
+        lines.setdefault((f.task, f.claim), {})[f.delta] = f
+    rows = []
+    for (task, said), at in lines.items():
+        first = next(iter(at.values()))
+        share = first.allowed / first.delta
+        allowed = level if share == 1 else f"{share:g} {level}"
+        cells = [
+            f"{at[d].errors:,}" + ("" if at[d].upheld else f" {_verdict(at[d])}") if d in at else ""
+            for d in deltas
+        ]
+        rows.append([task, said, allowed, f"{first.races:,}", *cells])
+    heads = ("allowed", "races", *(f"wrong, {level} {d:g}" for d in deltas))
+    return tables.markdown_table(["Task", claim, *heads], rows)
 
 
 def races_asked_for(description: str, full_size: int = FULL_SIZE) -> int:
