@@ -1,7 +1,7 @@
 """The dominance race: a certified top kappa from e-values, by a union over K statements.
 
 By wins it needs a preference between two outcomes, transitive or not; by mean, scores with a known
-range. Proofs: docs/jax/dominance_race.md. Axes: B races, K options, N = capacity, r rounds told.
+range. Proofs: docs/theory/dominance_race.md. Axes: B races, K options, N = capacity, r rounds told.
 """
 
 import dataclasses

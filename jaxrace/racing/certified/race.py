@@ -1,6 +1,6 @@
 """What races by e-values share: levels and bets, samples kept, who leads, and what is certain.
 
-The pseudo-code is in docs/jax/dominance_race.md, "The allocation". Axes: B races, K options,
+The pseudo-code is in docs/theory/dominance_race.md, "The allocation". Axes: B races, K options,
 N = capacity, r rounds told at once, L bets.
 """
 

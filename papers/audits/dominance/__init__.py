@@ -1,4 +1,4 @@
-"""How often does the dominance race certify a wrong set? Theorems: docs/jax/dominance_race.md.
+"""How often does the dominance race certify a wrong set? Theorems: docs/theory/dominance_race.md.
 
 Measured are the share of races with a wrong certificate, and of single pairs whose e-value reaches
 1 / alpha although the first is not preferred. Broken controls show that errors would be seen.
