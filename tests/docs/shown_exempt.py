@@ -185,28 +185,31 @@ LONG = [
         "docs/papers/reproductions.md", "seconds of a look", "python -m papers all --quick", _QUIET
     ),
     Long(
-        "docs/jax/top_k_selection.md", "figure 2", "python -m papers thurstone-topk", "25 minutes"
+        "docs/papers/top_k_selection.md",
+        "figure 2",
+        "python -m papers thurstone-topk",
+        "25 minutes",
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/papers/top_k_selection.md",
         "figures 5 and 6",
         "python -m papers thurstone-noise",
         "48 minutes",
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/papers/top_k_selection.md",
         "figures 2c and 3",
         "python -m papers thurstone-large",
         "24 minutes",
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/papers/top_k_selection.md",
         "40 of 100",
         "python -m papers.selections thurstone --options 100 --top 40 --budget 14850",
         "minutes",
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/papers/top_k_selection.md",
         "pooled, sigma uniform",
         "python -m papers.selections thurstone --uniform deviation --top 4",
         "minutes",
@@ -224,7 +227,7 @@ LONG = [
         "minutes",
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/papers/top_k_selection.md",
         "who needs least",
         "python -m papers topk-shootout",
         "40 minutes",
@@ -236,7 +239,7 @@ LONG = [
         _QUIET,
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/papers/top_k_selection.md",
         "modes",
         "pytest -m slow -s tests/papers/test_thurstone_modes.py",
         _ITSELF,

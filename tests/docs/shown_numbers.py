@@ -12,12 +12,13 @@ import sys
 from collections.abc import Callable
 
 import shown_choices
+import shown_commands
 import shown_dueling
 import shown_improvement
 import shown_rankings
 import shown_reproductions
 import shown_selection
-from shown_commands import CHECKOUT, Shown, cells, everything, line, row, several
+from shown_commands import CHECKOUT, Shown, cells, everything, line, several
 
 # README.md and docs/jax/medical.md
 
@@ -180,7 +181,7 @@ FIGURES = [
     *(
         Shown(
             "docs/jax/dominance_race.md",
-            row("docs/jax/dominance_race.md", race),
+            shown_commands.row("docs/jax/dominance_race.md", race),
             DOMINANCE,
             several(
                 _dominance(name, "samples accuracy"),

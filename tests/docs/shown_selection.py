@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from shown_commands import Shown, column, extremes, line, made, row, said, several
 
 PAGE = "docs/jax/top_k_selection.md"
+OF_PAPER = "docs/papers/top_k_selection.md"
 Pick = Callable[[str], str]
 
 # Several comparisons at once
@@ -136,15 +137,15 @@ def _of_ten(method: str, top: int, count: int | None = None) -> Pick:
 PAPER = [
     *(
         Shown(
-            PAGE,
-            row(PAGE, label, "top 4 of 10, after | 135"),
+            OF_PAPER,
+            row(OF_PAPER, label, "top 4 of 10, after | 135"),
             FOUR,
             several(*(_of_ten(label, top) for top in (4, 1))),
         )
         for label in ("ML-POCBAm, one sweep", "POCBAm", "uniform", "SELECT/TOP")
     ),
     Shown(
-        PAGE,
+        OF_PAPER,
         "each ± .004 to .005.",
         FOUR,
         lambda text: extremes([float(one) for one in re.findall(r" ± (0\.\d+)", text)]),

@@ -185,7 +185,7 @@ def test_the_inverse_follows_the_pair_that_was_told(float64):
 @pytest.mark.slow
 @pytest.mark.parametrize(("wins", "most"), [(False, 1e-3), (True, 0.1)])
 def test_how_far_rounding_lets_float32_come(wins, most, capsys):
-    """Along runs of 20 to 60 rounds; `-s` shows the numbers of docs/jax/top_k_selection.md."""
+    """Along runs of 20 to 60 rounds; `-s` shows the numbers of docs/papers/top_k_selection.md."""
     sizes = []
     for seed in range(40):
         (n, m, v), _ = draw_scores(seed, 0.0, rounds=20 + seed, wins=wins)
@@ -205,7 +205,7 @@ def test_how_far_rounding_lets_float32_come(wins, most, capsys):
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 0.4])
 def test_how_often_they_end_in_different_modes(noise, capsys):
-    """400 instances; `-s` shows the numbers of docs/jax/top_k_selection.md."""
+    """400 instances; `-s` shows the numbers of docs/papers/top_k_selection.md."""
     rows = compare_searches(noise, 400)
     differ = rows[:, 0] > 0
     with capsys.disabled():

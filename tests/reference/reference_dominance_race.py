@@ -1,8 +1,8 @@
 """The dominance race, one pair, one block and one permutation at a time.
 
 Written from `docs/theory/dominance_race.md`, whose names it keeps, in float64 and for reading.
-Every outcome exists and is compared beforehand; the race reads off what it may know. Margins are exact
-fractions, so that a tie between two options is a tie, and goes to the smaller index.
+Every outcome exists and is compared beforehand; the race reads off what it may know. Margins are
+exact fractions, so that a tie between two options is a tie, and goes to the smaller index.
 """
 
 import dataclasses
