@@ -142,7 +142,7 @@ LONG = [
         "--test-decks 50 --repeats 5",
         "hours",
     ),
-    Long("docs/jax/improvement.md", "figure 4", "python -m papers hcpi-daedalus", "150 minutes"),
+    Long("docs/papers/improvement.md", "figure 4", "python -m papers hcpi-daedalus", "150 minutes"),
     Long(
         "docs/jax/improvement.md",
         "how often",
@@ -150,7 +150,7 @@ LONG = [
         _ITSELF,
     ),
     Long(
-        "docs/jax/improvement.md",
+        "docs/papers/improvement.md",
         "campaigns",
         "pytest -m slow tests/papers/test_logged.py",
         _ITSELF,
@@ -215,13 +215,13 @@ LONG = [
         "minutes",
     ),
     Long(
-        "docs/jax/improvement.md",
+        "docs/papers/improvement.md",
         "400 trajectories with the car",
         "python -m papers.improvements mountain-car --method batch --bound ci",
         "minutes",
     ),
     Long(
-        "docs/jax/improvement.md",
+        "docs/papers/improvement.md",
         "efforts of the search",
         "python -m papers.improvements gridworld --bound ci --candidates none",
         "minutes",

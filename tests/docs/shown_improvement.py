@@ -1,8 +1,8 @@
-"""The numbers of docs/jax/improvement.md that take ten minutes each, for `shown_numbers`."""
+"""The numbers of docs/papers/improvement.md that take ten minutes each, for `shown_numbers`."""
 
 from shown_commands import Shown, column, line, made, row, rows, said, several
 
-PAGE = "docs/jax/improvement.md"
+PAGE = "docs/papers/improvement.md"
 
 # One batch
 

@@ -61,6 +61,7 @@ SLOW_PAPERS = """
 SLOW = {f"jaxrace.{name}" for name in SLOW_MODULES.split()}
 SLOW |= {f"papers.{name}" for name in SLOW_PAPERS.split()}
 SLOW |= {f"docs/jax/{name}.md" for name in SLOW_PAGES.split()}
+SLOW |= {"docs/papers/improvement.md"}
 
 
 def cases(*names):
@@ -103,6 +104,7 @@ def test_doctests(name, tmp_path, monkeypatch):
         ("docs/jax/dueling.md", 3),
         ("docs/jax/holdem.md", 1),
         ("docs/jax/improvement.md", 2),
+        ("docs/papers/improvement.md", 1),
         ("docs/jax/shared_tasks.md", 1),
         ("docs/jax/top_k_selection.md", 2),
     ),
