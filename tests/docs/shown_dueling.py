@@ -2,7 +2,8 @@
 
 from shown_commands import Shown, line, made, row, said, several
 
-PAGE = "docs/jax/dueling.md"
+PAGE = "docs/papers/dueling.md"
+SIDE = "docs/jax/dueling.md"
 
 _LINEUP = "rucb,dts,sup-klucb,rmed1,merge-rucb,self-sparring,uniform"
 SIDE_BY_SIDE = "; ".join(
@@ -25,7 +26,7 @@ def _arms(label: str, *counts: int) -> Shown:
 def _beside(label: str, name: str) -> Shown:
     """Strong and Copeland's regret, and the share that is right, of two matrices."""
     found = (line(f"{name}  ", count=3, after=after) for after in ("", "BEST: "))
-    return Shown(PAGE, row(PAGE, label, "| strong, 10"), SIDE_BY_SIDE, several(*found))
+    return Shown(SIDE, row(SIDE, label, "| strong, 10"), SIDE_BY_SIDE, several(*found))
 
 
 SHOWN = [

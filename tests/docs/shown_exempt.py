@@ -113,10 +113,10 @@ LONG = [
         "python -m papers.studies.leaderboards 60 600",
         "minutes",
     ),
-    Long("docs/jax/dueling.md", "both figures", "python -m papers sup-klucb", "46 minutes"),
-    Long("docs/jax/dueling.md", "SAVAGE on duels", "python -m papers savage-dueling", "an hour"),
+    Long("docs/papers/dueling.md", "both figures", "python -m papers sup-klucb", "46 minutes"),
+    Long("docs/papers/dueling.md", "SAVAGE on duels", "python -m papers savage-dueling", "an hour"),
     Long(
-        "docs/jax/dueling.md",
+        "docs/papers/dueling.md",
         "its full horizon",
         "python -m papers savage-dueling-400",
         "many hours",
