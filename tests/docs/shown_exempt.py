@@ -262,10 +262,9 @@ BARE = [
     Bare("README.md", "jaxrace duel", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
     Bare("README.md", "jaxrace select docs/data/games.csv --top 3 --next 10", _CALL),
-    Bare("docs/index.md", "jaxrace race docs/data/scores.csv --top 2", _CALL),
-    Bare("docs/developers/architecture.md", "jaxrace race", _CALL),
+    Bare("docs/developers/decisions.md", "jaxrace race", _CALL),
     Bare(
-        "docs/developers/architecture.md",
+        "docs/developers/decisions.md",
         "jaxrace train medical",
         "a change beside another program",
     ),
