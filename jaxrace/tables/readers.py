@@ -5,6 +5,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.tables.evaluators import harness, hyperfine, inspect, pytest_benchmark
 from jaxrace.tables.files import File
 from jaxrace.tables.irace import irace
@@ -62,7 +63,9 @@ def runs_in(file: File, asked: Asked) -> SourceRuns | None:
     try:
         found = (reader(file, asked) for reader in READERS)
         return next((runs for runs in found if runs is not None), None)
-    except (AttributeError, KeyError, TypeError) as error:
+    except BadArgument:
+        raise
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # ValueError: strict zips
         got = f"something else ({type(error).__name__}: {error})"
         raise file.wrong("what hyperfine, Inspect or others write", got) from error
 
