@@ -33,7 +33,18 @@ BOUNDS: dict[str, str] = {
     "percentile": "semi-safe: the plain bootstrap",
 }
 
-_TABLES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".feather", ".xlsx")
+_TABLES = (
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".json",
+    ".jsonl",
+    ".ndjson",
+    ".dsjson",
+    ".parquet",
+    ".feather",
+    ".xlsx",
+)
 _ROLES = ("trajectory", "action", "probability", "reward", "behaviour", "context")
 _FILE = """A file of logged decisions: a table (CSV or other text with delimiters, JSON, Excel,
     Parquet) with a row for each, or an NPZ file of arrays."""

@@ -150,7 +150,7 @@ def files_in(
     for pattern in patterns:
         if found := sorted(x for x in folder.glob(pattern) if x.name not in left_out):
             return found
-    names = [pattern.removeprefix("**/") for pattern in patterns]
+    names = dict.fromkeys(pattern.removeprefix("**/") for pattern in patterns)
     expected = f"a file, or a folder with {', '.join(names)}"
     raise BadArgument(argument, expected, f"'{folder}'")
 

@@ -31,7 +31,8 @@ _READ_AS_MARGINS = "scores are read as margins, by how much the first was better
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _OF_TRIPLES = ("first", "second", "score")
 _AT_HOME = (("white", "black"), ("home", "away"))
-_IN_FOLDERS = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
+_FILES = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
+_IN_FOLDERS = (*_FILES, *(f"**/{name}" for name in _FILES))
 _MOST = 10_000_000  # comparisons that counts may stand for
 
 

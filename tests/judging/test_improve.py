@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jaxrace import load_policy, runs
+from jaxrace import improve, load_policy, runs
 from jaxrace.commands.cli import main
 from jaxrace.commands.improve import BOUNDS
 from jaxrace.improvement import BOUNDS as LOWER_BOUNDS
@@ -137,6 +137,25 @@ def test_an_action_that_was_not_searched(tmp_path):
     np.testing.assert_allclose(mixed, [0.35, 0.35, 0.3], rtol=1e-6)
     with pytest.raises(ValueError, match=r"^in_use: expected .* at least 2 actions, got 1"):
         saved.probabilities([0.0], in_use=[1.0])
+
+
+def test_numbers_of_actions_need_not_begin_at_zero(tmp_path):
+    """Numbers that no row has are no actions: none of them is recommended."""
+    rng = np.random.default_rng(0)
+    actions = rng.integers(3, size=600)
+    rewards = rng.random(600) < np.array([0.2, 0.3, 0.9])[actions]
+    found = []
+    for numbers in ((0, 1, 2), (1, 2, 3), (7, 101, 305)):
+        rows = (
+            f"{'old' if row % 2 else 'new'},{numbers[a]},{1 / 3},{r:d}"
+            for row, (a, r) in enumerate(zip(actions, rewards, strict=True))
+        )
+        (tmp_path / "log.csv").write_text("\n".join(["age,action,probability,reward", *rows]))
+        result = improve(tmp_path / "log.csv", low=0, high=1)
+        assert {rule.does.split()[0] for rule in result.rules} == {str(numbers[2])}
+        found.append(result.estimate)
+    assert found[0] > 0.8
+    assert found == [found[0]] * 3
 
 
 def test_what_is_beyond_what_was_searched_counts_as_its_end(tmp_path):

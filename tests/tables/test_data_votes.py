@@ -237,6 +237,12 @@ def test_a_folder_is_one_log(tmp_path):
         assert getattr(found, name).tolist() == getattr(one, name).tolist()
     assert found.said[0].startswith("2 files as one, in the order of their names: ")
     assert found.said[1:] == one.said
+    (tmp_path / "above" / "below").mkdir(parents=True)  # as annotations of alpaca_eval lie
+    for name in rows:
+        (tmp_path / f"{name}.csv").rename(tmp_path / "above" / "below" / f"{name}.csv")
+    assert read_votes(tmp_path / "above").scores.tolist() == one.scores.tolist()
+    for name in rows:
+        (tmp_path / "above" / "below" / f"{name}.csv").rename(tmp_path / f"{name}.csv")
     (tmp_path / "margins.csv").write_text("a,b,score\nx,y,1.5\ny,x,-2\n")
     with pytest.raises(ValueError, match=r"one kind.*may.csv', margins in .*: take the files of"):
         read_votes(tmp_path)

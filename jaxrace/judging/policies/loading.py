@@ -103,7 +103,8 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
 
     Ranges and actions are those of the first part (``in_train``, bool [n]) alone: policies that are
     looked for there depend on nothing in the other one, where what is beyond a range is its end.
-    Words that only the other one has are left out, and actions that only it has come last.
+    Words that only the other one has are left out, and actions that only it has come last. Numbers
+    between actions, or below, are none.
     """
     taken, actions, action_names = loaded.data.taken, loaded.data.actions, loaded.action_names
     seen = np.asarray(loaded.seen, np.float64)
@@ -111,6 +112,10 @@ def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:
     kept = ~loaded.kinds | listed.any(0)
     seen, listed = seen[..., kept], listed[:, kept]
     names = tuple(np.array(loaded.names)[kept].tolist())
+    numbers, places = np.unique(np.where(taken, actions, actions[0, 0]), return_inverse=True)
+    if action_names is None and numbers[-1] >= len(numbers):  # 1, 2, 3: there is no action 0
+        actions = places.reshape(actions.shape).astype(actions.dtype)
+        action_names = tuple(map(str, numbers.tolist()))
     if action_names is not None:
         is_seen = np.isin(np.arange(len(action_names)), actions[in_train][taken[in_train]])
         order = np.argsort(~is_seen, kind="stable")
