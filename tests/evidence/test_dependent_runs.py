@@ -52,7 +52,8 @@ def written(columns, heads):
 
 DOUBTED = ("NOT CERTIFIED, a guess: b", False, 1)
 NOTHING = "runs may depend on each other, and nothing is guaranteed"
-CLOCK = ValueError("got column '.*', which is sorted: a clock or a step. leave it out: --options")
+# Beside one option alone: --options could not name two.
+CLOCK = ValueError("got column '.*', which is sorted: a clock or a step. leave it out$")
 
 CASES = [
     ("twenty runs, autocorrelation .8", lambda: said(autoregressive(0.8, 20)), DOUBTED),
