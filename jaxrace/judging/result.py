@@ -18,7 +18,7 @@ from jaxrace.answers.answer import (
     who_may,
 )
 from jaxrace.evidence.levels import By
-from jaxrace.evidence.table_decision import Certificate
+from jaxrace.evidence.table_decision import COUNTED, Certificate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -304,7 +304,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
         """What is certified."""
         others = "the other" if len(self.options) == 2 else "each of the others"
         if self.certificate == "counts":
-            return "certain wins and losses show that nobody beats more of the others"
+            return COUNTED
         if self.tolerance:
             unit = "in win probability" if self.by == "wins" else "in mean score"
             return f"nobody else is better by {self.tolerance:g} or more {unit}"

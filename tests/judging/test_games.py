@@ -128,6 +128,17 @@ def test_what_is_certified():
     assert {"certificate", "tiers", "proven"} <= {*found.to_dict()}
 
 
+def test_a_circle_is_no_dominance():
+    """Each has won all games against the next: c beats a 60 to 0, and all are equally good."""
+    two = ("a", "b"), ("b", "c"), ("c", "a")
+    won = [{"first": i, "second": j, "winner": i} for _ in range(60) for i, j in two]
+    found = jaxrace.select(won)
+    assert found.certificate == "counts"
+    assert found.possible == ["a", "b", "c"]
+    assert "better than each" not in found.meaning()
+    assert "CERTIFIED, a: certain wins and losses show that nobody beats more" in found.meaning()
+
+
 def mean_of_elo(elo):
     """The mean difference that so many Elo expect."""
     return 2 / (1 + 10 ** (-elo / 400)) - 1

@@ -87,6 +87,8 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
     found = table_decision.decide(seen, top, level.verdict, decision.SHARED_SLACK)
     beats = decision.seen_of(highest, mean, level.possible, level.possible).over
     possible = found.leads if found.certificate else decision.perhaps_best(beats, top)[0]
+    if found.certificate == "counts":
+        possible = possible | decision.perhaps_tied(seen.strong, found.leads)
     of_board = decision.seen_of(highest, mean, of_tiers.verdict, of_tiers.strong)
     board = board_of(of_board.over, of_board.strong, mean)
     return Proof(

@@ -14,7 +14,7 @@ import numpy as np
 from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, first_of, list_down, listed, panels
 from jaxrace.core import validation
 from jaxrace.core.validation import BadArgument
-from jaxrace.evidence.table_decision import Certificate
+from jaxrace.evidence.table_decision import COUNTED, Certificate
 from jaxrace.judging.rating.advice import advice
 from jaxrace.judging.rating.certified import ProvenPair, prove
 from jaxrace.judging.rating.model import Rating, chance, rate
@@ -179,8 +179,10 @@ class SelectionOfVotes(Ranking):
         """What needs no model."""
         wrong = f"wrong with a probability of at most {self.delta:g}, at all looks together"
         if self.certificate:
-            more = "each is" if self.top > 1 else "it is"
-            claim = f"CERTIFIED, {listed(self.leads)}: {more} better than each of the others"
+            each = "each is" if self.top > 1 else "it is"
+            counted = self.certificate == "counts"
+            more = COUNTED if counted else f"{each} better than each of the others"
+            claim = f"CERTIFIED, {listed(self.leads)}: {more}"
         elif len(self.possible) < len(self.options):
             claim = f"only {listed(self.possible)} can be better than each of the others"
             if self.top > 1:
