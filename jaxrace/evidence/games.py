@@ -180,6 +180,29 @@ def in_rounds(
     return first[rows], second[rows], np.array([d for _, d in kept], float), left
 
 
+def balanced(first: IntArray, second: IntArray, differences: FloatArray) -> IntArray:
+    """Rows of games in no order of which, for any i and j, as many have i first as j first.
+
+    Those that are left out are drawn by lot, always the same. If the mean of d is m with i first
+    and m' of i with j first, m + m' <= 0, n games of each have E prod(1 + lambda d) =
+    ((1 + lambda m) (1 + lambda m'))^n <= 1.
+
+    >>> balanced(np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([1.0, 1.0, 0.0])).tolist()
+    [0, 2]
+    """
+    drawn = np.random.default_rng(0).permutation(len(first))
+    order = np.lexsort((differences, second, first))  # so that rows in any order are as good
+    groups: dict[tuple[int, int], list[int]] = {}
+    ways = zip(first[order].tolist(), second[order].tolist(), strict=True)
+    for place, way in enumerate(ways):
+        groups.setdefault(way, []).append(place)
+    kept: list[int] = []
+    for (one, other), places in groups.items():
+        number = min(len(places), len(groups.get((other, one), ())))
+        kept += sorted(places, key=drawn.__getitem__)[:number]
+    return np.sort(order[np.array(kept, int)])
+
+
 def chance_of_order(games: GamePairs) -> float:
     """How likely an order like this is, if all orders of each pair's games are alike.
 

@@ -49,7 +49,9 @@ def gate_games(
         raise BadArgument("at_most", f"{len(candidates):,} or more, as so many came", f"{at_most}")
     share = shares(len(candidates), reserved := at_most or len(candidates))
     levels = -np.log(np.outer(errors, share))
-    games, said = games_of(_against(votes, place), float(levels[0, 0]))
+    games, said, wrong = games_of(_against(votes, place), float(levels[0, 0]))
+    if wrong:
+        raise BadArgument("data", "games or votes", "margins", f": {wrong}")
     if gap is not None:
         likely = mean_of(gap)
         games = dataclasses.replace(games, bets=gap_bets(likely, games.bets), gap=likely)

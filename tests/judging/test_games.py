@@ -11,6 +11,7 @@ from jaxrace.evidence.games import GamePairs, _variance_of_neighbours, chance_of
 from jaxrace.evidence.levels import Bets
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.rating.certified import elo_of
+from jaxrace.tables import read_votes
 
 BETS = Bets((0.1, 0.5, 0.95), (0.4, 0.3, 0.3))
 
@@ -137,6 +138,42 @@ def test_a_circle_is_no_dominance():
     assert found.possible == ["a", "b", "c"]
     assert "better than each" not in found.meaning()
     assert "CERTIFIED, a: certain wins and losses show that nobody beats more" in found.meaning()
+
+
+def test_margins_prove_nothing():
+    """Players who win seldom but by far: wins would certify the one, and margins select the other.
+
+    Margins of 1, 0 and -1 are wins.
+    """
+    margins = np.random.default_rng(0).permutation(np.tile([8.0, -1.0, -1.0, -1.0], 100))
+    rows = {"first": ["a"] * 400, "second": ["b"] * 400, "margin": margins}
+    found = jaxrace.select(rows, score="margin")
+    assert (found.best, found.leads, found.certificate, found.proven) == (["a"], ["a"], None, ())
+    assert "margins have no known range" in " ".join(found.notes)
+    with pytest.raises(ValueError, match="data: expected games or votes, got margins"):
+        jaxrace.gate(read_votes(rows, score="margin"), baseline="b")
+    signs = jaxrace.select({**rows, "margin": np.sign(margins)}, score="margin")
+    assert (signs.best, signs.leads, signs.certificate) == (["b"], ["b"], "dominance")
+
+
+def test_counts_of_one_side_prove_nothing():
+    """White's advantage alone may do this, as the same games row by row say."""
+    heads = "white", "black", "white_wins", "black_wins", "draws"
+
+    def judged(*rows):
+        table = dict(zip(heads, zip(*rows, strict=True), strict=True))
+        found = jaxrace.select(table), jaxrace.gate(table, baseline="y")
+        return found[0].certificate, found[1].candidates[0].verdict, " ".join(found[0].notes)
+
+    certificate, verdict, notes = judged(("x", "y", 130, 70, 0))
+    assert (certificate, verdict) == (None, "too few")
+    assert "left out there by lot: 200" in notes
+    assert judged(("x", "y", 130, 70, 0), ("y", "x", 130, 70, 0))[:2] == (None, "too few")
+    assert judged(("x", "y", 130, 70, 0), ("y", "x", 70, 130, 0))[:2] == ("dominance", "better")
+    # A balanced few say what all of these cannot, in rows of any order.
+    some = ("x", "y", 1300, 700, 0), ("y", "x", 65, 35, 0)
+    assert judged(*some)[:2] == (None, "too few")
+    assert judged(*some) == judged(*some[::-1])
 
 
 def mean_of_elo(elo):

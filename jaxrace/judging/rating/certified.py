@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
-from jaxrace.evidence.games import GamePairs, chance_of_order, in_rounds
+from jaxrace.evidence.games import GamePairs, balanced, chance_of_order, in_rounds
 from jaxrace.evidence.levels import levels
 from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
@@ -20,6 +20,11 @@ from jaxrace.tables import Votes
 
 _DOUBTFUL = 1e-4  # an order of games that chance makes less often
 _MOST_PAIRS = 20  # with an interval
+NO_RANGE = (
+    "nothing is proven by the games alone: margins have no known range, and who wins more often "
+    "may lose by more; a column winner in their place proves who does, and jaxrace.Tournament with "
+    "margin= takes a range"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,16 +53,35 @@ class Proof(NamedTuple):
     notes: tuple[str, ...]
 
 
-def games_of(votes: Votes, level: float) -> tuple[GamePairs, list[str]]:
+class Results(NamedTuple):
+    """What is taken as one result each, for what is proven."""
+
+    games: GamePairs
+    said: list[str]
+    wrong: str  # why nothing can be proven by them; nothing if it can
+
+
+def games_of(votes: Votes, level: float) -> Results:
     """The games of a log, two with sides reversed as one where a side may be an advantage."""
-    d = 2 * votes.scores - 1 if votes.kind == "win" else np.sign(votes.scores)
+    d, wrong = votes.margins, ""
+    if votes.kind == "margin" and not np.isin(d, (-1, 0, 1)).all():
+        d, wrong = d / np.abs(d).max(), NO_RANGE
     first, second, said = votes.first.astype(int), votes.second.astype(int), []
-    if votes.sided and votes.ordered:
-        first, second, d, left = in_rounds(first, second, d, votes.pairs)
-        two = "two games" if votes.pairs is None else "two games of one opening"
-        said.append(f"{two} with sides reversed count as one, for what is proven")
-        said += [f"games without one with sides reversed, left out there: {left:,}"] if left else []
-    return GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered), said
+    if votes.sided:
+        if votes.ordered:
+            first, second, d, left = in_rounds(first, second, d, votes.pairs)
+            two = "two games" if votes.pairs is None else "two games of one opening"
+            said.append(f"{two} with sides reversed count as one, for what is proven")
+            more = "games without one with sides reversed, left out there"
+        else:
+            kept = balanced(first, second, d)
+            left = len(d) - len(kept)
+            first, second, d = first[kept], second[kept], d[kept]
+            said.append("as many games with each of the two first count, for what is proven")
+            more = "more with one of them first, left out there by lot"
+        said += [f"{more}: {left:,}"] if left else []
+    games = GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered)
+    return Results(games, said, wrong)
 
 
 def doubt_of(games: GamePairs) -> str:
@@ -76,11 +100,11 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
     """Certify the best ``top``, cut the list into tiers, and say who may be among the best."""
     names, count = np.array(votes.names), len(votes.names)
     level, of_tiers = levels("wins", count, top, delta), board_levels("wins", count, delta)
-    games, said = games_of(votes, level.verdict)
+    games, said, wrong = games_of(votes, level.verdict)
     evidence = Evidence(np.zeros((count, count)), 0.0)
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
-    if doubt := doubt_of(games):
+    if doubt := wrong or doubt_of(games):
         said.append(doubt)
         highest = np.full_like(highest, -np.inf)
     seen = decision.seen_of(highest, mean, level.verdict, level.strong)
@@ -96,7 +120,7 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
         names[found.ranking[:top]].tolist(),
         names[[option for option in found.ranking if possible[option]]].tolist(),
         [names[part].tolist() for part in np.split(board.ranking, board.ends)],
-        _pairs(votes, games, found, seen, level.verdict),
+        () if doubt else _pairs(votes, games, found, seen, level.verdict),
         confidence(level.verdict),
         tuple(said),
     )
