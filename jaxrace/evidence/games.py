@@ -8,7 +8,6 @@ L bets.
 
 import dataclasses
 import functools
-import math
 
 import numpy as np
 
@@ -201,56 +200,3 @@ def balanced(first: IntArray, second: IntArray, differences: FloatArray) -> IntA
         number = min(len(places), len(groups.get((other, one), ())))
         kept += sorted(places, key=drawn.__getitem__)[:number]
     return np.sort(order[np.array(kept, int)])
-
-
-def chance_of_order(games: GamePairs) -> float:
-    """How likely an order like this is, if all orders of each pair's games are alike.
-
-    The sum over pairs of z^2, of a trend and of neighbours that are alike, is nearly chi-squared;
-    its tail is that of Wilson and Hilferty, doubled for the two.
-
-    >>> log = np.zeros(60, int), np.ones(60, int), np.repeat([1.0, -1.0], 30)
-    >>> chance_of_order(GamePairs(2, *log, Bets((0.5,), (1.0,)))) < 1e-6
-    True
-    """
-    squares: list[tuple[float, float]] = []
-    for i, j in np.argwhere(np.triu(games.met) >= _FEWEST):
-        d = games.of_pair(int(i), int(j))
-        n, centred = len(d), d - d.mean()
-        power, fourth = float((centred**2).sum()), float((centred**4).sum())
-        if power < 1e-12:
-            continue
-        t = np.arange(n) - (n - 1) / 2
-        trend = float(t @ centred) / math.sqrt(power * float((t**2).sum()) / (n - 1))
-        # Sum of products of neighbours, over all orders of these numbers.
-        mean = -power / n
-        spread = _variance_of_neighbours(n, power, fourth)
-        alike = (float(centred[1:] @ centred[:-1]) - mean) / math.sqrt(spread) if spread > 0 else 0
-        squares.append((trend**2, alike**2))
-    if not squares:
-        return 1.0
-    totals = np.array(squares).sum(0)
-    return min(1.0, 2 * min(_tail(float(total), len(squares)) for total in totals))
-
-
-_FEWEST = 8  # games of a pair
-
-
-def _variance_of_neighbours(n: int, power: float, fourth: float) -> float:
-    """Var of sum_t x_t x_{t+1}, centred numbers in random order (Wald and Wolfowitz, not circular).
-
-    With S_2 = ``power`` and S_4: E of squares of one product, of two with a number in common, and
-    of two apart.
-    """
-    square = (power**2 - fourth) / (n * (n - 1))
-    common = (2 * fourth - power**2) / (n * (n - 1) * (n - 2))
-    apart = 3 * (power**2 - 2 * fourth) / (n * (n - 1) * (n - 2) * (n - 3))
-    products = (n - 1) * square + 2 * (n - 2) * common + (n - 2) * (n - 3) * apart
-    return products - (power / n) ** 2
-
-
-def _tail(total: float, number: int) -> float:
-    """P(chi^2 > total), by the cube root, nearly normal."""
-    spread = 2 / (9 * number)
-    z = ((total / number) ** (1 / 3) - (1 - spread)) / math.sqrt(spread)
-    return math.erfc(z / math.sqrt(2)) / 2

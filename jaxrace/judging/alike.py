@@ -198,7 +198,7 @@ def _worst(table: ScoreTable, pairs: SharedPairs, named: IntArray | None) -> _Or
     best, total = repeated, repeated.log_e + math.log(_REPEATED_SHARE)
     for words, signs in series:
         for cut, weight in weighted:
-            log_es = _log_e(*_in_blocks(signs, cut))
+            log_es = log_e_of_blocks(*in_blocks(signs, cut))
             log_share = math.log(weight / len(series) / len(first))
             total = np.logaddexp(total, np.logaddexp.reduce(log_es) + log_share)
             place = int(log_es.argmax())
@@ -236,12 +236,12 @@ def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntA
     return first, (first + 1 + number // num_options) % num_options
 
 
-def _in_blocks(signs: FloatArray, cut: IntArray) -> list[IntArray]:
+def in_blocks(signs: FloatArray, cut: IntArray) -> list[IntArray]:
     """Of signs [P, T] in each block how many are not 0, and how many positive: [P, G]."""
     return [np.add.reduceat(x, cut[:-1], 1, int) for x in (signs != 0, signs > 0)]
 
 
-def _log_e(decided: IntArray, won: IntArray) -> FloatArray:
+def log_e_of_blocks(decided: IntArray, won: IntArray) -> FloatArray:
     """ln e, a mean over ``_SUMS``, of the tasks [P, G] that are decided, and won: [P].
 
     Q is divided by a bound on the chance of m wins: no number of wins of all is likelier than the
@@ -292,7 +292,7 @@ def _block_words(
     signs: FloatArray, cut: IntArray, name: str, other: str, words: str, groups: tuple[str, ...]
 ) -> str:
     """Where one option is better most often, and most seldom."""
-    decided, won = (x[0] for x in _in_blocks(signs[None], cut))
+    decided, won = (x[0] for x in in_blocks(signs[None], cut))
     with np.errstate(invalid="ignore"):
         spread = (won - decided * won.sum() / decided.sum()) / np.sqrt(decided)
     said = []

@@ -15,9 +15,10 @@ from jaxrace.evidence.games import GamePairs, gap_bets
 from jaxrace.evidence.levels import FloatArray, IntArray
 from jaxrace.evidence.process import lower_ends
 from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.judging.alike_games import doubt_of
 from jaxrace.judging.claims import Want, certain_of, shares
 from jaxrace.judging.engine_result import Engine, GateOfGames
-from jaxrace.judging.rating.certified import doubt_of, elo_of, games_of
+from jaxrace.judging.rating.certified import elo_of, games_of
 from jaxrace.tables import Votes
 
 _MOST_ELO, _LEAST_GAP = 2_000, 0.01
@@ -61,12 +62,7 @@ def gate_games(
     mean, common = found.processes[0].mean, found.processes[0].common
     verdicts, further = found.verdicts(want, games.bets.weights)
     ends = found.ends(games, first, second, margin)
-    refuted = doubt_of(games)
-    if not refuted and ((common > 0) & ((ends[0] > mean) | (mean > ends[1]))).any():
-        refuted = (
-            "how much better a candidate is over all games is outside of its own interval: it is "
-            "hardly true that games of two are alike"
-        )
+    refuted = doubt_of(games, float(levels.min()))
     in_one = 2 if _are_pairs(games, votes) else 1
     if in_one == 2 and not votes.sided:
         said.append("quarters of the points: each result is taken to be that of two games")

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import jaxrace
-from jaxrace.evidence.games import GamePairs, _variance_of_neighbours, chance_of_order, in_rounds
+from jaxrace.evidence.games import GamePairs, in_rounds
 from jaxrace.evidence.levels import Bets
 from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.judging.alike_games import _of_laws, doubt_of
 from jaxrace.judging.rating.certified import elo_of
 from jaxrace.tables import read_votes
 
@@ -78,28 +79,59 @@ def test_sorted_votes_prove_nothing():
     rows = {"first": ["x"] * 120, "second": ["y"] * 120, "score": scores}
     found = jaxrace.select(rows)
     assert found.certificate is None
-    assert "comes by chance about once in" in " ".join(found.notes)
+    assert "comes by chance in less than one of" in " ".join(found.notes)
     assert found.tiers == [["x", "y"]]
 
 
-def test_the_chance_of_an_order():
-    """Rarely small where orders are by chance, as rarely as it says."""
-    chances = np.array(
-        [chance_of_order(GamePairs(5, *drawn(400, 5, seed), BETS)) for seed in range(400)]
-    )
-    assert (chances < 0.1).mean() < 0.14
-    assert chances.min() > 1e-4
+def test_the_order_of_valid_logs():
+    """Each e-value of an order has the mean 1 over all orders of the same results: exactly."""
+    for number, wins in ((8, 3), (9, 1), (7, 6)):
+        places = np.array([*itertools.combinations(range(number), wins)])
+        orders = (places[:, :, None] == np.arange(number)).any(1)
+        means = np.exp([_of_laws(won) for won in orders]).mean(0)
+        np.testing.assert_allclose(means, 1, rtol=1e-9)
+    # Longer ones have blocks, whose e-values are at most 1 on average.
+    rng, drawn = np.random.default_rng(0), np.zeros(100)
+    found = []
+    for won in (2, 30):
+        drawn[:won] = 1
+        found.append(np.mean([np.exp(_of_laws(rng.permutation(drawn > 0))) for _ in range(300)], 0))
+    assert np.max(found) < 2
 
 
-def test_the_variance_of_neighbours():
-    """Over all orders of six numbers."""
-    x = np.array([1.0, 1.0, 0.0, -1.0, 0.5, -0.5])
-    x -= x.mean()
-    orders = x[list(itertools.permutations(range(len(x))))]
-    products = (orders[:, 1:] * orders[:, :-1]).sum(1)
-    found = _variance_of_neighbours(len(x), (x**2).sum(), (x**4).sum())
-    assert products.mean() == pytest.approx(-(x**2).sum() / len(x))
-    assert found == pytest.approx(products.var())
+@pytest.mark.parametrize("draws", [0.95, 0.98, 0.99])
+def test_rare_wins_are_not_doubted(draws):
+    """Two wins among draws lie side by side in one of fifty logs: no wonder."""
+    rng, chances = np.random.default_rng(0), ((1 - draws) / 2, draws, (1 - draws) / 2)
+    pair = np.zeros(100, int), np.ones(100, int)
+    d = rng.choice([1.0, 0.0, -1.0], (400, 100), p=chances)
+    assert not any(doubt_of(GamePairs(2, *pair, one, BETS), 4.0) for one in d)
+
+
+def test_sorted_logs_are_doubted():
+    """Many pairs with few games each; and results that are written three times in a row."""
+    first, second, d = drawn(900, 10, chances=(0.2, 0.6, 0.2))
+    assert not doubt_of(GamePairs(10, first, second, d, BETS), 4.0)
+    rows = np.argsort(np.where(first < second, d, -d), kind="stable")
+    games = GamePairs(10, first[rows], second[rows], d[rows], BETS)
+    assert "sorted votes prove nothing" in doubt_of(games, 4.0)
+    thrice = np.repeat(np.random.default_rng(0).choice([1.0, -1.0], 40), 3)
+    pair = np.zeros(120, int), np.ones(120, int)
+    assert "sorted votes prove nothing" in doubt_of(GamePairs(2, *pair, thrice, BETS), 4.0)
+
+
+def test_players_who_change_prove_nothing():
+    """Better at first, as much worse later: certain once, and refuted by all games."""
+    rng, certain, doubted = np.random.default_rng(0), 0, 0
+    for _ in range(40):
+        won = rng.random(400) < np.linspace(0.7, 0.3, 400)
+        rows = {"first": ["x"] * 400, "second": ["y"] * 400, "score": won.astype(float)}
+        found = jaxrace.select(rows)
+        certain += found.certificate is not None
+        doubted += "nothing is proven by the games alone" in " ".join(found.notes)
+        assert all(one.low <= one.score <= one.high for one in found.proven)
+    assert certain <= 4
+    assert doubted >= 30
 
 
 def test_without_an_order_evidence_is_that_of_all_games():

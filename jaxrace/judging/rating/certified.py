@@ -11,14 +11,14 @@ import numpy as np
 
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
-from jaxrace.evidence.games import GamePairs, balanced, chance_of_order, in_rounds
+from jaxrace.evidence.games import GamePairs, balanced, in_rounds
 from jaxrace.evidence.levels import levels
 from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.judging.alike_games import doubt_of
 from jaxrace.tables import Votes
 
-_DOUBTFUL = 1e-4  # an order of games that chance makes less often
 _MOST_PAIRS = 20  # with an interval
 NO_RANGE = (
     "nothing is proven by the games alone: margins have no known range, and who wins more often "
@@ -84,18 +84,6 @@ def games_of(votes: Votes, level: float) -> Results:
     return Results(games, said, wrong)
 
 
-def doubt_of(games: GamePairs) -> str:
-    """Why an order of games proves nothing, if it is one that chance hardly makes; else nothing."""
-    chance = chance_of_order(games) if games.ordered else 1.0
-    if chance >= _DOUBTFUL:
-        return ""
-    return (
-        "nothing is proven by the games alone: an order like theirs comes by chance about once "
-        f"in {1 / max(chance, 1e-12):.1g} logs; sorted votes prove nothing, nor do players "
-        "that change"
-    )
-
-
 def prove(votes: Votes, top: int, delta: float) -> Proof:
     """Certify the best ``top``, cut the list into tiers, and say who may be among the best."""
     names, count = np.array(votes.names), len(votes.names)
@@ -104,7 +92,7 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
     evidence = Evidence(np.zeros((count, count)), 0.0)
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
-    if doubt := wrong or doubt_of(games):
+    if doubt := wrong or doubt_of(games, level.verdict):
         said.append(doubt)
         highest = np.full_like(highest, -np.inf)
     seen = decision.seen_of(highest, mean, level.verdict, level.strong)

@@ -1,0 +1,140 @@
+"""Are games of two alike, as their evidence takes for granted? Axes: n games, P pairs, C laws.
+
+If those of a pair are, each order of them is equally likely, and orders of different pairs are
+independent: as in ``alike``, e = 1 / P(the order) times Q(the order) has a mean of at most 1 for
+any law Q. Of e-values of several laws the mean is one, of several pairs the product, too.
+"""
+
+import math
+
+import numpy as np
+
+from jaxrace.evidence.games import GamePairs
+from jaxrace.evidence.gamma import log_choose
+from jaxrace.evidence.independence import WARNED
+from jaxrace.evidence.levels import BoolArray, FloatArray, log_sum
+from jaxrace.judging.alike import in_blocks, log_e_of_blocks
+
+_FEWEST = 8  # games of a pair, and of a block
+_MOST_PAIRS = 100  # those that have met most
+_BLOCKS = (4, 16)
+_TILTS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in standard deviations of what is tilted
+_OUTSIDE = 0.025  # of all pairs, on either side
+_NOTHING = "nothing is proven by the games alone: "
+
+
+def doubt_of(games: GamePairs, level: float) -> str:
+    """Why games prove nothing, if they are hardly alike; else nothing.
+
+    Chance makes an order that is doubted in at most one of a hundred logs. Doubted is also a mean
+    over all games that their own e-process refutes, at ``level``.
+    """
+    if not games.ordered:
+        return ""
+    log_e = log_e_of_order(games)
+    if log_e >= -math.log(WARNED):
+        return (
+            f"{_NOTHING}an order like theirs comes by chance in less than one of "
+            f"{math.exp(min(log_e, 27)):.1g} logs; sorted votes prove nothing, nor do players that "
+            "change"
+        )
+    first, second = np.nonzero(games.met)
+    level = max(level, math.log(max(len(first), 1) / 2 / _OUTSIDE))
+    mean = games.process(first, second).mean
+    if (games.process(first, second, mean).highest >= level).any():
+        return (
+            f"{_NOTHING}how much better one is than another over all games is outside of its own "
+            "interval: it is hardly true that games of two are alike"
+        )
+    return ""
+
+
+def log_e_of_order(games: GamePairs) -> float:
+    """ln e of the orders in which the results of each pair came.
+
+    The mean over laws of the mean and of the product over pairs.
+
+    >>> from jaxrace.evidence.levels import Bets
+    >>> log = np.zeros(60, int), np.ones(60, int), np.repeat([1.0, -1.0], 30)
+    >>> log_e_of_order(GamePairs(2, *log, Bets((0.5,), (1.0,)))) > math.log(1e6)
+    True
+    """
+    pairs = np.argwhere(np.triu(games.met) >= _FEWEST)
+    most = np.argsort(-games.met[tuple(pairs.T)], kind="stable")[:_MOST_PAIRS]
+    found = []
+    for i, j in pairs[most].tolist():
+        d = games.of_pair(i, j)
+        aside = _of_laws(d[d != 0] > 0)  # draws
+        found.append(np.concatenate([aside, _of_laws(d > d.mean()) if (d == 0).any() else aside]))
+    if not found:
+        return 0.0
+    log_es = np.array(found)  # [P, C]
+    means = np.logaddexp.reduce(log_es) - math.log(len(log_es))
+    both = np.concatenate([means, log_es.sum(0)])
+    return float(np.logaddexp.reduce(both + np.tile(_SHARES, 4)) - math.log(4))
+
+
+def _of_laws(won: BoolArray) -> FloatArray:
+    """ln e of an order of wins, bool [n]: by blocks, by trends, and by runs of equal results."""
+    n, m = len(won), int(won.sum())
+    if m in (0, n):
+        return np.zeros(len(_SHARES))
+    counts = [count for count in _BLOCKS if n // count >= _FEWEST]
+    signs = np.where(won, 1.0, -1.0)[None]
+    blocks = [log_e_of_blocks(*in_blocks(signs, np.arange(c + 1) * n // c))[0] for c in counts]
+    of_blocks = np.logaddexp.reduce(blocks) - math.log(len(blocks)) if blocks else 0.0
+    return np.array([of_blocks, *_of_trends(won), *_of_runs(won)])
+
+
+def _of_trends(won: BoolArray) -> list[float]:
+    """ln e of Q ~ exp(theta W), W the sum of the centred places of wins, of +theta and -theta.
+
+    E exp(theta W) over all orders is a Gaussian binomial over a binomial: with i = 1 to m,
+    prod sinh(theta (n - m + i) / 2) / sinh(theta i / 2) / (n choose m).
+    """
+    n, m = len(won), int(won.sum())
+    total = abs(float((np.flatnonzero(won) - (n - 1) / 2).sum()))
+    i, found = np.arange(1, m + 1), []
+    for tilt in _TILTS:
+        theta = tilt / math.sqrt(m * (n - m) * (n + 1) / 12)
+        scale = float((_log_sinh(theta * (n - m + i) / 2) - _log_sinh(theta * i / 2)).sum())
+        scale -= float(log_choose(n, m))
+        both = np.logaddexp(theta * total, -theta * total) - math.log(2)
+        found.append(float(both) - scale)
+    return found
+
+
+def _log_sinh(x: FloatArray) -> FloatArray:
+    return x + np.log(-np.expm1(-2 * x)) - math.log(2)
+
+
+def _of_runs(won: BoolArray) -> list[float]:
+    """ln e of Q ~ exp(theta R), R the number of runs (Wald and Wolfowitz), of fewer and of more."""
+    n, m = len(won), int(won.sum())
+    r = np.arange(2, 2 * min(m, n - m) + 2)
+    half = r // 2
+    even = math.log(2) + _log_ways(m, half) + _log_ways(n - m, half)
+    odd = np.logaddexp(
+        _log_ways(m, half + 1) + _log_ways(n - m, half),
+        _log_ways(m, half) + _log_ways(n - m, half + 1),
+    )
+    log_p = np.where(r % 2, odd, even) - float(log_choose(n, m))
+    mean = float(np.exp(log_p) @ r)
+    spread = math.sqrt(float(np.exp(log_p) @ (r - mean) ** 2))
+    if not spread > 0:
+        return [0.0] * (2 * len(_TILTS))
+    runs = 1 + int((won[1:] != won[:-1]).sum()) - mean
+    thetas = np.array([sign * tilt / spread for tilt in _TILTS for sign in (1, -1)])
+    return (thetas * runs - log_sum(log_p + thetas[:, None] * (r - mean), 1)).tolist()
+
+
+def _log_ways(number: int, parts: np.ndarray) -> FloatArray:
+    """ln of the ways to cut so many things in a row into parts, none of them empty."""
+    ways = log_choose(number - 1, np.clip(parts - 1, 0, number - 1))
+    return np.where(parts <= number, ways, -np.inf)
+
+
+# ln of the weights of the laws: a third each kind.
+_SHARES = np.log(
+    np.repeat([1 / 3, 1 / 3 / len(_TILTS), 1 / 6 / len(_TILTS)], [1, len(_TILTS), 2 * len(_TILTS)])
+)
