@@ -179,6 +179,30 @@ def in_rounds(
     return first[rows], second[rows], np.array([d for _, d in kept], float), left
 
 
+def by_item(
+    first: IntArray, second: IntArray, differences: FloatArray, items: IntArray, *, sided: bool
+) -> tuple[IntArray, FloatArray]:
+    """Rows that stand for all of their pair and item, the first ones, and their mean differences.
+
+    What several judges say of one item is one result; items below 0 are of one row each. With
+    ``sided`` i first and j first are two pairs.
+
+    >>> log = np.array([0, 1, 0]), np.array([1, 0, 1]), np.array([1.0, 1.0, -1.0])
+    >>> by_item(*log, np.array([7, 7, 8]), sided=False)
+    (array([0, 2]), array([ 0., -1.]))
+    """
+    sign = np.where((first < second) | sided, 1, -1)
+    low, high = np.where(sign > 0, (first, second), (second, first))
+    items = np.where(items < 0, -1 - np.arange(len(items)), items)
+    _, rows, of = np.unique(
+        np.stack([low, high, items], 1), axis=0, return_index=True, return_inverse=True
+    )
+    means = np.bincount(of.reshape(-1), sign * differences) / np.bincount(of.reshape(-1))
+    order = np.argsort(rows)
+    rows = rows[order]
+    return rows, means[order] * sign[rows]
+
+
 def balanced(first: IntArray, second: IntArray, differences: FloatArray) -> IntArray:
     """Rows of games in no order of which, for any i and j, as many have i first as j first.
 

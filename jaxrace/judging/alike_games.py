@@ -11,8 +11,8 @@ import numpy as np
 
 from jaxrace.evidence.games import GamePairs
 from jaxrace.evidence.gamma import log_choose
-from jaxrace.evidence.independence import WARNED
-from jaxrace.evidence.levels import BoolArray, FloatArray, log_sum
+from jaxrace.evidence.independence import REFUSED, WARNED
+from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
 from jaxrace.judging.alike import in_blocks, log_e_of_blocks
 
 _FEWEST = 8  # games of a pair, and of a block
@@ -20,6 +20,8 @@ _MOST_PAIRS = 100  # those that have met most
 _BLOCKS = (4, 16)
 _TILTS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in standard deviations of what is tilted
 _OUTSIDE = 0.025  # of all pairs, on either side
+_LEAST_COPIED = 40  # rows
+_ODD = 0x9E3779B97F4A7C15
 _NOTHING = "nothing is proven by the games alone: "
 
 
@@ -47,6 +49,55 @@ def doubt_of(games: GamePairs, level: float) -> str:
             "interval: it is hardly true that games of two are alike"
         )
     return ""
+
+
+def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArray) -> str:
+    """Why rows in their order are hardly games of their own: many of them come again, exactly.
+
+    Given who plays, a row is another one with the chance c = sum p^2 over the results of its two;
+    a block of rows is one of n^2 / 2 others with at most the product of these, times n^2 / 2.
+    """
+    n = len(first)
+    if n < _LEAST_COPIED:
+        return ""
+    ways = np.unique(np.stack([first, second], 1), axis=0, return_inverse=True)[1].reshape(-1)
+    results = np.unique(differences, return_inverse=True)[1].reshape(-1)
+    codes = ways * (results.max() + 1) + results
+    share = np.bincount(results) / n
+    p = np.bincount(codes, minlength=(ways.max() + 1) * len(share)).reshape(-1, len(share))
+    p = (p + 2 * share) / (p.sum(1, keepdims=True) + 2)  # of few games nearly that of all pairs
+    log_c = np.append(0, np.log((p**2).sum(1))[ways].cumsum())
+    sizes = sorted({n // k for k in (2, 3, 4, 6, 8, 16, 32) if n // k >= _LEAST_COPIED // 2})
+    least, found = math.log(REFUSED) - math.log(n * n / 2 * len(sizes)), (0, 0, 0)
+    for size in sizes:
+        one, other = _copies(codes, size)
+        chances = log_c[one + size] - log_c[one]
+        if len(one) and chances.min() <= least:
+            place = int(chances.argmin())
+            found = size, int(one[place]), int(other[place])
+    size, one, other = found
+    if not size or (codes[one : one + size] != codes[other : other + size]).any():
+        return ""
+    return (
+        f"{_NOTHING}{size:,} results, from number {one + 1:,} on, come again, exactly, from number "
+        f"{other + 1:,} on: leave the copies out"
+    )
+
+
+def _copies(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Where blocks of a size begin, the first and the last of those that are equal and apart.
+
+    By their hashes: sums of numbers of the codes times powers of an odd one, modulo 2^64.
+    """
+    numbers = np.random.default_rng(0).integers(0, 2**64, codes.max() + 1, np.uint64)
+    powers = np.full(len(codes), pow(_ODD, 1, 2**64), np.uint64).cumprod(dtype=np.uint64)
+    back = np.full(len(codes), pow(_ODD, -1, 2**64), np.uint64).cumprod(dtype=np.uint64)
+    sums = np.append(np.zeros(1, np.uint64), (numbers[codes] * powers).cumsum(dtype=np.uint64))
+    hashes = (sums[size:] - sums[:-size]) * back[: len(codes) - size + 1]
+    first = np.unique(hashes, return_index=True)[1]
+    last = len(hashes) - 1 - np.unique(hashes[::-1], return_index=True)[1]
+    apart = last - first >= size
+    return first[apart], last[apart]
 
 
 def log_e_of_order(games: GamePairs) -> float:

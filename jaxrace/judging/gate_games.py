@@ -50,7 +50,7 @@ def gate_games(
         raise BadArgument("at_most", f"{len(candidates):,} or more, as so many came", f"{at_most}")
     share = shares(len(candidates), reserved := at_most or len(candidates))
     levels = -np.log(np.outer(errors, share))
-    games, said, wrong = games_of(_against(votes, place), float(levels[0, 0]))
+    games, said, wrong, copied = games_of(_against(votes, place), float(levels[0, 0]))
     if wrong:
         raise BadArgument("data", "games or votes", "margins", f": {wrong}")
     if gap is not None:
@@ -62,7 +62,7 @@ def gate_games(
     mean, common = found.processes[0].mean, found.processes[0].common
     verdicts, further = found.verdicts(want, games.bets.weights)
     ends = found.ends(games, first, second, margin)
-    refuted = doubt_of(games, float(levels.min()))
+    refuted = doubt_of(games, float(levels.min())) or copied
     in_one = 2 if _are_pairs(games, votes) else 1
     if in_one == 2 and not votes.sided:
         said.append("quarters of the points: each result is taken to be that of two games")
@@ -163,7 +163,7 @@ def _are_pairs(games: GamePairs, votes: Votes) -> bool:
     """Is a result that of two games with sides reversed?"""
     d = games.differences
     of_two = np.isin(d, np.linspace(-1, 1, 5)).all() and (np.abs(d) == 0.5).any()
-    return bool(of_two) or (votes.sided and votes.ordered)
+    return bool(of_two and votes.items is None) or (votes.sided and votes.ordered)
 
 
 def _counts(d: FloatArray, in_one: int) -> str:

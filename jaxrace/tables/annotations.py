@@ -7,6 +7,7 @@ from jaxrace.tables.table import Cell, Table
 
 _ALPACA = {"generator_1", "generator_2", "preference"}
 _MT_BENCH = {"model_1", "model_2", "g1_winner", "g2_winner"}
+_ITEMS = "question_id", "instruction"
 _GAMES = "g1_winner", "g2_winner"  # the answers in one order, and in the other
 
 
@@ -68,4 +69,7 @@ def _with(
 ) -> Table:
     columns = table.column(first), table.column(second), scores
     heads = ("first", "second", "score")
+    for head in _ITEMS:
+        if head in table.heads:
+            columns, heads = (*columns, table.column(head)), (*heads, head)
     return dataclasses.replace(table, heads=heads, columns=columns, said=(*table.said, *said))

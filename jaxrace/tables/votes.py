@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import hashlib
 import os
 from collections.abc import Callable, Sequence, Set
 from numbers import Integral, Real
@@ -30,6 +31,10 @@ _READ_AS_WINS = (
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _OF_TRIPLES = ("first", "second", "score")
+_ITEMS = {
+    *("question_id", "question", "id_question", "item", "item_id", "prompt", "prompt_id"),
+    *("task_id", "instance", "instance_id", "instruction", "sample_id", "example_id"),
+}
 _AT_HOME = (("white", "black"), ("home", "away"))
 _FILES = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
 _IN_FOLDERS = (*_FILES, *(f"**/{name}" for name in _FILES))
@@ -53,6 +58,9 @@ class Votes:
     ordered: bool = True  # in the order in which they came; False: made of counts
     # int64 [n]: two games of one opening with sides reversed have one number, others -1
     pairs: np.ndarray | None = None
+    items: np.ndarray | None = (
+        None  # int64 [n]: those about one item, as a question, have one; or -1
+    )
 
     @property
     def margins(self) -> np.ndarray:
@@ -127,7 +135,8 @@ def read_votes(
     said = (*table.said, *alike("options", names))
     sided = sides.own_words in _AT_HOME
     pairs, ones = pairs_of_games(table, first, second) if sided else None, np.ones(len(first))
-    votes = Votes(names, first, second, ones, "win", lines, said, sided, pairs=pairs)
+    items, how = _items(table, {sides.first, sides.second, sides.outcome}, first, second)
+    votes = Votes(names, first, second, ones, "win", lines, said + how, sided, True, pairs, items)
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:
@@ -169,6 +178,7 @@ def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) 
         if part.pairs is not None:
             pairs.append(np.where(part.pairs < 0, -1, part.pairs + begin))
             begin += len(part.pairs)
+    items = [part.items for part in parts if part.items is not None]
     said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
     return Votes(
         names,
@@ -181,6 +191,7 @@ def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) 
         sided=all(part.sided for part in parts),
         ordered=all(part.ordered for part in parts),
         pairs=np.concatenate(pairs) if len(pairs) == len(parts) else None,
+        items=np.concatenate(items) if len(items) == len(parts) else None,
     )
 
 
@@ -209,11 +220,32 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
     return _told(votes, *guessed, *more, scores=scores, kind=kind)
 
 
+def _items(
+    table: Table, taken: Set[str | None], first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """Which item each row is about, int64 [n], -1 for none, and how that is known if it matters.
+
+    Numbers are digests of the names, and so the same in all files. None if all is about one item.
+    """
+    heads = [head for head in table.heads if head.lower() in _ITEMS and head not in taken]
+    for head in heads:
+        labels = table.labels(head)
+        if len(known := {*labels} - {""}) > 1:
+            digests = {x: hashlib.blake2b(x.encode(), digest_size=8).digest() for x in known}
+            numbers = {x: int.from_bytes(digest) >> 1 for x, digest in digests.items()}
+            found = np.array([numbers.get(label, -1) for label in labels], np.int64)
+            rows = np.stack([np.minimum(first, second), np.maximum(first, second), found])
+            matters = len(np.unique(rows[:, found >= 0], axis=1).T) < (found >= 0).sum()
+            return found, (f"items from column {head!r}",) if matters else ()
+    return None, ()
+
+
 def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> Votes:
     """Some rows of comparisons, with other scores, and with what more was guessed."""
     first, second, lines = (x[rows] for x in (votes.first, votes.second, votes.lines))
     changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
     changes |= {"pairs": None if votes.pairs is None else votes.pairs[rows]}
+    changes |= {"items": None if votes.items is None else votes.items[rows]}
     return dataclasses.replace(votes, **changes)
 
 

@@ -10,8 +10,8 @@ import jaxrace
 from jaxrace.evidence.games import GamePairs, in_rounds
 from jaxrace.evidence.levels import Bets
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.judging.alike_games import _of_laws, doubt_of
-from jaxrace.judging.rating.certified import elo_of
+from jaxrace.judging.alike_games import _of_laws, doubt_about_copies, doubt_of
+from jaxrace.judging.rating.certified import elo_of, games_of
 from jaxrace.tables import read_votes
 
 BETS = Bets((0.1, 0.5, 0.95), (0.4, 0.3, 0.3))
@@ -132,6 +132,66 @@ def test_players_who_change_prove_nothing():
         assert all(one.low <= one.score <= one.high for one in found.proven)
     assert certain <= 4
     assert doubted >= 30
+
+
+def test_copies_prove_nothing(tmp_path):
+    """A log once more below itself, and games after both; three times over, with sides."""
+    rng = np.random.default_rng(1)
+    votes = [("x", "y", float(won)) for won in rng.random(80) < 0.65]
+    for rows, certificate in ((votes, None), (votes * 2, None), (votes * 2 + votes[5:25], None)):
+        found = jaxrace.select(rows, score="win")
+        assert found.certificate is certificate
+        is_copied = "come again, exactly" in " ".join(found.notes)
+        assert is_copied == (len(rows) > 80)
+    sides = [("white", "black", "result")]
+    sides += [(*rng.permutation(["x", "y"]), rng.choice(["1-0", "0-1"])) for _ in range(60)]
+    path = tmp_path / "games.csv"
+    path.write_text("\n".join(",".join(row) for row in [*sides, *sides[1:], *sides[1:]]) + "\n")
+    assert "come again, exactly" in jaxrace.gate(path, baseline="y").meaning()
+    path.write_text("\n".join(",".join(row) for row in sides) + "\n")
+    assert "come again" not in jaxrace.gate(path, baseline="y").meaning()
+
+
+def test_what_comes_again_by_chance():
+    """Matches of few results, of one, of many pairs in the same order: hardly any block is alike.
+
+    Of those that win always one block is as the other, and it is no copy.
+    """
+    rng, seen = np.random.default_rng(0), 0
+    for _ in range(100):
+        for share, number, options in ((0.5, 400, 2), (0.98, 400, 2), (0.8, 200, 5)):
+            first = np.arange(number) % options
+            second = (first + 1) % options
+            d = np.where(rng.random(number) < share, 1.0, -1.0)
+            seen += bool(doubt_about_copies(first, second, d))
+    assert not seen
+    pair = np.zeros(200, int), np.ones(200, int)
+    assert not doubt_about_copies(*pair, np.ones(200))
+
+
+def test_votes_about_one_item_are_one_result():
+    """Four judges who nearly agree on 60 questions of two equal ones: 60 results, not 240."""
+    rng, certain = np.random.default_rng(0), {"question_id": 0, "vote": 0}
+    for _ in range(40):
+        won = ((rng.random(60) < 0.5) ^ (rng.random((4, 60)) < 0.1)).ravel()
+        rows = {"first": ["x"] * 240, "second": ["y"] * 240, "score": won.astype(float)}
+        for head in certain:
+            found = jaxrace.select({head: np.tile(np.arange(60), 4), **rows})
+            notes = " ".join(found.notes)
+            assert ("240 are 60 results" in notes) == (head == "question_id")
+            certain[head] += found.certificate is not None
+    assert certain["question_id"] <= 2 < certain["vote"]
+    # Their mean, in either order of the two, and the same in several files.
+    log = {"model_a": ["x", "y", "x"], "model_b": ["y", "x", "y"], "winner": ["x", "x", "y"]}
+    found = read_votes({"prompt_id": ["p", "p", "q"], **log})
+    games = games_of(found, 4.0).games
+    assert games.of_pair(0, 1).tolist() == [1, -1]
+    again = read_votes({"prompt_id": ["q", "o", "p"], **log})
+    assert found.items is not None
+    assert again.items is not None
+    assert found.items[[2, 0]].tolist() == again.items[[0, 2]].tolist()
+    assert read_votes({"prompt_id": ["p", "p", "p"], **log}).items is None
+    assert jaxrace.select({"prompt_id": [*"ppq"], **log}).proven[0].games == 2
 
 
 def test_without_an_order_evidence_is_that_of_all_games():

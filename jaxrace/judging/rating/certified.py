@@ -11,16 +11,16 @@ import numpy as np
 
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
-from jaxrace.evidence.games import GamePairs, balanced, in_rounds
+from jaxrace.evidence.games import GamePairs, balanced, by_item, in_rounds
 from jaxrace.evidence.levels import levels
 from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.judging.alike_games import doubt_of
+from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
 from jaxrace.tables import Votes
 
 _MOST_PAIRS = 20  # with an interval
-NO_RANGE = (
+_NO_RANGE = (
     "nothing is proven by the games alone: margins have no known range, and who wins more often "
     "may lose by more; a column winner in their place proves who does, and jaxrace.Tournament with "
     "margin= takes a range"
@@ -59,18 +59,32 @@ class Results(NamedTuple):
     games: GamePairs
     said: list[str]
     wrong: str  # why nothing can be proven by them; nothing if it can
+    copied: str  # why many of them hardly are results of their own; nothing if not
 
 
 def games_of(votes: Votes, level: float) -> Results:
-    """The games of a log, two with sides reversed as one where a side may be an advantage."""
+    """The games of a log: one result of each item, and of two with sides reversed.
+
+    The latter where a side may be an advantage.
+    """
     d, wrong = votes.margins, ""
     if votes.kind == "margin" and not np.isin(d, (-1, 0, 1)).all():
-        d, wrong = d / np.abs(d).max(), NO_RANGE
+        d, wrong = d / np.abs(d).max(), _NO_RANGE
     first, second, said = votes.first.astype(int), votes.second.astype(int), []
+    pairs = votes.pairs
+    if votes.items is not None:
+        rows, d = by_item(first, second, d, votes.items, sided=votes.sided)
+        first, second, pairs = first[rows], second[rows], None if pairs is None else pairs[rows]
+        if len(rows) < len(votes.items):
+            said.append(
+                "votes of two about the same item count as one, their mean, for what is proven: "
+                f"{len(votes.items):,} are {len(rows):,} results; the estimate takes each"
+            )
+    copied = doubt_about_copies(first, second, d) if votes.ordered else ""
     if votes.sided:
         if votes.ordered:
-            first, second, d, left = in_rounds(first, second, d, votes.pairs)
-            two = "two games" if votes.pairs is None else "two games of one opening"
+            first, second, d, left = in_rounds(first, second, d, pairs)
+            two = "two games" if pairs is None else "two games of one opening"
             said.append(f"{two} with sides reversed count as one, for what is proven")
             more = "games without one with sides reversed, left out there"
         else:
@@ -81,18 +95,18 @@ def games_of(votes: Votes, level: float) -> Results:
             more = "more with one of them first, left out there by lot"
         said += [f"{more}: {left:,}"] if left else []
     games = GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered)
-    return Results(games, said, wrong)
+    return Results(games, said, wrong, copied)
 
 
 def prove(votes: Votes, top: int, delta: float) -> Proof:
     """Certify the best ``top``, cut the list into tiers, and say who may be among the best."""
     names, count = np.array(votes.names), len(votes.names)
     level, of_tiers = levels("wins", count, top, delta), board_levels("wins", count, delta)
-    games, said, wrong = games_of(votes, level.verdict)
+    games, said, wrong, copied = games_of(votes, level.verdict)
     evidence = Evidence(np.zeros((count, count)), 0.0)
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
-    if doubt := wrong or doubt_of(games, level.verdict):
+    if doubt := wrong or doubt_of(games, level.verdict) or copied:
         said.append(doubt)
         highest = np.full_like(highest, -np.inf)
     seen = decision.seen_of(highest, mean, level.verdict, level.strong)
