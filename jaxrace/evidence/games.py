@@ -210,8 +210,9 @@ def balanced(first: IntArray, second: IntArray, differences: FloatArray) -> IntA
     and m' of i with j first, m + m' <= 0, n games of each have E prod(1 + lambda d) =
     ((1 + lambda m) (1 + lambda m'))^n <= 1.
 
-    >>> balanced(np.array([0, 0, 1]), np.array([1, 1, 0]), np.array([1.0, 1.0, 0.0])).tolist()
-    [0, 2]
+    >>> first, d = np.array([0, 0, 0, 1, 1]), np.array([1.0, 1.0, 0.0, 1.0, 0.0])
+    >>> first[balanced(first, 1 - first, d)].tolist()
+    [0, 0, 1, 1]
     """
     drawn = np.random.default_rng(0).permutation(len(first))
     order = np.lexsort((differences, second, first))  # so that rows in any order are as good

@@ -1,4 +1,6 @@
-"""Are games of two alike, as their evidence takes for granted? Axes: n games, P pairs, C laws.
+"""Are games of two alike, as their evidence takes for granted, and games of their own?
+
+Axes: n games, P pairs, C laws.
 
 If those of a pair are, each order of them is equally likely, and orders of different pairs are
 independent: as in ``alike``, e = 1 / P(the order) times Q(the order) has a mean of at most 1 for
@@ -16,7 +18,7 @@ from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
 from jaxrace.judging.alike import in_blocks, log_e_of_blocks
 
 _FEWEST = 8  # games of a pair, and of a block
-_MOST_PAIRS = 100  # those that have met most
+_MOST_PAIRS = 50  # those that have met most
 _BLOCKS = (4, 16)
 _TILTS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in standard deviations of what is tilted
 _OUTSIDE = 0.025  # of all pairs, on either side
@@ -29,7 +31,8 @@ def doubt_of(games: GamePairs, level: float) -> str:
     """Why games prove nothing, if they are hardly alike; else nothing.
 
     Chance makes an order that is doubted in at most one of a hundred logs. Doubted is also a mean
-    over all games that their own e-process refutes, at ``level``.
+    over all games that their own e-process refutes, at ``level``: about as seldom as an interval is
+    wrong, exp(-level) on either side, if games are alike.
     """
     if not games.ordered:
         return ""
@@ -65,7 +68,7 @@ def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArra
     codes = ways * (results.max() + 1) + results
     share = np.bincount(results) / n
     p = np.bincount(codes, minlength=(ways.max() + 1) * len(share)).reshape(-1, len(share))
-    p = (p + 2 * share) / (p.sum(1, keepdims=True) + 2)  # of few games nearly that of all pairs
+    p = (p + share) / (p.sum(1, keepdims=True) + 1)  # of few games nearly that of all pairs
     log_c = np.append(0, np.log((p**2).sum(1))[ways].cumsum())
     sizes = sorted({n // k for k in (2, 3, 4, 6, 8, 16, 32) if n // k >= _LEAST_COPIED // 2})
     least, found = math.log(REFUSED) - math.log(n * n / 2 * len(sizes)), (0, 0, 0)
