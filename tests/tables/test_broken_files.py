@@ -320,8 +320,8 @@ CASES = [
     ),
     (
         "a folder",
-        lambda: read_votes(Path(__file__).parent),
-        ValueError(r"expected a file, or a folder with \*\.pgn, .*, got '.*tables'"),
+        lambda: read_votes(Path(__file__).parents[1] / "core"),
+        ValueError(r"expected a file, or a folder with \*\.pgn, .*, got '.*core'"),
     ),
     *(
         (
