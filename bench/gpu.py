@@ -155,7 +155,7 @@ def races(clock: Clock) -> Iterator[Row]:
 def _against_cpu(name: str, found: Any, clock: Clock) -> Row:
     """The share of the first races that are, integer for integer, those of a CPU."""
     some = 16 if clock.quick else 500
-    with jax.default_device(jax.devices("cpu")[0]), gpu_forms.made_for("cpu"):
+    with jax.default_device(jax.devices("cpu")[0]), gpu_forms.drawn_alike():
         function, (keys,) = named(name).build(clock.lanes(named(name)))
         expected = jax.jit(function)(jax.device_put(keys[:some], jax.devices("cpu")[0]))
     same = [

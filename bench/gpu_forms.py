@@ -23,3 +23,8 @@ def made_for(platform: str, **changes: Any) -> Iterator[None]:
             yield
     finally:
         jax.clear_caches()
+
+
+def drawn_alike() -> contextlib.AbstractContextManager[None]:
+    """Trace programs for a CPU that draw as many samples between two looks as on a GPU."""
+    return made_for("cpu", blocks=devices.GPU.blocks)

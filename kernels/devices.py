@@ -19,6 +19,7 @@ class Sizes:
     takes_all: bool  # take all places that fit into one call, marked or not, without a list
     rounds: int  # earlier rounds of a pair that are gathered at once
     races: int  # of a batch that advance together
+    blocks: int  # of a dominance race that are drawn between two looks
     rows: int  # options that are sampled together
     row_blocks: int  # the least number of such blocks in a batch
     compiles_long: bool  # put operands of many loops behind a conditional, unroll generators
@@ -31,6 +32,7 @@ CPU = Sizes(
     takes_all=False,
     rounds=32,
     races=1024,
+    blocks=1,
     rows=256,
     row_blocks=32,
     compiles_long=True,
@@ -45,6 +47,7 @@ GPU = Sizes(
     takes_all=True,
     rounds=128,
     races=2**14,
+    blocks=3,
     rows=2**17,
     row_blocks=4,
     compiles_long=False,

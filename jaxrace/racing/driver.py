@@ -60,7 +60,7 @@ def run(
         options: Leaves [K, ...], one row per option.
         params: From ``race.params``.
         chunk: Rounds that are simulated at once, ``race.chunk`` unless given. A ``DominanceRace``
-            counts all of them.
+            counts all of them, and on a GPU draws three blocks at once.
         common_random_numbers: Give all options the same randomness in each round. This can
             lower the variance of their differences, but the guarantee of the race is VOID.
         tasks: Shared tasks, leaves [N, ...], one row per task; N is the capacity. Unless given,
@@ -82,8 +82,8 @@ def run(
     require_kind("race", race, Race)
     require_keys("key", key, ndim=0)
     require_function("sample", sample)
-    chunk = race.chunk if chunk is None else chunk
-    require_integer("chunk", chunk, 1)
+    if chunk is not None:
+        require_integer("chunk", chunk, 1)
     race._check_params(params)
     of_race = key, _as_rows("options", options, race.num_options), params
     require_kind("common_random_numbers", common_random_numbers, bool)
@@ -126,7 +126,7 @@ def _work(
 
 @jit(4, work=_work)
 def _run(
-    race: Race, sample: Sample, chunk: int, common_random_numbers: bool, *of_race: Any
+    race: Race, sample: Sample, chunk: int | None, common_random_numbers: bool, *of_race: Any
 ) -> tuple[Any, Any]:
     """The result and ``_first_outcomes``, of the key, options, params and tasks of one race."""
     play = functools.partial(_play_in_step, race, sample, chunk, common_random_numbers)
@@ -140,7 +140,7 @@ def _run(
 def _play_in_step(
     race: Race,
     sample: Sample,
-    chunk: int,
+    chunk: int | None,
     common_random_numbers: bool,
     keys: jax.Array,
     options: Any,
@@ -148,6 +148,7 @@ def _play_in_step(
     *tasks: Any,
 ) -> tuple[Any, Any]:
     """B races, ``chunk`` rounds at once: results and ``_first_outcomes``, leaves [B, ...]."""
+    chunk = race._chunk_there if chunk is None else chunk
     option, *task = jax.tree.map(lambda x: x[0, 0], (options, *tasks))
     draw, example = race._drawn(by_key(sample), keys[0], option, jnp.int32(0), *task)
     if tasks:

@@ -96,7 +96,7 @@ class FinalRace:
     ) -> tuple[FinalRaceState, SearchRow]:
         """One generation, or the final race."""
         searched, row = self.search.step(state.search, params.search)
-        chunk, common = self.search.chunk, self.search.common_random_numbers
+        chunk, common = self.search.chunk or self.race.chunk, self.search.common_random_numbers
         asked = self.ask(state, params)
         result = racing.run(self.race, asked[0], self.search.rollout, *asked[1:], chunk, common)
         return self.tell(state, searched, row, result, params)

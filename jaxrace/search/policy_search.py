@@ -281,8 +281,8 @@ class PolicySearch:
     ) -> RankedPolicies:
         """Race a generation, leaves [K, ...]; ``table`` is that of ``Race.table``."""
         race_params = self.race.params_at(table, max_rounds)
-        common = self.common_random_numbers
-        result = racing.run(self.race, key, self.rollout, options, race_params, self.chunk, common)
+        chunk, common = self.chunk or self.race.chunk, self.common_random_numbers
+        result = racing.run(self.race, key, self.rollout, options, race_params, chunk, common)
         return ranked_by(result)
 
 

@@ -65,7 +65,7 @@ class RaceSelection:
         everybody = jax.tree.map(lambda x: jnp.broadcast_to(x, (num_options, *x.shape)), problem)
         options = jnp.arange(num_options, dtype=jnp.int32), everybody
         params = self.race.params(self.delta, slack=1.0)  # with little slack it draws least
-        result = racing.run(self.race, key, self._sample, options, params)
+        result = racing.run(self.race, key, self._sample, options, params, self.race.chunk)
         made = result.simulated.sum(dtype=jnp.int32)
         return Ranked(result.ranking, made, result.decided, ~result.invalid.any())
 

@@ -72,7 +72,7 @@ def _play(
     task, k = jnp.asarray(trial.task), jnp.asarray(trial.k)
     options = tasks.draw(draw_key, task, k, race.num_options)
     params = jax.tree.map(lambda x: x[trial.setting], settings)
-    result = racing.run(race, race_key, tasks, options, params)
+    result = racing.run(race, race_key, tasks, options, params, race.chunk)
     best = jnp.argsort(-tasks.means(options))[: race.top]
     found = jnp.isin(result.ranking[: race.top], best).sum(dtype=jnp.float32)
     is_lost = (result.invalid > 0).any()

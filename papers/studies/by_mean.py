@@ -58,7 +58,7 @@ def measure(race, sample, params, number):
     def one(key):
         key, own = jax.random.split(key)
         means = jax.random.uniform(own, (OPTIONS,), jnp.float32, 0.2, 0.8)
-        result = racing.run(race, key, sample, means, params)
+        result = racing.run(race, key, sample, means, params, race.chunk)
         first, others = result.ranking[:TOP], result.ranking[TOP:]
         gap = means[others].max() - means[first].min()
         right = jnp.isin(first, jnp.argsort(-means)[:TOP]).mean()

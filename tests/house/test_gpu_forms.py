@@ -23,7 +23,8 @@ sys.path.pop(0)
 
 def in_both_forms(function, *args):
     """What a jitted function returns in the forms of a CPU and of a GPU."""
-    expected = jax.tree.map(np.asarray, jax.jit(function)(*args))
+    with gpu_forms.drawn_alike():
+        expected = jax.tree.map(np.asarray, jax.jit(function)(*args))
     with gpu_forms.made_for("gpu"):
         return expected, jax.tree.map(np.asarray, jax.jit(function)(*args))
 

@@ -9,6 +9,7 @@ import pytest
 import scripted
 
 from jaxrace import racing
+from jaxrace.kernels import devices
 
 RACE = cases.make_race("ties", 4, 2, 100)
 CHOICES = [
@@ -36,12 +37,13 @@ def tell_asked(state, values, rounds, params):
     return RACE.tell(state, told, params)
 
 
-def ask_and_tell(values, params, at_once=None):
-    """The loop of a user who has the samples [K, n] in NumPy."""
+def ask_and_tell(values, params, at_once=None, later=None):
+    """The loop of a user who has the samples [K, n] in NumPy; ``later`` after the first block."""
     state = RACE.init(np.float32(0), params)
     while RACE.ask(state, params).any():
         assert np.max(state.simulated) < 100 + 25, "the race does not end"
-        state = tell_asked(state, values, at_once or RACE.rounds_to_tell(state), params)
+        rounds = at_once or (later if state.simulated.any() else None)
+        state = tell_asked(state, values, rounds or RACE.rounds_to_tell(state), params)
     return RACE.result(state, params)
 
 
@@ -65,6 +67,22 @@ def test_the_driver_equals_the_loop():
             assert result.samples.tolist() == [params.max_rounds] * 4
         certificates.append(result.certificate)
     assert set(certificates) == {"dominance", "exhausted"}
+
+
+def test_a_gpu_draws_three_blocks_at_once():
+    outcomes = cases.draw("ties", 1, 5, 4, 100)
+    numbers = [params_of(**CHOICES[number % 3]) for number in range(len(outcomes))]
+    jax.clear_caches()
+    with devices.made_with(devices.GPU):
+        found = list(map(fused, outcomes, numbers))
+    jax.clear_caches()
+    for values, params, result in zip(outcomes, numbers, found, strict=True):
+        cases.assert_equal_results(result, ask_and_tell(values, params, later=15))
+        counted = np.minimum(result.simulated, params.max_rounds)
+        np.testing.assert_array_equal(result.samples, 11 + (counted - 11) // 5 * 5)
+        assert ((np.asarray(result.simulated) - 11) % 15 == 0).all()
+    usual = [fused(*told).samples for told in zip(outcomes, numbers, strict=True)]
+    assert any((a.samples != b).any() for a, b in zip(found, usual, strict=True))
 
 
 def test_samples_told_in_pieces_of_three():

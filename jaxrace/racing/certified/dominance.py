@@ -112,6 +112,10 @@ class DominanceRace(CertifiedRace):
     def chunk(self) -> int:
         return self.block
 
+    @property
+    def _chunk_there(self) -> int:
+        return self.block * kernels.sizes().blocks
+
     def params(
         self,
         delta: float = 0.05,

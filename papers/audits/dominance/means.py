@@ -103,5 +103,5 @@ def _play(
     race: racing.DominanceRace, laws: Law, keys: jax.Array, params: racing.DominanceParams
 ) -> tuple[jax.Array, jax.Array]:
     """Which races certify, bool [races], and their first kappa, int32 [races, kappa]."""
-    result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)
+    result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params, race.chunk))(keys)
     return result.decided, result.ranking[:, : race.top]

@@ -138,5 +138,5 @@ def play(
     race: racing.DominanceRace, laws: Law, keys: jax.Array, params: racing.DominanceParams
 ) -> tuple[jax.Array, jax.Array]:
     """Play one race per key: certificates, int32 [races], and first options, [races, kappa]."""
-    result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params))(keys)
+    result = jax.vmap(lambda key: racing.run(race, key, draw, laws, params, race.chunk))(keys)
     return result.certificate_number, result.ranking[:, : race.top]
