@@ -44,8 +44,12 @@ PLACES = {
     "preference races": ("places", (2**14, 2**18)),
     "dominance races": ("light_places", (2**16, 2**17)),
 }
-# Loops and branches become nodes of a graph, which the card goes through without its host.
-GRAPHS = {"xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,WHILE,CONDITIONAL"}
+# Loops and branches become nodes of a graph, which the card goes through without its host. XLA
+# launches one by one what would be a graph of fewer nodes, 5 unless told.
+GRAPHS = {
+    "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,WHILE,CONDITIONAL",
+    "xla_gpu_graph_min_graph_size": 1,
+}
 
 
 @dataclasses.dataclass(frozen=True)

@@ -211,7 +211,7 @@ PROGRAMS = (
         trips=(10, 4),
         wanted=10_000 / 0.02,
     ),
-    Program("dominance races", "races", 10_000, 16, _dominance, trips=(66, 1), wanted=5e5),
+    Program("dominance races", "races", 10_000, 16, _dominance, trips=(22, 3), wanted=5e5),
     Program("races on shared tasks", "races", 10_000, 16, _shared, trips=(250, 1)),
     *(
         Program(
