@@ -48,6 +48,7 @@ from jaxrace.kernels.sparse import MAX_ROUNDS as MAX_ROUNDS
 from jaxrace.kernels.sparse import for_listed as for_listed
 from jaxrace.kernels.sparse import listing_block as listing_block
 from jaxrace.kernels.sparse import sample_slices as sample_slices
+from jaxrace.kernels.sparse import update_listed as update_listed
 from jaxrace.kernels.sparse import with_operands_kept as with_operands_kept
 from jaxrace.kernels.threefry import drawn_quickly as drawn_quickly
 from jaxrace.kernels.thurstone import residual_variances as residual_variances

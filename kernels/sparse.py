@@ -63,6 +63,34 @@ def for_listed(
     return lax.fori_loop(0, -(-count // block), play, carry)
 
 
+def update_listed(
+    wanted: jax.Array, update: Callable[..., Carry], kept: Carry, *operands: Any
+) -> Carry:
+    """``update(kept, *operands)`` in the marked rows of ``kept``, leaves [n, ...]; bool [n].
+
+    Leaves of operands are [n, ...] as well; ``update`` is given any number of rows of each, and is
+    light.
+
+    >>> wanted, kept = jnp.array([True, False, True]), jnp.array([1, 2, 3])
+    >>> update_listed(wanted, jnp.add, kept, jnp.array([10, 20, 30])).tolist()
+    [11, 2, 33]
+    """
+    block = listing_block(wanted.size, light=True)
+    if block >= wanted.size and sizes().takes_all:
+
+        def choose(new: jax.Array, old: jax.Array) -> jax.Array:
+            return jnp.where(wanted.reshape(-1, *[1] * (old.ndim - 1)), new, old)
+
+        return jax.tree.map(choose, update(kept, *operands), kept)
+
+    def body(places: jax.Array, kept: Carry) -> Carry:
+        rows = jnp.minimum(places, wanted.size - 1)
+        new = update(*jax.tree.map(lambda x: x[rows], (kept, *operands)))
+        return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, new)
+
+    return for_listed(wanted, block, body, kept)
+
+
 def with_operands_kept(
     function: Callable[..., Result], wanted: jax.Array, *operands: Any
 ) -> Result:

@@ -49,9 +49,10 @@ class DominanceState:
     simulated: jax.Array  # int32 [K], samples told for options that had asked
     samples: jax.Array  # int32 [K], samples that counted
     first_bad: jax.Array  # int32 [K], number of the first sample that was not finite, or 0
-    log_bets: jax.Array  # float32 [K, K, L], sum of ln F_m(lambda) over the common blocks
-    highest: jax.Array  # float32 [K, K], e_ij: the largest ln E_ij so far, -inf without blocks
-    margin: jax.Array  # int32 [K, K], sum of the margins 2 S - 1 of the blocks, in ``Blocks.unit``
+    # Of the P pairs i < j: of i over j, and of j over i.
+    log_bets: jax.Array  # float32 [P, L, 2], sum of ln F_m(lambda) over the common blocks
+    highest: jax.Array  # float32 [P, 2], e_ij: the largest ln E_ij so far, -inf without blocks
+    margin: jax.Array  # int32 [P], sum of the margins 2 S_ij - 1 of the blocks, in ``Blocks.unit``
     doubtful: jax.Array  # bool [K, K], pairs that are drawn for
     asked: jax.Array  # bool [K]
     certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
@@ -76,7 +77,7 @@ class DominanceResult(CertifiedResult):
 
     log_bets: jax.Array  # float32 [K, K, L], ln of the products of block factors
     highest: jax.Array  # float32 [K, K], the largest ln E_ij in the course of the race
-    margin: jax.Array  # int32 [K, K], see ``DominanceState``
+    margin: jax.Array  # int32 [K, K], antisymmetric; see ``DominanceState``
     doubtful: jax.Array  # bool [K, K], pairs that the race was drawing for; none if certified
     asked: jax.Array  # bool [K], who would be drawn next
     blocks: Any = dataclasses.field(metadata={"static": True})
@@ -121,7 +122,7 @@ def rounds_to_tell(blocks: Blocks, state: Any) -> int:
 
 
 def see(highest: Any, margin: Any, complete: Any, params: Any, blocks: Blocks) -> Seen:
-    """What a decision is taken on; arguments as fields of ``DominanceState``."""
+    """What a decision is taken on; evidence [K, K], ``complete`` as for ``decide``."""
     shared = jnp.maximum(common(complete), 1).astype(jnp.float32)
     mean = margin.astype(jnp.float32) / (jnp.float32(blocks.unit) * shared)  # 2 S_ij - 1
     return seen_of(highest, mean, params.level, params.strong_level, params.null)
@@ -142,6 +143,7 @@ def count_blocks(
     params: DominanceParams,
     before: jax.Array,
     after: jax.Array,
+    num_told: int,
     *,
     blocks: Blocks,
     difference: Callable[[Any, Any], jax.Array],
@@ -151,65 +153,47 @@ def count_blocks(
     """Play the blocks that pairs have come to share: first ones if ``opens``, later if ``goes_on``.
 
     ``difference`` of two outcomes is a sign, an integer, or a float32 in [-1, 1]. Options had
-    ``before`` blocks, int32 [B, K], which have been played, and have ``after``.
+    ``before`` blocks, int32 [B, K], which have been played, and have ``after``, of ``num_told``
+    further samples at most.
     """
-    num_races, num_options = before.shape
+    num_options = before.shape[1]
     first, second = pairs_of(num_options)
-    before, after = before.T, after.T  # [K, B]: races fill the vector units
-    evidence = (states.log_bets, states.highest, states.margin)
-    evidence = jax.tree.map(lambda x: x.reshape(-1, *x.shape[3:]), evidence)
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
-    bets, log_weights = params.bets.T, params.log_weights.T  # [L, B]
+    place = jnp.arange(before.shape[0] * first.size, dtype=jnp.int32)  # [B P]
 
-    def play_one_each(
-        next_block: Callable[[jax.Array], jax.Array], size: int, evidence: Any
-    ) -> Any:
-        """One block of every pair that shares it; its number, from those that were shared."""
+    def shared(complete: jax.Array) -> jax.Array:
+        return jnp.minimum(complete[:, first], complete[:, second]).reshape(-1)
 
-        def to_play(before: jax.Array, after: jax.Array) -> jax.Array:
-            shared = jnp.minimum(before[:, None], before[None, :])
-            is_next = next_block(shared) < jnp.minimum(after[:, None], after[None, :])
-            return is_next[first, second]  # [P, B]: of both orders the first
+    def play(size: int, earlier: Any, place: jax.Array, block: jax.Array) -> Any:
+        race, pair = place // first.size, place % first.size
+        rows = tuple(race * num_options + option[pair] for option in (first, second))
+        told, highest, margin = earlier
+        total, log_e, gain = kernels.with_operands_kept(
+            functools.partial(_add_block, blocks.unit),
+            block[0] >= 0,
+            jnp.moveaxis(told, 0, -1),
+            _block_differences(difference, samples, rows, blocks.start(block, jnp), size),
+            params.bets[race].T,
+            params.log_weights[race].T,
+            params.null[race],
+        )
+        return jnp.moveaxis(total, -1, 0), jnp.maximum(highest, log_e.T), margin + gain
 
-        wanted = kernels.with_operands_kept(to_play, (before < after).any(), before, after)
+    def play_one_each(size: int, block: jax.Array, evidence: Any) -> Any:
+        """The block with this number, int32 [B P], of every pair that shares it."""
+        of_size = functools.partial(play, size)
+        return kernels.update_listed(block < end, of_size, evidence, place, block)
 
-        def play(places: jax.Array, evidence: Any) -> Any:
-            place = jnp.minimum(places, wanted.size - 1)
-            pair, race = place // num_races, place % num_races
-            block = next_block(jnp.minimum(before[first[pair], race], before[second[pair], race]))
-            rows = tuple(race * num_options + option[pair] for option in (first, second))
-            found = _block_differences(difference, samples, rows, blocks.start(block, jnp), size)
-            # Where a pair's numbers lie in [B, K, K], in both orders.
-            at = rows[0] * num_options + second[pair], rows[1] * num_options + first[pair]
-            at = jnp.where(places == wanted.size, states.highest.size, jnp.stack(at))  # [2, P]
-            log_bets, highest, margin = evidence
-            total, log_e, gain = kernels.with_operands_kept(
-                functools.partial(_add_block, blocks.unit),
-                places[0] < wanted.size,
-                jnp.moveaxis(log_bets[at], -1, 0),
-                found,
-                bets[:, race],
-                log_weights[:, race],
-                params.null[race],
-            )
-            return (
-                log_bets.at[at].set(jnp.moveaxis(total, 0, -1), mode="drop"),
-                highest.at[at].max(log_e, mode="drop"),
-                margin.at[at].add(jnp.stack([gain, -gain]), mode="drop"),
-            )
-
-        block = kernels.listing_block(wanted.size, light=True)
-        return kernels.for_listed(wanted, block, play, evidence)
-
+    done, end = shared(before), shared(after)
+    evidence = states.log_bets, states.highest, states.margin
+    evidence = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), evidence)
     # Slices of blocks that the capacity has no room for would not fit.
     capacity = jax.tree.leaves(samples)[0].shape[1]
     if opens and blocks.first <= capacity:
-        never = jnp.iinfo(jnp.int32).max
+        number = jnp.where(done == 0, 0, jnp.iinfo(jnp.int32).max)
         evidence = lax.cond(
-            ((before == 0) & (after > 0)).any(),
-            lambda evidence: play_one_each(
-                lambda shared: jnp.where(shared == 0, jnp.int32(0), never), blocks.first, evidence
-            ),
+            ((done == 0) & (end > 0)).any(),
+            functools.partial(play_one_each, blocks.first, number),
             lambda evidence: evidence,
             evidence,
         )
@@ -217,10 +201,8 @@ def count_blocks(
         # First blocks have been played.
         evidence = lax.fori_loop(
             0,
-            (after - jnp.maximum(before, 1)).max(),
-            lambda number, evidence: play_one_each(
-                lambda shared: jnp.maximum(shared, 1) + number, blocks.later, evidence
-            ),
+            (num_told + blocks.later - 1) // blocks.later,
+            lambda number, kept: play_one_each(blocks.later, jnp.maximum(done, 1) + number, kept),
             evidence,
         )
     log_bets, highest, margin = evidence
@@ -258,18 +240,17 @@ def _add_block(
     log_weights: jax.Array,
     null: jax.Array,
 ) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """What a block of differences ``found`` [b, b, P] adds to sums ln F_m(lambda), [L, 2, P].
+    """What a block of differences ``found`` [b, b, R] adds to sums ln F_m(lambda), [L, 2, R].
 
-    The sums after it, ln E_ij [2, P], and the margin [P] of the first order in whole units.
+    The sums after it, ln E_ij [2, R], and the margin [R] of the first order in whole units.
     """
     size = found.shape[0]
     both = jnp.stack([found, -found], 2).astype(jnp.float32) - null
-    logs = log_factors(both, bets[:, None] / 2, jnp)
+    total = told + log_factors(both, bets[:, None] / 2, jnp)
     if jnp.issubdtype(found.dtype, jnp.integer):
         # At most 23 signs in an int8. In two steps, of which XLA would make one of single numbers.
         net = functools.reduce(jnp.add, found.sum(0, dtype=jnp.int8).astype(jnp.int32))
-        margin = unit // size**2 * net
+        gain = unit // size**2 * net
     else:
-        margin = jnp.rint(unit * found.mean((0, 1))).astype(jnp.int32)
-    total = told + logs
-    return total, log_sum(log_weights[:, None] + total, 0, jnp), margin
+        gain = jnp.rint(unit * found.mean((0, 1))).astype(jnp.int32)
+    return total, log_sum(log_weights[:, None] + total, 0, jnp), gain

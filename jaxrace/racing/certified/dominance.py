@@ -29,7 +29,7 @@ from jaxrace.racing.certified.blocks import (
     rounds_to_tell,
     see,
 )
-from jaxrace.racing.certified.race import CertifiedRace, keep_samples, standing
+from jaxrace.racing.certified.race import CertifiedRace, both_ways, keep_samples, squared, standing
 from jaxrace.racing.comparing import Compare
 
 # Primes. With all samples lost a product of b factors is (1 - 1.95 / 2)^b, which float32 holds.
@@ -173,7 +173,7 @@ class DominanceRace(CertifiedRace):
 
     @verb
     def init(self, example_outcome: Any, params: DominanceParams) -> DominanceState:
-        options, pairs = (self.num_options,), (self.num_options, self.num_options)
+        options, count = (self.num_options,), self.num_options * (self.num_options - 1) // 2
         starts = params.max_rounds > 0
         first = jnp.arange(self.num_options, dtype=jnp.int32) < self.top
         return DominanceState(
@@ -181,13 +181,13 @@ class DominanceRace(CertifiedRace):
             simulated=jnp.zeros(options, jnp.int32),
             samples=jnp.zeros(options, jnp.int32),
             first_bad=jnp.zeros(options, jnp.int32),
-            log_bets=jnp.zeros((*pairs, params.bets.shape[-1]), jnp.float32),
-            highest=jnp.full(pairs, -jnp.inf, jnp.float32),
-            margin=jnp.zeros(pairs, jnp.int32),
+            log_bets=jnp.zeros((count, params.bets.shape[-1], 2), jnp.float32),
+            highest=jnp.full((count, 2), -jnp.inf, jnp.float32),
+            margin=jnp.zeros(count, jnp.int32),
             doubtful=first[:, None] & ~first[None, :],
             asked=jnp.broadcast_to(starts, options),
             certificate=jnp.where(starts, RUNNING, EXHAUSTED).astype(jnp.int32),
-            net=jnp.zeros(pairs, jnp.int32),
+            net=jnp.zeros(options * 2, jnp.int32),
         )
 
     @verb
@@ -231,7 +231,7 @@ class DominanceRace(CertifiedRace):
         after = self._complete(states, limit)
         difference = self.compare if self.by == "wins" else self._difference
         count = functools.partial(count_blocks, blocks=self.blocks, difference=difference)
-        states = count(states, params, before, after, opens=opens, goes_on=goes_on)
+        states = count(states, params, before, after, bad.shape[2], opens=opens, goes_on=goes_on)
         # Samples in whole blocks, or all there are if n_max has no room for one.
         few = jnp.minimum(states.simulated, limit)
         samples = jnp.where(limit < self.first_block, few, self.blocks.start(after, jnp))
@@ -239,7 +239,9 @@ class DominanceRace(CertifiedRace):
         opened = few.min(-1) >= jnp.minimum(params.max_rounds, self.first_block)
         looks = states.asked.any(-1) & opened
         of_race = functools.partial(decide, top=self.top, blocks=self.blocks)
-        found = jax.vmap(of_race)(states.highest, states.margin, after, params)
+        found = kernels.with_operands_kept(
+            jax.vmap(of_race), looks.any(), *jax.vmap(self._evidence)(states), after, params
+        )
         return dataclasses.replace(
             states,
             samples=samples,
@@ -247,6 +249,11 @@ class DominanceRace(CertifiedRace):
             asked=jnp.where(looks[:, None], found.asked, states.asked),
             certificate=jnp.where(looks, found.certificate, states.certificate),
         )
+
+    def _evidence(self, state: DominanceState) -> tuple[jax.Array, jax.Array]:
+        """``highest`` and ``margin`` in both orders, [K, K]."""
+        highest = squared(state.highest.T, self.num_options, -jnp.inf)
+        return highest, both_ways(state.margin, self.num_options)
 
     def _complete(self, state: DominanceState, max_rounds: jax.Array) -> jax.Array:
         """m_i, int32 [..., K]: blocks of each option, at most those of n_max."""
@@ -264,7 +271,8 @@ class DominanceRace(CertifiedRace):
     @verb
     def result(self, state: DominanceState, params: DominanceParams) -> DominanceResult:
         complete = self._complete(state, params.max_rounds)
-        seen = see(state.highest, state.margin, complete, params, self.blocks)
+        highest, margin = self._evidence(state)
+        seen = see(highest, margin, complete, params, self.blocks)
         keys = standing(seen)
         if self.by == "mean":
             above = state.net.astype(jnp.float32) / _MOST_UNITS
@@ -276,11 +284,15 @@ class DominanceRace(CertifiedRace):
         guessed = state.certificate >= EXHAUSTED
         keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
         certified = (state.certificate != RUNNING) & ~guessed
-        beats = state.highest >= params.possible_level
-        held = self._held(state, params, "log_bets", "highest", "margin", "asked")
+        beats = highest >= params.possible_level
+        held = self._held(state, params, "asked")
+        log_bets = squared(jnp.moveaxis(state.log_bets, 0, -1), self.num_options, 0.0)
         return DominanceResult(
             **self._certain(state, params, seen, keys, certified, beats),
             **held,
+            log_bets=jnp.moveaxis(log_bets, 0, -1),
+            highest=highest,
+            margin=margin,
             doubtful=state.doubtful & ~certified,
             blocks=self.blocks,
             capacity=self.capacity,

@@ -21,7 +21,7 @@ from jaxrace.evidence.levels import LARGEST_BET, By
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.kernels.kahan import Total
 from jaxrace.racing import base
-from jaxrace.racing.certified.race import CertifiedRace, common, keep_samples, standing
+from jaxrace.racing.certified.race import CertifiedRace, both_ways, common, keep_samples, squared, standing
 from jaxrace.racing.certified.tasks import (
     BLOCK,
     PairEvidence,
@@ -31,7 +31,6 @@ from jaxrace.racing.certified.tasks import (
     count_tasks,
     pairs_first,
     pairs_last,
-    squared,
 )
 from jaxrace.racing.comparing import Compare, first_few, require_real, require_sign
 
@@ -247,7 +246,7 @@ class SharedRace(CertifiedRace):
         pairs, num_options = pairs_last(state.pairs), self.num_options
         highest = jnp.log(squared(pairs.highest[0], num_options, 0.0))
         total = pairs.total.value + pairs.total.compensation
-        total = squared(jnp.stack([total, -total]), num_options, 0.0)
+        total = both_ways(total, num_options)
         shared = jnp.maximum(common(state.simulated), 1).astype(jnp.float32)
         levels = params.level, params.strong_level
         return seen_of(highest, total / shared, *levels, params.nulls[0])

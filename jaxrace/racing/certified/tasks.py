@@ -135,16 +135,6 @@ def pairs_last(evidence: PairEvidence) -> PairEvidence:
     return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), evidence)
 
 
-def squared(numbers: jax.Array, num_options: int, diagonal: float) -> jax.Array:
-    """Numbers [..., 2, P], in both orders, as [..., K, K]."""
-    place = np.zeros((num_options, num_options), np.int32)
-    first, second = np.triu_indices(num_options, 1)
-    place[first, second] = np.arange(first.size)
-    place[second, first] = np.arange(first.size, 2 * first.size)
-    found = numbers.reshape(*numbers.shape[:-2], -1)[..., place]
-    return jnp.where(jnp.eye(num_options, dtype=bool), diagonal, found)
-
-
 def count_tasks(
     states: SharedState,
     params: SharedParams,
