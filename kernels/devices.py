@@ -22,6 +22,7 @@ class Sizes:
     blocks: int  # of a dominance race that are drawn between two looks
     rows: int  # options that are sampled together
     row_blocks: int  # the least number of such blocks in a batch
+    light_draw: float  # numbers of a sample up to which all options draw: a list costs more
     compiles_long: bool  # put operands of many loops behind a conditional, unroll generators
 
 
@@ -35,6 +36,7 @@ CPU = Sizes(
     blocks=1,
     rows=256,
     row_blocks=32,
+    light_draw=0,
     compiles_long=True,
 )
 # For a few races, without lists and conditionals: half as much to compile.
@@ -50,6 +52,7 @@ GPU = Sizes(
     blocks=3,
     rows=2**17,
     row_blocks=4,
+    light_draw=500,
     compiles_long=False,
 )
 

@@ -150,6 +150,7 @@ def _play_in_step(
     """B races, ``chunk`` rounds at once: results and ``_first_outcomes``, leaves [B, ...]."""
     chunk = race._chunk_there if chunk is None else chunk
     option, *task = jax.tree.map(lambda x: x[0, 0], (options, *tasks))
+    draws_all = cost_of(sample, keys[0], option, *task) <= kernels.sizes().light_draw
     draw, example = race._drawn(by_key(sample), keys[0], option, jnp.int32(0), *task)
     if tasks:
         draw, sources = race._draw_tasks(draw, keys, *tasks)
@@ -165,7 +166,7 @@ def _play_in_step(
     def draw_next(states: Any, asked: jax.Array, num_rounds: int) -> Any:
         """The next samples [B, K, n, ...], from where those of each option end."""
         rows = sources, options, states.simulated
-        if race._is_unequal or asked.size >= _LISTED_ROWS:
+        if not draws_all and (race._is_unequal or asked.size >= _LISTED_ROWS):
             return _map_rows(of_rows(draw, num_rounds), asked, rows)
         return jax.vmap(of_rows(draw, num_rounds))(*rows)
 

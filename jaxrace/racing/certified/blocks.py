@@ -245,11 +245,12 @@ def _add_block(
     The sums after it, ln E_ij [2, R], and the margin [R] of the first order in whole units.
     """
     size = found.shape[0]
-    both = jnp.stack([found, -found], 2).astype(jnp.float32) - null
+    orders = jnp.array([1, -1], found.dtype)[:, None]  # a factor, and no array of both
+    both = (found[:, :, None] * orders).astype(jnp.float32) - null
     total = told + log_factors(both, bets[:, None] / 2, jnp)
     if jnp.issubdtype(found.dtype, jnp.integer):
-        # At most 23 signs in an int8. In two steps, of which XLA would make one of single numbers.
-        net = functools.reduce(jnp.add, found.sum(0, dtype=jnp.int8).astype(jnp.int32))
+        # At most 23 signs in an int8. Sums that XLA could take by rows would be kernels of their own.
+        net = functools.reduce(jnp.add, functools.reduce(jnp.add, found).astype(jnp.int32))
         gain = unit // size**2 * net
     else:
         gain = jnp.rint(unit * found.mean((0, 1))).astype(jnp.int32)
