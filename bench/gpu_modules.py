@@ -21,6 +21,7 @@ _NO_KERNEL = {
     *("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "while", "conditional"),
     *("call", "after-all", "partition-id", "async-done", "copy-done", "opt-barrier"),
 }
+_IN_PLACE = {"dynamic-update-slice": 1, "scatter": 2}  # which operand is written into the first
 _SIZES = {"pred": 1, "s4": 1, "u4": 1, "bf16": 2, "c64": 8, "c128": 16}
 _COMPUTATION = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) \(.*\{$")
 _INSTRUCTION = re.compile(
@@ -202,12 +203,12 @@ def _piece(user: Instruction, name: str, shapes: dict[str, str]) -> int | None:
         return None
     if user.opcode in ("dynamic-slice", "gather", "slice"):
         return bytes_of(user.shape)
-    if user.opcode == "dynamic-update-slice":
-        return bytes_of(shapes[user.operands[1]])
+    if user.opcode in _IN_PLACE:
+        return bytes_of(shapes[user.operands[_IN_PLACE[user.opcode]]])
     return None
 
 
 def _written(root: Instruction, shapes: dict[str, str]) -> int:
-    if root.opcode == "dynamic-update-slice":
-        return bytes_of(shapes[root.operands[1]])
+    if root.opcode in _IN_PLACE:
+        return bytes_of(shapes[root.operands[_IN_PLACE[root.opcode]]])
     return bytes_of(root.shape)

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import kernels
 from jaxrace.core.protocol import make_params, verb
 from jaxrace.core.validation import BadArgument, require_integer
 from jaxrace.evidence.decision import EXHAUSTED, RUNNING, SHARED_SLACK, Seen, certify, seen_of
@@ -21,7 +22,14 @@ from jaxrace.evidence.levels import LARGEST_BET, By
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.kernels.kahan import Total
 from jaxrace.racing import base
-from jaxrace.racing.certified.race import CertifiedRace, both_ways, common, keep_samples, squared, standing
+from jaxrace.racing.certified.race import (
+    CertifiedRace,
+    both_ways,
+    common,
+    keep_samples,
+    squared,
+    standing,
+)
 from jaxrace.racing.certified.tasks import (
     BLOCK,
     PairEvidence,
@@ -200,18 +208,20 @@ class SharedRace(CertifiedRace):
 
     def _tell(self, states: SharedState, outcomes: Any, params: SharedParams) -> SharedState:
         before, lacking = states.simulated, states.wanted - states.simulated
+        bad = jax.vmap(self._bad)(outcomes)
         states = count_tasks(
-            keep_samples(states, outcomes, lacking, jax.vmap(self._bad)(outcomes)),
+            keep_samples(states, outcomes, lacking, bad),
             params,
             before,
+            bad.shape[2],
             differences=self._differences,
             is_finite=self.finite,
         )
         # Only when all have what they were asked for, and until the race has ended.
         looks = (lacking > 0).any(1) & (states.simulated >= states.wanted).all(1)
 
-        def look(state: SharedState, params: SharedParams) -> Any:
-            told, seen = state.simulated, self._seen(state, params)
+        def look(evidence: Any, told: jax.Array, params: SharedParams) -> Any:
+            seen = self._seen(evidence, told, params)
             share = jnp.floor(told.astype(jnp.float32) * params.growth).astype(jnp.int32)
             most = jnp.minimum(told + jnp.maximum(params.least, share), params.max_rounds)
             leads = standing(seen).first(self.top, jnp)
@@ -221,7 +231,9 @@ class SharedRace(CertifiedRace):
             is_tolerant = params.tolerance > 0
             return most, certify(*about, is_tolerant=is_tolerant, by_counts=by_counts, xp=jnp)
 
-        most, found = jax.vmap(look)(states, params)
+        most, found = kernels.with_operands_kept(
+            jax.vmap(look), looks.any(), jax.vmap(self._evidence)(states), states.simulated, params
+        )
         return dataclasses.replace(
             states,
             wanted=jnp.where(found.asked & looks[:, None], most, states.wanted),
@@ -242,19 +254,22 @@ class SharedRace(CertifiedRace):
         scores = (outcomes.astype(jnp.float32) - self.low) / self.width
         return scores.mean(-1) if self.values > 1 else scores
 
-    def _seen(self, state: SharedState, params: SharedParams) -> Seen:
-        pairs, num_options = pairs_last(state.pairs), self.num_options
-        highest = jnp.log(squared(pairs.highest[0], num_options, 0.0))
+    def _evidence(self, state: SharedState) -> tuple[jax.Array, jax.Array]:
+        """The largest E so far, [Q, K, K], and the sums of differences, [K, K]."""
+        pairs = pairs_last(state.pairs)
         total = pairs.total.value + pairs.total.compensation
-        total = both_ways(total, num_options)
-        shared = jnp.maximum(common(state.simulated), 1).astype(jnp.float32)
+        return squared(pairs.highest, self.num_options, 0.0), both_ways(total, self.num_options)
+
+    def _seen(self, evidence: Any, told: jax.Array, params: SharedParams) -> Seen:
+        highest, total = evidence
+        shared = jnp.maximum(common(told), 1).astype(jnp.float32)
         levels = params.level, params.strong_level
-        return seen_of(highest, total / shared, *levels, params.nulls[0])
+        return seen_of(jnp.log(highest[0]), total / shared, *levels, params.nulls[0])
 
     @verb
     def result(self, state: SharedState, params: SharedParams) -> SharedResult:
-        seen = self._seen(state, params)
-        highest = jnp.log(squared(pairs_last(state.pairs).highest, self.num_options, 0.0))
+        evidence = self._evidence(state)
+        seen, highest = self._seen(evidence, state.simulated, params), jnp.log(evidence[0])
         certified = (state.certificate != RUNNING) & (state.certificate != EXHAUSTED)
         # Of the nulls the last one is that without a tolerance.
         beats = seen_of(highest[-1], seen.mean, params.possible_level, jnp.inf).over

@@ -139,42 +139,45 @@ def count_tasks(
     states: SharedState,
     params: SharedParams,
     before: jax.Array,
+    num_told: int,
     *,
     differences: Differences,
     is_finite: bool,
 ) -> SharedState:
-    """Play the tasks that pairs have come to share; options had ``before``, int32 [B, K]."""
+    """Play the tasks that pairs have come to share, ``num_told`` at most.
+
+    Options had ``before``, int32 [B, K].
+    """
     num_options = before.shape[1]
     first, second = pairs_of(num_options)
-    start = jnp.minimum(before[:, first], before[:, second])  # [B, P]
-    end = jnp.minimum(states.simulated[:, first], states.simulated[:, second])
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
+
+    def shared(told: jax.Array) -> jax.Array:
+        return jnp.minimum(told[:, first], told[:, second]).reshape(-1)  # [B P]
+
+    def play(kept: PairEvidence, place: jax.Array, begin: jax.Array, end: jax.Array) -> Any:
+        race, pair = place // first.size, place % first.size
+        rows = tuple(race * num_options + option[pair] for option in (first, second))
+        own = (kernels.sample_slices(samples, row, begin, BLOCK) for row in rows)
+        numbers = Numbers(
+            params.nulls[race].T[:, None],
+            params.bets[race].T[:, None, None],
+            params.max_rounds[race].astype(jnp.float32),
+        )
+        tasks = begin + jnp.arange(1, BLOCK + 1, dtype=jnp.int32)[:, None]  # s
+        step = functools.partial(_play_task, numbers, end, is_finite)
+        unroll = BLOCK if kernels.sizes().takes_all else 1
+        told = tasks, differences(*own)
+        return pairs_first(lax.scan(step, pairs_last(kept), told, unroll=unroll)[0])
 
     def play_pass(number: jax.Array, kept: PairEvidence) -> PairEvidence:
         begin = start + BLOCK * number
+        return kernels.update_listed(begin < end, play, kept, place, begin, end)
 
-        def play(places: jax.Array, kept: PairEvidence) -> PairEvidence:
-            place = jnp.minimum(places, begin.size - 1)
-            race, pair = place // first.size, place % first.size
-            rows = tuple(race * num_options + option[pair] for option in (first, second))
-            begins, ends = begin.reshape(-1)[place], end.reshape(-1)[place]
-            own = (kernels.sample_slices(samples, row, begins, BLOCK) for row in rows)
-            numbers = Numbers(
-                params.nulls[race].T[:, None],
-                params.bets[race].T[:, None, None],
-                params.max_rounds[race].astype(jnp.float32),
-            )
-            earlier = pairs_last(jax.tree.map(lambda x: x[place], kept))
-            tasks = begins + jnp.arange(1, BLOCK + 1, dtype=jnp.int32)[:, None]  # s
-            step = functools.partial(_play_task, numbers, ends, is_finite)
-            earlier = pairs_first(lax.scan(step, earlier, (tasks, differences(*own)))[0])
-            return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, earlier)
-
-        block = kernels.listing_block(begin.size, light=True)
-        return kernels.for_listed(begin < end, block, play, kept)
-
+    start, end = shared(before), shared(states.simulated)
+    place = jnp.arange(start.size, dtype=jnp.int32)
     kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.pairs)  # [B P, ...]
-    kept = lax.fori_loop(0, (-(-(end - start) // BLOCK)).max(), play_pass, kept)
+    kept = lax.fori_loop(0, -(-num_told // BLOCK), play_pass, kept)
     kept = jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.pairs)
     return dataclasses.replace(states, pairs=kept)
 
