@@ -211,8 +211,8 @@ PROGRAMS = (
         trips=(10, 4),
         wanted=10_000 / 0.02,
     ),
-    Program("dominance races", "races", 10_000, 16, _dominance, trips=(22, 3), wanted=5e5),
-    Program("races on shared tasks", "races", 10_000, 16, _shared, trips=(250, 1)),
+    Program("dominance races", "races", 10_000, 16, _dominance, trips=(22, 3, 4), wanted=5e5),
+    Program("races on shared tasks", "races", 10_000, 16, _shared, trips=(251,)),
     *(
         Program(
             f"duels, {name}",

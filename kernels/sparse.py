@@ -77,11 +77,9 @@ def update_listed(
     """
     block = listing_block(wanted.size, light=True)
     if block >= wanted.size and sizes().takes_all:
-
-        def choose(new: jax.Array, old: jax.Array) -> jax.Array:
-            return jnp.where(wanted.reshape(-1, *[1] * (old.ndim - 1)), new, old)
-
-        return jax.tree.map(choose, update(kept, *operands), kept)
+        new = update(kept, *operands)
+        marked = functools.partial(jnp.expand_dims, wanted)
+        return jax.tree.map(lambda x, y: jnp.where(marked(range(1, y.ndim)), x, y), new, kept)
 
     def body(places: jax.Array, kept: Carry) -> Carry:
         rows = jnp.minimum(places, wanted.size - 1)

@@ -19,7 +19,7 @@ from jaxrace.core.protocol import number, pytree
 from jaxrace.core.validation import Owner, require_number
 from jaxrace.evidence.decision import Seen, Verdict, certify, seen_of
 from jaxrace.evidence.levels import Blocks, log_factors, log_sum
-from jaxrace.racing.certified.race import common, pairs_of, standing
+from jaxrace.racing.certified.race import ORDERS, common, pairs_of, standing
 from jaxrace.racing.certified.result import CertifiedResult
 from jaxrace.racing.result import FloatArray
 
@@ -248,10 +248,9 @@ def _add_block(
     The sums after it, ln E_ij [2, R], and the margin [R] of the first order in whole units.
     """
     size = found.shape[0]
-    orders = jnp.array([1, -1], found.dtype)[:, None]  # a factor, and no array of both
 
     def both(found: jax.Array) -> jax.Array:
-        return (found[:, :, None] * orders).astype(jnp.float32) - null
+        return found[:, :, None].astype(jnp.float32) * ORDERS - null
 
     if kernels.sizes().takes_all and size > _MOST_UNROLLED:
         total = told + _logs_slope_by_slope(found, both, bets[:, None] / 2)

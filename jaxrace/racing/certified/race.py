@@ -26,6 +26,9 @@ from jaxrace.evidence.levels import By, Levels, levels, require_scale
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
 
+# The signs of i over j and of j over i, float32 [2, 1]. XLA writes down what is stacked.
+ORDERS = np.array([[1], [-1]], np.float32)
+
 
 class Mixture(NamedTuple):
     """What the evidence of a race needs, and comes from."""

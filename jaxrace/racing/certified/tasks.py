@@ -23,7 +23,7 @@ from jaxrace.core.protocol import number, pytree
 from jaxrace.core.validation import Owner, require_integer, require_number
 from jaxrace.evidence.task_bets import frame_of_list, winnings
 from jaxrace.kernels.kahan import Total, add
-from jaxrace.racing.certified.race import pairs_of
+from jaxrace.racing.certified.race import ORDERS, pairs_of
 from jaxrace.racing.certified.result import TIE, CertifiedResult
 
 BLOCK = 8  # tasks of a pair that are counted at once
@@ -192,10 +192,10 @@ def _play_task(
     number, difference = task  # [R]: s and d_s; a pair plays up to ``end``
     counts = number <= end
     done = number.astype(jnp.float32)
-    both = jnp.stack([difference, -difference])  # [2, R]
+    both = difference * ORDERS  # [2, R]
     mean, growth = numbers.nulls, 1.0
     if is_finite:
-        sums = jnp.stack([earlier.total.value, -earlier.total.value])
+        sums = earlier.total.value * ORDERS
         mean, growth = frame_of_list(numbers.nulls, sums, done, numbers.whole, jnp)  # [Q, 2, R]
     factors = 1 + winnings(numbers.bets, both, mean, growth, jnp)  # [L, Q, 2, R]
     product = jnp.minimum(earlier.bets * factors, _MOST)
@@ -205,7 +205,7 @@ def _play_task(
     total = jax.tree.map(lambda new, old: jnp.where(counts, new, old), added, earlier.total)
     if is_finite:
         left = numbers.whole - done
-        value, missing = (jnp.stack([x, -x]) for x in total)
+        value, missing = (x * ORDERS for x in total)
         surplus = (value - left) + (missing - numbers.nulls * numbers.whole)
         is_certain = surplus > TIE * numbers.whole  # what is closer than rounding is not
         certain = jnp.where((left == 0) & ~is_certain, 0.0, highest)  # after all tasks
