@@ -64,18 +64,22 @@ def for_listed(
 
 
 def update_listed(
-    wanted: jax.Array, update: Callable[..., Carry], kept: Carry, *operands: Any
+    wanted: jax.Array,
+    update: Callable[..., Carry],
+    kept: Carry,
+    *operands: Any,
+    block: int | None = None,
 ) -> Carry:
     """``update(kept, *operands)`` in the marked rows of ``kept``, leaves [n, ...]; bool [n].
 
-    Leaves of operands are [n, ...] as well; ``update`` is given any number of rows of each, and is
-    light.
+    Leaves of operands are [n, ...] as well; ``update`` is given rows of each, ``block`` at a time:
+    as many as if it is light unless given.
 
     >>> wanted, kept = jnp.array([True, False, True]), jnp.array([1, 2, 3])
     >>> update_listed(wanted, jnp.add, kept, jnp.array([10, 20, 30])).tolist()
     [11, 2, 33]
     """
-    block = listing_block(wanted.size, light=True)
+    block = block or listing_block(wanted.size, light=True)
     if block >= wanted.size and sizes().takes_all:
         new = update(kept, *operands)
         marked = functools.partial(jnp.expand_dims, wanted)
@@ -83,7 +87,8 @@ def update_listed(
 
     def body(places: jax.Array, kept: Carry) -> Carry:
         rows = jnp.minimum(places, wanted.size - 1)
-        new = update(*jax.tree.map(lambda x: x[rows], (kept, *operands)))
+        own = jax.tree.map(lambda x: x[rows], (kept, *operands))
+        new = with_operands_kept(update, places[0] < wanted.size, *own)
         return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, new)
 
     return for_listed(wanted, block, body, kept)

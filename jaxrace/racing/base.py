@@ -56,11 +56,6 @@ class Race(abc.ABC):
         return 25
 
     @property
-    def _chunk_there(self) -> int:
-        """``chunk`` on the device that a program is traced for."""
-        return self.chunk
-
-    @property
     def work(self) -> float:
         """Comparisons of two outcomes that a race makes at most, or steps of that size."""
         return float(self.num_options**2)

@@ -148,7 +148,8 @@ def _play_in_step(
     *tasks: Any,
 ) -> tuple[Any, Any]:
     """B races, ``chunk`` rounds at once: results and ``_first_outcomes``, leaves [B, ...]."""
-    chunk = race._chunk_there if chunk is None else chunk
+    if chunk is None:  # a race in blocks opens with one
+        chunk = race.chunk * (kernels.sizes().blocks if race._opening else 1)
     option, *task = jax.tree.map(lambda x: x[0, 0], (options, *tasks))
     draws_all = cost_of(sample, keys[0], option, *task) <= kernels.sizes().light_draw
     draw, example = race._drawn(by_key(sample), keys[0], option, jnp.int32(0), *task)
@@ -213,20 +214,12 @@ def _map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any
     """A function of any number of rows, of those [B, K] that are wanted; zeros for the others."""
     num_rows = wanted.size
     args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
-
-    def map_block(rows: jax.Array, results: Any) -> Any:
-        own = jnp.minimum(rows, num_rows - 1)
-        # Always true, but unknown at compile time: XLA keeps the conditional.
-        part = kernels.with_operands_kept(
-            function, rows[0] < num_rows, *jax.tree.map(lambda x: x[own], args)
-        )
-        return jax.tree.map(lambda x, y: x.at[rows].set(y, mode="drop"), results, part)
-
     first = jax.eval_shape(function, *jax.tree.map(lambda x: x[:1], args))
     empty = jax.tree.map(lambda x: jnp.zeros((num_rows, *x.shape[1:]), x.dtype), first)
     sizes = kernels.sizes()
     # The last block is filled up with an option that has not asked.
     few = num_rows <= _SINGLE_ROWS
     block = 1 if few else min(sizes.rows, num_rows // sizes.row_blocks)
-    results = kernels.for_listed(wanted, block, map_block, empty)
+    listed, every = wanted.reshape(-1), lambda _, *own: function(*own)
+    results = kernels.update_listed(listed, every, empty, *args, block=block)
     return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)

@@ -115,9 +115,6 @@ class DominanceResult(CertifiedResult):
         return np.triu(calls, 1).sum((-2, -1))
 
 
-_MOST_UNROLLED = 5  # samples of a block whose factors XLA computes in one kernel of a GPU
-
-
 def rounds_to_tell(blocks: Blocks, state: Any) -> int:
     """How many samples of each option that asks complete its next block; not under a trace."""
     lacking = blocks.lacking(np.asarray(state.simulated))
@@ -247,36 +244,12 @@ def _add_block(
 
     The sums after it, ln E_ij [2, R], and the margin [R] of the first order in whole units.
     """
-    size = found.shape[0]
-
-    def both(found: jax.Array) -> jax.Array:
-        return found[:, :, None].astype(jnp.float32) * ORDERS - null
-
-    if kernels.sizes().takes_all and size > _MOST_UNROLLED:
-        total = told + _logs_slope_by_slope(found, both, bets[:, None] / 2)
-    else:
-        total = told + log_factors(both(found), bets[:, None] / 2, jnp)
+    both = found[:, :, None].astype(jnp.float32) * ORDERS - null
+    total = told + log_factors(both, bets[:, None] / 2, jnp)
     if jnp.issubdtype(found.dtype, jnp.integer):
         # At most 23 signs in an int8. Sums that XLA takes by rows would be kernels of their own.
         net = functools.reduce(jnp.add, functools.reduce(jnp.add, found).astype(jnp.int32))
-        gain = unit // size**2 * net
+        gain = unit // len(found) ** 2 * net
     else:
         gain = jnp.rint(unit * found.mean((0, 1))).astype(jnp.int32)
     return total, log_sum(log_weights[:, None] + total, 0, jnp), gain
-
-
-def _logs_slope_by_slope(
-    found: jax.Array, both: Callable[[jax.Array], jax.Array], bets: jax.Array
-) -> jax.Array:
-    """``log_factors`` in the same order, for a GPU: it keeps no factors, only differences."""
-    size = found.shape[0]
-    run = jnp.arange(size, dtype=jnp.int32)
-
-    def add_slope(number: jax.Array, total: jax.Array) -> jax.Array:
-        matched = found[run[:, None], ((number + 1) * run[:, None] + run) % size]
-        factors = 1 + both(matched)[:, :, None] * bets  # [run, shift, L, 2, R]
-        return total + functools.reduce(jnp.add, functools.reduce(jnp.multiply, factors))
-
-    total = jnp.zeros((len(bets), 2, found.shape[-1]), jnp.float32)
-    total = lax.fori_loop(0, size - 1, add_slope, total)
-    return jnp.log(total / (size * (size - 1)))

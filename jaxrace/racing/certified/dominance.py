@@ -29,7 +29,7 @@ from jaxrace.racing.certified.blocks import (
     rounds_to_tell,
     see,
 )
-from jaxrace.racing.certified.race import CertifiedRace, both_ways, keep_samples, squared, standing
+from jaxrace.racing.certified.race import CertifiedRace, keep_samples, squared, standing
 from jaxrace.racing.comparing import Compare
 
 # Primes. With all samples lost a product of b factors is (1 - 1.95 / 2)^b, which float32 holds.
@@ -111,10 +111,6 @@ class DominanceRace(CertifiedRace):
     @property
     def chunk(self) -> int:
         return self.block
-
-    @property
-    def _chunk_there(self) -> int:
-        return self.block * kernels.sizes().blocks
 
     def params(
         self,
@@ -252,8 +248,8 @@ class DominanceRace(CertifiedRace):
 
     def _evidence(self, state: DominanceState) -> tuple[jax.Array, jax.Array]:
         """``highest`` and ``margin`` in both orders, [K, K]."""
-        highest = squared(state.highest.T, self.num_options, -jnp.inf)
-        return highest, both_ways(state.margin, self.num_options)
+        margin = jnp.stack([state.margin, -state.margin], -1)
+        return squared(state.highest, self.num_options, -jnp.inf), squared(margin, self.num_options)
 
     def _complete(self, state: DominanceState, max_rounds: jax.Array) -> jax.Array:
         """m_i, int32 [..., K]: blocks of each option, at most those of n_max."""
@@ -285,12 +281,10 @@ class DominanceRace(CertifiedRace):
         keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
         certified = (state.certificate != RUNNING) & ~guessed
         beats = highest >= params.possible_level
-        held = self._held(state, params, "asked")
-        log_bets = squared(jnp.moveaxis(state.log_bets, 0, -1), self.num_options, 0.0)
         return DominanceResult(
             **self._certain(state, params, seen, keys, certified, beats),
-            **held,
-            log_bets=jnp.moveaxis(log_bets, 0, -1),
+            **self._held(state, params, "asked"),
+            log_bets=jnp.moveaxis(squared(state.log_bets, self.num_options), 0, -1),
             highest=highest,
             margin=margin,
             doubtful=state.doubtful & ~certified,

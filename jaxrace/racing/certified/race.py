@@ -177,19 +177,14 @@ def pairs_of(num_options: int) -> tuple[jax.Array, jax.Array]:
     return jnp.asarray(first, jnp.int32), jnp.asarray(second, jnp.int32)
 
 
-def squared(numbers: jax.Array, num_options: int, diagonal: float) -> jax.Array:
-    """Numbers [..., 2, P], in both orders, as [..., K, K]."""
-    place = np.zeros((num_options, num_options), np.int32)
-    first, second = np.triu_indices(num_options, 1)
-    place[first, second] = np.arange(first.size)
-    place[second, first] = np.arange(first.size, 2 * first.size)
+def squared(numbers: jax.Array, num_options: int, diagonal: float = 0) -> jax.Array:
+    """Numbers of pairs as a state has them, [P, ..., 2] in both orders, as [..., K, K]."""
+    place = np.zeros((num_options, num_options), np.int32)  # among those of i over j, then j over i
+    place[np.triu_indices(num_options, 1)] = np.arange(len(numbers))
+    place += np.tril(place.T + len(numbers), -1)
+    numbers = jnp.moveaxis(numbers, 0, -1)
     found = numbers.reshape(*numbers.shape[:-2], -1)[..., place]
     return jnp.where(jnp.eye(num_options, dtype=bool), diagonal, found)
-
-
-def both_ways(numbers: jax.Array, num_options: int) -> jax.Array:
-    """Numbers [..., P] of i over j, as antisymmetric [..., K, K]."""
-    return squared(jnp.stack([numbers, -numbers], -2), num_options, 0)
 
 
 def standing(seen: Seen) -> SortKeys:

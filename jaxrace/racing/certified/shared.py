@@ -20,11 +20,11 @@ from jaxrace.core.validation import BadArgument, require_integer
 from jaxrace.evidence.decision import EXHAUSTED, RUNNING, SHARED_SLACK, Seen, certify, seen_of
 from jaxrace.evidence.levels import LARGEST_BET, By
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.kernels.kahan import Total
+from jaxrace.kernels.kahan import zero
 from jaxrace.racing import base
 from jaxrace.racing.certified.race import (
+    ORDERS,
     CertifiedRace,
-    both_ways,
     common,
     keep_samples,
     squared,
@@ -37,8 +37,6 @@ from jaxrace.racing.certified.tasks import (
     SharedResult,
     SharedState,
     count_tasks,
-    pairs_first,
-    pairs_last,
 )
 from jaxrace.racing.comparing import Compare, first_few, require_real, require_sign
 
@@ -166,20 +164,19 @@ class SharedRace(CertifiedRace):
     def init(self, example_outcome: Any, params: SharedParams) -> SharedState:
         num_options = self.num_options
         counts = jnp.zeros(num_options, jnp.int32)
-        num_nulls, count = params.nulls.shape[-1], num_options * (num_options - 1) // 2
-        shape = params.weights.shape[-1], num_nulls, 2, count
-        sums = jnp.zeros(count, jnp.float32)
+        count, num_nulls = num_options * (num_options - 1) // 2, params.nulls.shape[-1]
+        weights = params.weights[:, None, None]
         pairs = PairEvidence(
-            jnp.broadcast_to(params.weights[:, None, None, None], shape),
-            jnp.zeros(shape[1:], jnp.float32),
-            Total(sums, sums),
+            jnp.broadcast_to(weights, (count, len(weights), num_nulls, 2)),
+            jnp.zeros((count, num_nulls, 2), jnp.float32),
+            zero(count),
         )
         return SharedState(
             outcomes=self._room(example_outcome),
             simulated=counts,
             wanted=jnp.broadcast_to(jnp.minimum(params.first, params.max_rounds), (num_options,)),
             first_bad=counts,
-            pairs=pairs_first(pairs),
+            pairs=pairs,
             certificate=jnp.int32(RUNNING),
         )
 
@@ -256,9 +253,9 @@ class SharedRace(CertifiedRace):
 
     def _evidence(self, state: SharedState) -> tuple[jax.Array, jax.Array]:
         """The largest E so far, [Q, K, K], and the sums of differences, [K, K]."""
-        pairs = pairs_last(state.pairs)
-        total = pairs.total.value + pairs.total.compensation
-        return squared(pairs.highest, self.num_options, 0.0), both_ways(total, self.num_options)
+        total = state.pairs.total.value + state.pairs.total.compensation
+        totals = total[:, None] * ORDERS.T
+        return squared(state.pairs.highest, self.num_options), squared(totals, self.num_options)
 
     def _seen(self, evidence: Any, told: jax.Array, params: SharedParams) -> Seen:
         highest, total = evidence

@@ -125,16 +125,6 @@ class Numbers(NamedTuple):
     whole: jax.Array  # float32 [R], N
 
 
-def pairs_first(evidence: PairEvidence) -> PairEvidence:
-    """Leaves [P, ...]: one row for each pair."""
-    return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), evidence)
-
-
-def pairs_last(evidence: PairEvidence) -> PairEvidence:
-    """Undo ``pairs_first``."""
-    return jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), evidence)
-
-
 def count_tasks(
     states: SharedState,
     params: SharedParams,
@@ -168,7 +158,9 @@ def count_tasks(
         step = functools.partial(_play_task, numbers, end, is_finite)
         unroll = BLOCK if kernels.sizes().takes_all else 1
         told = tasks, differences(*own)
-        return pairs_first(lax.scan(step, pairs_last(kept), told, unroll=unroll)[0])
+        kept = jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), kept)  # pairs fill the vector units
+        kept, _ = lax.scan(step, kept, told, unroll=unroll)
+        return jax.tree.map(lambda x: jnp.moveaxis(x, -1, 0), kept)
 
     def play_pass(number: jax.Array, kept: PairEvidence) -> PairEvidence:
         begin = start + BLOCK * number
