@@ -70,28 +70,32 @@ def update_listed(
     *operands: Any,
     block: int | None = None,
 ) -> Carry:
-    """``update(kept, *operands)`` in the marked rows of ``kept``, leaves [n, ...]; bool [n].
+    """``update(kept, *operands)`` at the marked places of ``kept``, leaves [*n, ...]; bool [*n].
 
-    Leaves of operands are [n, ...] as well; ``update`` is given rows of each, ``block`` at a time:
-    as many as if it is light unless given.
+    Leaves of operands are [*n, ...] as well; ``update`` is given rows of each, [block, ...]: unless
+    given as many as if it is light.
 
     >>> wanted, kept = jnp.array([True, False, True]), jnp.array([1, 2, 3])
     >>> update_listed(wanted, jnp.add, kept, jnp.array([10, 20, 30])).tolist()
     [11, 2, 33]
     """
-    block = block or listing_block(wanted.size, light=True)
-    if block >= wanted.size and sizes().takes_all:
-        new = update(kept, *operands)
-        marked = functools.partial(jnp.expand_dims, wanted)
-        return jax.tree.map(lambda x, y: jnp.where(marked(range(1, y.ndim)), x, y), new, kept)
+    size = wanted.size
+    block = block or listing_block(size, light=True)
+    flat = jax.tree.map(lambda x: x.reshape(size, *x.shape[wanted.ndim :]), (kept, *operands))
+    if block >= size and sizes().takes_all:
+        marked = functools.partial(jnp.expand_dims, wanted.reshape(-1))
+        new = update(*flat)
+        new = jax.tree.map(lambda x, y: jnp.where(marked(range(1, y.ndim)), x, y), new, flat[0])
+    else:
 
-    def body(places: jax.Array, kept: Carry) -> Carry:
-        rows = jnp.minimum(places, wanted.size - 1)
-        own = jax.tree.map(lambda x: x[rows], (kept, *operands))
-        new = with_operands_kept(update, places[0] < wanted.size, *own)
-        return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, new)
+        def body(places: jax.Array, kept: Carry) -> Carry:
+            rows = jnp.minimum(places, size - 1)
+            own = jax.tree.map(lambda x: x[rows], (kept, *flat[1:]))
+            new = with_operands_kept(update, places[0] < size, *own)
+            return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, new)
 
-    return for_listed(wanted, block, body, kept)
+        new = for_listed(wanted, block, body, flat[0])
+    return jax.tree.map(lambda x, old: x.reshape(old.shape), new, kept)
 
 
 def with_operands_kept(

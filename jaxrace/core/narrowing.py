@@ -76,9 +76,7 @@ def require_range(name: str, values: np.ndarray, dtype: DTypeLike) -> None:
     if np.can_cast(values.dtype, dtype, "safe"):
         return
     if jnp.issubdtype(dtype, jnp.complexfloating):
-        for part in (np.real(values), np.imag(values)):
-            require_range(name, part, jnp.finfo(dtype).dtype)
-        return
+        values, dtype = np.stack([np.real(values), np.imag(values)], -1), jnp.finfo(dtype).dtype
     if jnp.issubdtype(dtype, jnp.integer):
         limits = jnp.iinfo(dtype)
         # Compared with Python's integers, which have no range.
@@ -103,9 +101,7 @@ def require_told_apart(name: str, values: np.ndarray, dtype: Any) -> None:
     if are_kept(values, dtype):
         return
     if values.dtype.kind == "c":
-        for part in (np.real(values), np.imag(values)):
-            require_told_apart(name, part, jnp.finfo(dtype).dtype)
-        return
+        values, dtype = np.stack([np.real(values), np.imag(values)], -1), jnp.finfo(dtype).dtype
     require_range(name, values, dtype)
     if jnp.issubdtype(dtype, jnp.integer) or len(values) < 2:
         return

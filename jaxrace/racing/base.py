@@ -247,10 +247,7 @@ def raise_if_invalid(
 
     ``invalid``, int32 [..., K], is its round, or 0.
     """
-    if is_traced(invalid):
-        return
-    rounds = np.asarray(invalid)
-    if not rounds.any():
+    if is_traced(invalid) or not (rounds := np.asarray(invalid)).any():
         return
     race = tuple(int(axis) for axis in np.argwhere(rounds.any(-1))[0])
     of_race = f" of race {', '.join(map(str, race))}" if race else ""

@@ -120,20 +120,16 @@ class ComparingRace(base.Race):
             check_once(self.compare, source, *first)
 
 
-def check_compare(compare: Compare, outcomes: Any) -> None:
+def check_compare(compare: Compare, outcomes: Any) -> np.ndarray:
     """Raise unless ``compare(a, b)`` is an antisymmetric sign on some outcomes, leaves [n, ...].
 
     It must be pure JAX and return one signed integer. Outcomes that are not finite are left out.
+    Returns the signs of all pairs, int8 [n, n].
 
     >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1, 2]))
     Traceback (most recent call last):
     jaxrace.core.validation.BadArgument: compare: expected 0 for an outcome and itself, got 1 for 1
     """
-    checked_signs(compare, outcomes)
-
-
-def checked_signs(compare: Compare, outcomes: Any) -> np.ndarray:
-    """The signs of all pairs of outcomes, int8 [n, n], checked as ``check_compare`` does."""
     outcomes = narrowing.as_arrays("outcomes", outcomes)
     lengths = {x.shape[:1] for x in jax.tree.leaves(outcomes)}
     if len(lengths) != 1 or not all(lengths) or (0,) in lengths:

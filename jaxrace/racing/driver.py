@@ -212,14 +212,10 @@ def of_rows(draw: Callable[..., Any], num_rounds: int) -> Callable[..., Any]:
 
 def _map_rows(function: Callable[..., Any], wanted: jax.Array, args: Any) -> Any:
     """A function of any number of rows, of those [B, K] that are wanted; zeros for the others."""
-    num_rows = wanted.size
-    args = jax.tree.map(lambda x: x.reshape(num_rows, *x.shape[2:]), args)
-    first = jax.eval_shape(function, *jax.tree.map(lambda x: x[:1], args))
-    empty = jax.tree.map(lambda x: jnp.zeros((num_rows, *x.shape[1:]), x.dtype), first)
+    first = jax.eval_shape(function, *jax.tree.map(lambda x: x[0], args))
+    empty = jax.tree.map(lambda x: jnp.zeros((*wanted.shape, *x.shape[1:]), x.dtype), first)
     sizes = kernels.sizes()
     # The last block is filled up with an option that has not asked.
-    few = num_rows <= _SINGLE_ROWS
-    block = 1 if few else min(sizes.rows, num_rows // sizes.row_blocks)
-    listed, every = wanted.reshape(-1), lambda _, *own: function(*own)
-    results = kernels.update_listed(listed, every, empty, *args, block=block)
-    return jax.tree.map(lambda x: x.reshape(*wanted.shape, *x.shape[1:]), results)
+    few = wanted.size <= _SINGLE_ROWS
+    block = 1 if few else min(sizes.rows, wanted.size // sizes.row_blocks)
+    return kernels.update_listed(wanted, lambda _, *own: function(*own), empty, *args, block=block)

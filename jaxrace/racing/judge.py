@@ -15,7 +15,7 @@ from jaxrace import kernels
 from jaxrace.core import narrowing
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging import RaceOfTable, race, scores
-from jaxrace.racing.comparing import Compare, checked_signs, require_real
+from jaxrace.racing.comparing import Compare, check_compare, require_real
 
 _MOST = 8_000  # different outcomes, whose signs take 64 MB
 _AT_ONCE = 256  # outcomes are filled up to a multiple: with a few more nothing is compiled anew
@@ -61,7 +61,7 @@ def judge(
     only_orders = kernels.only_orders(compare)
     are_numbers = all(isinstance(x, np.ndarray) and x.ndim == 1 for x in options)
     # Two criteria may contradict each other on any numbers: 0.
-    if only_orders and are_numbers and (sign := checked_signs(compare, np.arange(2.0))[1, 0]):
+    if only_orders and are_numbers and (sign := check_compare(compare, np.arange(2.0))[1, 0]):
         return raced(options, by="wins", smaller=bool(sign < 0), larger=bool(sign > 0))
     counts = [_count(name, of_option) for name, of_option in zip(named, options, strict=True)]
     shapes = {str(jax.tree.map(lambda x: x.shape[1:], of_option)) for of_option in options}
@@ -74,7 +74,7 @@ def judge(
     if len(first) > _MOST:
         raise BadArgument("samples", f"at most {_MOST:,} different outcomes", f"{len(first):,}")
     first = np.resize(first, -(-len(first) // _AT_ONCE) * _AT_ONCE)
-    signs = checked_signs(compare, jax.tree.map(lambda x: x[first], outcomes))
+    signs = check_compare(compare, jax.tree.map(lambda x: x[first], outcomes))
     columns = np.split(codes.reshape(-1), np.cumsum(counts)[:-1])
     return raced(columns, compare=lambda i, j: int(signs[i, j]))
 

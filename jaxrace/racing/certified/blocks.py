@@ -159,10 +159,9 @@ def count_blocks(
     num_options = before.shape[1]
     first, second = pairs_of(num_options)
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
-    place = jnp.arange(before.shape[0] * first.size, dtype=jnp.int32)  # [B P]
 
     def shared(complete: jax.Array) -> jax.Array:
-        return jnp.minimum(complete[:, first], complete[:, second]).reshape(-1)
+        return jnp.minimum(complete[:, first], complete[:, second])
 
     def play(size: int, earlier: Any, place: jax.Array, block: jax.Array) -> Any:
         race, pair = place // first.size, place % first.size
@@ -180,13 +179,13 @@ def count_blocks(
         return jnp.moveaxis(total, -1, 0), jnp.maximum(highest, log_e.T), margin + gain
 
     def play_one_each(size: int, block: jax.Array, evidence: Any) -> Any:
-        """The block with this number, int32 [B P], of every pair that shares it."""
+        """The block with this number, int32 [B, P], of every pair that shares it."""
         of_size = functools.partial(play, size)
         return kernels.update_listed(block < end, of_size, evidence, place, block)
 
     done, end = shared(before), shared(after)
     evidence = states.log_bets, states.highest, states.margin
-    evidence = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), evidence)
+    place = jnp.arange(end.size, dtype=jnp.int32).reshape(end.shape)
     # Slices of blocks that the capacity has no room for would not fit.
     capacity = jax.tree.leaves(samples)[0].shape[1]
     if opens and blocks.first <= capacity:
@@ -206,12 +205,7 @@ def count_blocks(
             evidence,
         )
     log_bets, highest, margin = evidence
-    return dataclasses.replace(
-        states,
-        log_bets=log_bets.reshape(states.log_bets.shape),
-        highest=highest.reshape(states.highest.shape),
-        margin=margin.reshape(states.margin.shape),
-    )
+    return dataclasses.replace(states, log_bets=log_bets, highest=highest, margin=margin)
 
 
 def _block_differences(

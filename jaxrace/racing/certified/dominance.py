@@ -29,7 +29,7 @@ from jaxrace.racing.certified.blocks import (
     rounds_to_tell,
     see,
 )
-from jaxrace.racing.certified.race import CertifiedRace, keep_samples, squared, standing
+from jaxrace.racing.certified.race import CertifiedRace, common, keep_samples, squared, standing
 from jaxrace.racing.comparing import Compare
 
 # Primes. With all samples lost a product of b factors is (1 - 1.95 / 2)^b, which float32 holds.
@@ -84,6 +84,7 @@ class DominanceRace(CertifiedRace):
 
     _params_kind = DominanceParams
     _state_kind = DominanceState
+    _weights: ClassVar = staticmethod(dominance_weights)
     _params_depend_on: ClassVar = (
         *("num_options", "capacity", "top", "first_block", "block"),
         *("by", "low", "high"),
@@ -140,11 +141,11 @@ class DominanceRace(CertifiedRace):
         """
         max_rounds = self._horizon(max_rounds)
         horizon = max_rounds if horizon is None else horizon
-        mixture = self._mixture(delta, tolerance, horizon, bets, weights, MAX_BET, _usual_bets)
+        about = delta, tolerance, horizon, bets, weights
+        needed, bets, shares = self._mixture(*about, MAX_BET, dominance_bets)
         rounding = _ROUNDING * int(self.blocks.complete(max_rounds)) * (2 if tolerance else 1)
         if self.by == "mean":
             rounding += _ROUNDING_OF_SCORES * max_rounds
-        needed = mixture.levels
         return make_params(
             DominanceParams,
             delta=delta,
@@ -154,14 +155,11 @@ class DominanceRace(CertifiedRace):
             level=needed.verdict + rounding,
             strong_level=needed.strong + rounding,
             possible_level=math.inf if tolerance else needed.possible + rounding,
-            bets=mixture.bets,
-            log_weights=np.log(mixture.weights),
+            bets=bets,
+            log_weights=np.log(shares),
             slack=slack,
             owner=self._owner,
         )
-
-    def _weights(self, num_bets: int) -> Sequence[float]:
-        return dominance_weights(num_bets)
 
     def rounds_to_tell(self, state: DominanceState | DominanceResult) -> int:
         """How many samples of each option that asks complete its next block, not under a trace."""
@@ -274,8 +272,7 @@ class DominanceRace(CertifiedRace):
             above = state.net.astype(jnp.float32) / _MOST_UNITS
             margins = base.fixed_point(above, self.num_options)
         else:
-            common = jnp.minimum(state.samples[:, None], state.samples[None, :])
-            margins = base.fixed_point_margins(state.net, common)
+            margins = base.fixed_point_margins(state.net, common(state.samples))
         guess = SortKeys((state.net > 0).sum(-1, dtype=jnp.int32), margins.sum(-1, dtype=jnp.int32))
         guessed = state.certificate >= EXHAUSTED
         keys = jax.tree.map(lambda a, b: jnp.where(guessed, a, b), guess, keys)
@@ -312,8 +309,3 @@ class DominanceRace(CertifiedRace):
             if shapes != [[]]:
                 raise BadArgument("example_outcome", "a single number", f"{shapes}")
         return super()._room(example)
-
-
-def _usual_bets(level: float, horizon: int) -> tuple[Sequence[float], Sequence[float]]:
-    bets = dominance_bets(level, horizon)
-    return bets, dominance_weights(len(bets))

@@ -6,7 +6,7 @@ N = capacity, r rounds told at once, L bets.
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -22,20 +22,12 @@ from jaxrace.core.validation import (
     require_probability,
 )
 from jaxrace.evidence.decision import COUNTS, Seen, SortKeys, perhaps_best, perhaps_tied, sort_keys
-from jaxrace.evidence.levels import By, Levels, levels, require_scale
+from jaxrace.evidence.levels import By, Levels, dominance_weights, levels, require_scale
 from jaxrace.racing import base
 from jaxrace.racing.comparing import ComparingRace
 
 # The signs of i over j and of j over i, float32 [2, 1]. XLA writes down what is stacked.
 ORDERS = np.array([[1], [-1]], np.float32)
-
-
-class Mixture(NamedTuple):
-    """What the evidence of a race needs, and comes from."""
-
-    levels: Levels
-    bets: Sequence[float]  # [L]
-    weights: np.ndarray  # float64 [L], with sum 1
 
 
 class CertifiedRace(ComparingRace):
@@ -46,6 +38,7 @@ class CertifiedRace(ComparingRace):
     high: float | None
 
     _is_unequal: ClassVar = True
+    _weights: ClassVar = staticmethod(lambda count: [1.0] * count)  # of bets given without them
 
     def __post_init__(self) -> None:
         require_choice("by", self.by, ("wins", "mean"))
@@ -69,16 +62,16 @@ class CertifiedRace(ComparingRace):
         bets: Sequence[float] | None,
         weights: Sequence[float] | None,
         largest: float,
-        choose: Callable[[float, int], tuple[Sequence[float], Sequence[float]]],
-    ) -> Mixture:
-        """Levels, and bets: those given, or those that ``choose`` has for a verdict's level."""
+        choose: Callable[[float, int], Sequence[float]],
+    ) -> tuple[Levels, Sequence[float], np.ndarray]:
+        """Levels; bets [L]: those given, or those that ``choose`` has; weights [L], with sum 1."""
         require_probability("delta", delta)
         require_integer("horizon", horizon, 1)
         require_number("tolerance", tolerance, least=0, below=self.width)
         needed = levels(self.by, self.num_options, self.top, delta, has_tolerance=tolerance > 0)
         if bets is None:
-            bets, usual = choose(needed.verdict, horizon)
-            weights = usual if weights is None else weights
+            bets = choose(needed.verdict, horizon)
+            weights = dominance_weights(len(bets)) if weights is None else weights
         weights = self._weights(len(bets)) if weights is None else weights
         if not len(bets):
             raise BadArgument("bets", "at least one", "none")
@@ -89,11 +82,7 @@ class CertifiedRace(ComparingRace):
             if bet > largest:
                 raise BadArgument("bets", f"at most {largest}", f"{bet}")
             require_positive("weights", weight)
-        return Mixture(needed, bets, np.asarray(weights, float) / np.sum(weights))
-
-    def _weights(self, num_bets: int) -> Sequence[float]:
-        """Of bets that were given without weights."""
-        return [1.0] * num_bets
+        return needed, bets, np.asarray(weights, float) / np.sum(weights)
 
     def _certain(
         self, state: Any, params: Any, seen: Seen, keys: SortKeys, certified: jax.Array, beats: Any

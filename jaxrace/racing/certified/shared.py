@@ -43,8 +43,6 @@ from jaxrace.racing.comparing import Compare, first_few, require_real, require_s
 # A factor is rounded by less than this share: verdicts keep so far, per task, from the exact level.
 _ROUNDING = 1e-6
 
-_MOST_TASKS = 2**20  # of which float32 still counts each, in sums of differences
-
 
 @dataclasses.dataclass(frozen=True)
 class SharedRace(CertifiedRace):
@@ -87,7 +85,7 @@ class SharedRace(CertifiedRace):
     _params_depend_on: ClassVar = ("num_options", "top", "capacity", "by", "low", "high", "finite")
     _shares_tasks: ClassVar = True
     _spare: ClassVar = BLOCK
-    _most: ClassVar = _MOST_TASKS
+    _most: ClassVar = 2**20  # tasks, of which float32 counts each in sums of differences
     _where: ClassVar = "on task"
 
     def __post_init__(self) -> None:
@@ -98,7 +96,6 @@ class SharedRace(CertifiedRace):
 
     @property
     def chunk(self) -> int:
-        """Tasks that a driver runs at once by default."""
         return BLOCK
 
     @property
@@ -139,8 +136,9 @@ class SharedRace(CertifiedRace):
         most = self.capacity if max_rounds is None else max_rounds
         require_integer("max_rounds", most, self.capacity if self.finite else 1, self.capacity)
         horizon = most if horizon is None else horizon
-        mixture = self._mixture(delta, tolerance, horizon, bets, weights, LARGEST_BET, shared_bets)
-        needed, rounding = mixture.levels, _ROUNDING * most
+        about = delta, tolerance, horizon, bets, weights, LARGEST_BET
+        needed, bets, shares = self._mixture(*about, lambda *of: shared_bets(*of).bets)
+        rounding = _ROUNDING * most
         return make_params(
             SharedParams,
             delta=delta,
@@ -150,9 +148,9 @@ class SharedRace(CertifiedRace):
             strong_level=needed.strong + rounding,
             possible_level=needed.possible + rounding,
             nulls=[-tolerance / self.width, 0.0] if tolerance else [0.0],
-            bets=mixture.bets,
+            bets=bets,
             # Rounded down, so that the sum is at most 1.
-            weights=mixture.weights * (1 - 2.0**-22),
+            weights=shares * (1 - 2.0**-22),
             slack=slack,
             first=first,
             least=least,

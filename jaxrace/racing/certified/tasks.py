@@ -117,14 +117,6 @@ class SharedResult(CertifiedResult):
         return np.triu(shared, 1).sum((-2, -1))
 
 
-class Numbers(NamedTuple):
-    """What ``SharedParams`` say to each of R pairs."""
-
-    nulls: jax.Array  # float32 [Q, 1, R]
-    bets: jax.Array  # float32 [L, 1, 1, R]
-    whole: jax.Array  # float32 [R], N
-
-
 def count_tasks(
     states: SharedState,
     params: SharedParams,
@@ -143,13 +135,13 @@ def count_tasks(
     samples = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.outcomes)
 
     def shared(told: jax.Array) -> jax.Array:
-        return jnp.minimum(told[:, first], told[:, second]).reshape(-1)  # [B P]
+        return jnp.minimum(told[:, first], told[:, second])  # [B, P]
 
     def play(kept: PairEvidence, place: jax.Array, begin: jax.Array, end: jax.Array) -> Any:
         race, pair = place // first.size, place % first.size
         rows = tuple(race * num_options + option[pair] for option in (first, second))
         own = (kernels.sample_slices(samples, row, begin, BLOCK) for row in rows)
-        numbers = Numbers(
+        numbers = (
             params.nulls[race].T[:, None],
             params.bets[race].T[:, None, None],
             params.max_rounds[race].astype(jnp.float32),
@@ -167,39 +159,38 @@ def count_tasks(
         return kernels.update_listed(begin < end, play, kept, place, begin, end)
 
     start, end = shared(before), shared(states.simulated)
-    place = jnp.arange(start.size, dtype=jnp.int32)
-    kept = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), states.pairs)  # [B P, ...]
-    kept = lax.fori_loop(0, -(-num_told // BLOCK), play_pass, kept)
-    kept = jax.tree.map(lambda x, old: x.reshape(old.shape), kept, states.pairs)
-    return dataclasses.replace(states, pairs=kept)
+    place = jnp.arange(start.size, dtype=jnp.int32).reshape(start.shape)
+    pairs = lax.fori_loop(0, -(-num_told // BLOCK), play_pass, states.pairs)
+    return dataclasses.replace(states, pairs=pairs)
 
 
 def _play_task(
-    numbers: Numbers,
+    numbers: tuple[jax.Array, ...],
     end: jax.Array,
     is_finite: bool,
     earlier: PairEvidence,
     task: tuple[jax.Array, jax.Array],
 ) -> tuple[PairEvidence, None]:
     number, difference = task  # [R]: s and d_s; a pair plays up to ``end``
+    nulls, bets, whole = numbers  # of each pair: [Q, 1, R], [L, 1, 1, R] and N [R]
     counts = number <= end
     done = number.astype(jnp.float32)
     both = difference * ORDERS  # [2, R]
-    mean, growth = numbers.nulls, 1.0
+    mean, growth = nulls, 1.0
     if is_finite:
         sums = earlier.total.value * ORDERS
-        mean, growth = frame_of_list(numbers.nulls, sums, done, numbers.whole, jnp)  # [Q, 2, R]
-    factors = 1 + winnings(numbers.bets, both, mean, growth, jnp)  # [L, Q, 2, R]
+        mean, growth = frame_of_list(nulls, sums, done, whole, jnp)  # [Q, 2, R]
+    factors = 1 + winnings(bets, both, mean, growth, jnp)  # [L, Q, 2, R]
     product = jnp.minimum(earlier.bets * factors, _MOST)
     product = jnp.where(counts, product, earlier.bets)
     highest = jnp.maximum(earlier.highest, product.sum(0))
     added = add(earlier.total, difference)
     total = jax.tree.map(lambda new, old: jnp.where(counts, new, old), added, earlier.total)
     if is_finite:
-        left = numbers.whole - done
+        left = whole - done
         value, missing = (x * ORDERS for x in total)
-        surplus = (value - left) + (missing - numbers.nulls * numbers.whole)
-        is_certain = surplus > TIE * numbers.whole  # what is closer than rounding is not
+        surplus = (value - left) + (missing - nulls * whole)
+        is_certain = surplus > TIE * whole  # what is closer than rounding is not
         certain = jnp.where((left == 0) & ~is_certain, 0.0, highest)  # after all tasks
         highest = jnp.where(counts, jnp.where(is_certain, jnp.inf, certain), highest)
     return PairEvidence(product, highest, total), None
