@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.typing import DTypeLike
 
 from jaxrace.core.validation import BadArgument
 
@@ -70,7 +69,7 @@ def are_kept(values: np.ndarray, dtype: Any) -> bool:
     return not ((values != 0) & (np.abs(values) < tiny)).any()
 
 
-def require_range(name: str, values: np.ndarray, dtype: DTypeLike) -> None:
+def require_range(name: str, values: np.ndarray, dtype: Any) -> None:
     """Raise unless a dtype holds all numbers but for the last digits of floats."""
     dtype = jnp.dtype(dtype)
     if np.can_cast(values.dtype, dtype, "safe"):
