@@ -79,8 +79,8 @@ def update_listed(
     >>> update_listed(wanted, jnp.add, kept, jnp.array([10, 20, 30])).tolist()
     [11, 2, 33]
     """
-    size = wanted.size
-    block = block or listing_block(size, light=True)
+    size, given = wanted.size, block
+    block = given or listing_block(size, light=True)
     flat = jax.tree.map(lambda x: x.reshape(size, *x.shape[wanted.ndim :]), (kept, *operands))
     if block >= size and sizes().takes_all:
         marked = functools.partial(jnp.expand_dims, wanted.reshape(-1))
@@ -91,7 +91,8 @@ def update_listed(
         def body(places: jax.Array, kept: Carry) -> Carry:
             rows = jnp.minimum(places, size - 1)
             own = jax.tree.map(lambda x: x[rows], (kept, *flat[1:]))
-            new = with_operands_kept(update, places[0] < size, *own)
+            is_any = places[0] < size  # always, but XLA does not know it
+            new = with_operands_kept(update, is_any, *own) if given else update(*own)
             return jax.tree.map(lambda x, y: x.at[places].set(y, mode="drop"), kept, new)
 
         new = for_listed(wanted, block, body, flat[0])
