@@ -33,7 +33,9 @@ _TIES = frozenset(
 _TIED, _WINS = word_set("tie ties draw draws"), word_set("wins won win winner")
 _SCORES = word_set("score scores points goals")
 _FOOTBALL = ("h", "a", "d"), ("1", "2", "x")  # who is at home has won, has lost, a draw
-_WON, _LOST = word_set("win won 1-0"), word_set("loss lost lose 0-1")
+_WON, _LOST = word_set("win won"), word_set("loss lost lose")
+_RESULTS = "1-0", "0-1"  # for the first by its name, as white, whichever was asked for as first
+_AT_HOME = (("white", "black"), ("home", "away"))
 PENTANOMIAL = tuple(f"ptnml_{half}" for half in range(5))  # pairs of games by halves of a point
 _OPEN = "*"  # a game that has not ended
 SCALE = "of a scale such as 1 to 5 take the middle away, so that 0 is a tie"
@@ -67,6 +69,17 @@ class Sides:
         one, other = _words(self.first), _words(self.second)
         unlike = [pair for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
         return unlike[0] if len(unlike) == 1 and len(one) == len(other) else ("", "")
+
+    @property
+    def is_turned(self) -> bool:
+        """Is the first called as the second one of a pair is, such as black beside white?"""
+        one, other = self.own_words
+        return bool(one) and _SIDES.get(other) == one
+
+    @property
+    def are_at_home(self) -> bool:
+        """Is one of both at home, or has White?"""
+        return bool({self.own_words, self.own_words[::-1]} & {*_AT_HOME})
 
     @property
     def are_for_first(self) -> bool:
@@ -120,10 +133,11 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         first, second = _pair(table, heads)
     if outcome is not None:
         return Sides(first, second, outcome)
+    step = -1 if Sides(first, second).is_turned else 1  # what is for each side is in its order
     rest = [head for head in table.heads if head not in (first, second)]
     if {*PENTANOMIAL} <= {*rest}:
-        return Sides(first, second, "", counts=PENTANOMIAL)
-    if counts := _for_each_side(table, rest, _WINS):
+        return Sides(first, second, "", counts=PENTANOMIAL[::step])
+    if counts := _for_each_side(table, rest, _WINS)[::step]:
         ties = [head for head in rest if _TIED & {*_words(head)[-1:]}]
         return Sides(first, second, "", counts=(*counts, *ties[:1]))
     found = [head for word in (*_OUTCOMES, "margin") for head in rest if _plain(head) == word]
@@ -131,8 +145,8 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         return Sides(first, second, found[0])
     if found:
         raise table.wrong("one column that says who has won", quoted(found), hint=hint)
-    if scores := _for_each_side(table, rest, _SCORES):
-        return Sides(first, second, "", scores=scores)
+    if scores := _for_each_side(table, rest, _SCORES)[::step]:
+        return Sides(first, second, "", scores=(scores[0], scores[1]))
     raise table.wrong("a column score, winner or result", quoted(table.heads), hint=hint)
 
 
@@ -192,13 +206,11 @@ def _have_names_in_common(table: Table, pair: Sequence[str]) -> bool:
     return bool(one & other - {""}) and all(table.kind(head) == "text" for head in pair)
 
 
-def _for_each_side(
-    table: Table, heads: Sequence[str], words: frozenset[str]
-) -> tuple[str, str] | None:
-    """Two columns whose names are one of some words and a side."""
+def _for_each_side(table: Table, heads: Sequence[str], words: frozenset[str]) -> tuple[str, ...]:
+    """Two columns whose names are one of some words and a side; none if there are not."""
     found = [pair[:2] for pair in _pairs(heads) if words & {*pair[2].split()}]
     hint = "leave out all but the two that say how it ended"
-    return _only(table, found, "a column for each side", hint)
+    return _only(table, found, "a column for each side", hint) or ()
 
 
 def _only(
@@ -228,13 +240,17 @@ def shares_of(
     words = (*_words_of_sides(sides, asked == "win" or sides.are_for_first), _TIES)
     lower = {cell.lower() for cell in cells} - {_OPEN}
     codes = next((codes for codes in _FOOTBALL if lower <= {*codes}), ())
-    if codes and sides.own_words == ("home", "away"):
-        words = tuple(frozenset((code,)) for code in codes)
-        home, away, drawn = map(str.upper, codes)
-        said.append(f"{home}, {drawn} and {away} are won, drawn and lost by {sides.first!r}")
+    if codes and {*sides.own_words} == {"home", "away"}:
+        home, away, drawn = codes
+        ways = (away, home, drawn) if sides.is_turned else codes
+        words = tuple(frozenset((code,)) for code in ways)
+        at_home = sides.second if sides.is_turned else sides.first
+        how = f"are won, drawn and lost by {at_home!r}"
+        said.append(f"{home.upper()}, {drawn.upper()} and {away.upper()} {how}")
     elif sides.is_named and "2" in cells and {*cells} <= {"1", "2", *_TIES}:
-        words = words[0] | {"1"}, words[1] | {"2"}, _TIES
-        said.append(f"winner 1 is {sides.first!r}, 2 is {sides.second!r}")
+        one, other = ("2", "1") if sides.is_turned else ("1", "2")
+        words = words[0] | {one}, words[1] | {other}, _TIES
+        said.append(f"winner {one} is {sides.first!r}, {other} is {sides.second!r}")
     found = [_share(cell, words) for cell in cells]
     by_word = np.array([-1 if share is None else share for share in found])[places]
     called = {name: place for place, name in enumerate(names)}
@@ -274,10 +290,11 @@ def shares_of(
 def _words_of_sides(sides: Sides, with_numbers: bool) -> tuple[frozenset[str], frozenset[str]]:
     """What says that the first has won, and that the second has."""
     one, other = sides.own_words
-    first = _WON | {_plain(sides.first), one} - {""}
-    second = _LOST | {_plain(sides.second), other} - {""}
-    if (one, other) == ("home", "away"):  # H, D and A
-        first, second = first | {"h"}, second | {"a"}
+    won, lost = _RESULTS[::-1] if sides.is_turned else _RESULTS
+    first = _WON | {won, _plain(sides.first), one} - {""}
+    second = _LOST | {lost, _plain(sides.second), other} - {""}
+    if {one, other} == {"home", "away"}:  # H, D and A
+        first, second = first | {one[0]}, second | {other[0]}
     # Sides may be called 1 and 2; 1 does not name who has lost.
     if with_numbers and not (sides.names_losers or one.isdigit()):
         return first | {"1"}, second | {"0"}

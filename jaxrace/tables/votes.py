@@ -35,7 +35,6 @@ _ITEMS = {
     *("question_id", "question", "id_question", "item", "item_id", "prompt", "prompt_id"),
     *("task_id", "instance", "instance_id", "instruction", "sample_id", "example_id"),
 }
-_AT_HOME = (("white", "black"), ("home", "away"))
 _FILES = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
 _IN_FOLDERS = (*_FILES, *(f"**/{name}" for name in _FILES))
 _MOST = 10_000_000  # comparisons that counts may stand for
@@ -128,12 +127,24 @@ def read_votes(
     if square is not None:
         return _of_crosstable(square)
     sides = sides_of(table, first_column, second_column, score_column)
+    votes = _of_table(table, sides, score)
+    return _turned(votes) if votes.sided and sides.is_turned else votes
+
+
+def _turned(votes: Votes) -> Votes:
+    """The same comparisons, with the second ones as the first."""
+    scores = 1 - votes.scores if votes.kind == "win" else -votes.scores
+    return dataclasses.replace(votes, first=votes.second, second=votes.first, scores=scores)
+
+
+def _of_table(table: Table, sides: Sides, score: str) -> Votes:
+    """The comparisons in a table."""
     if not table.lines:
         raise table.wrong("at least one row", "none")
     names, first, second = _places(table, sides)
     lines = np.array(table.lines, np.int64)
     said = (*table.said, *alike("options", names))
-    sided = sides.own_words in _AT_HOME
+    sided = sides.are_at_home
     pairs, ones = pairs_of_games(table, first, second) if sided else None, np.ones(len(first))
     items, how = _items(table, {sides.first, sides.second, sides.outcome}, first, second)
     votes = Votes(names, first, second, ones, "win", lines, said + how, sided, True, pairs, items)

@@ -27,6 +27,49 @@ WHO = (
     "won, and with --first-column 'model_b' --second-column 'model_a' if they say that model_b has"
 )
 
+
+# Two rows, won by x and by y, the same whichever column is asked for as the first.
+SAME = {
+    "results of chess": "white,black,result\nx,y,1-0\nx,y,0-1\nx,y,1-0\n",
+    "letters of football": "home,away,FTR\nx,y,H\nx,y,A\nx,y,H\n",
+    "pools": "home,away,result\nx,y,1\nx,y,2\nx,y,1\nx,y,X\n",
+    "winners by number": "team_1,team_2,winner\nx,y,1\nx,y,2\nx,y,1\n",
+    "winners by side": "model_a,model_b,winner\nx,y,model_a\nx,y,model_b\nx,y,a\n",
+    "results beside a and b": "player_a,player_b,result\nx,y,1-0\nx,y,0-1\nx,y,1-0\n",
+    "goals": "home,away,home_goals,away_goals\nx,y,3,1\nx,y,0,1\nx,y,5,1\n",
+    "halves": "player_a,player_b,ptnml_0,ptnml_1,ptnml_2,ptnml_3,ptnml_4\nx,y,1,0,0,4,2\n",
+    "counts": "player_a,player_b,wins_a,wins_b\nx,y,2,1\n",
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_asking_for_the_other_first_turns_no_result(name, tmp_path):
+    (tmp_path / "v.csv").write_text(SAME[name])
+    first, second = SAME[name].split("\n")[0].split(",")[:2]
+    plain = read_votes(tmp_path / "v.csv")
+    turned = read_votes(tmp_path / "v.csv", first_column=second, second_column=first)
+    of_x = [
+        [
+            m if votes.names[f] == "x" else -m
+            for f, m in zip(votes.first, votes.margins, strict=True)
+        ]
+        for votes in (plain, turned)
+    ]
+    assert sorted(of_x[0]) == sorted(of_x[1])
+    assert sum(of_x[0]) > 0
+    assert turned.sided == plain.sided
+
+
+def test_pairs_of_games_are_kept_where_black_is_asked_for_as_first(tmp_path):
+    rows = "x,y,1-0,1\ny,x,0-1,1\nx,y,1-0,2\ny,x,0-1,2\n"
+    (tmp_path / "v.csv").write_text("white,black,result,round\n" + rows)
+    votes = read_votes(tmp_path / "v.csv", first_column="black", second_column="white")
+    assert votes.pairs is not None
+    assert votes.pairs.tolist() == [0, 0, 1, 1]
+    assert [votes.names[place] for place in votes.first] == ["x", "y", "x", "y"]  # with White
+    assert votes.scores.tolist() == [1, 0, 1, 0]
+
+
 CASES = [
     # 0 and 1 of a classifier's table: either of the two may be 1.
     *(
