@@ -35,18 +35,23 @@ Config = config_of_scores(__doc__, gate, race, without=("top",), also=_GAMES)
 
 def ask(config: Any) -> tuple[GateOfTable | GateOfGames, str]:
     """Judge a table of scores, or games."""
+    names = {"score": "auto", "first_column": None, "second_column": None}
+    told = {name: getattr(config, name) for name in names}
     try:
-        return judge_scores(gate, config)
+        if told == names:
+            return judge_scores(gate, config)
     except ComparisonsError:
-        text = {"decimal": config.decimal, "delimiter": config.delimiter}
-        votes = read_comparisons(config.scores, argument="scores", **text)
+        pass
+    told |= {name: getattr(config, name) for name in ("decimal", "delimiter", "score_column")}
+    votes = read_comparisons(config.scores, argument="scores", **told)
     if config.next is not None or config.no_header:
         name = "no_header" if config.no_header else "next"
         raise BadArgument(name, "scores of options", "games or votes")
     columns = {
-        name: one for name, one in arguments(read_scores, config).items() if name not in text
+        name: one for name, one in arguments(read_scores, config).items() if name not in told
     }
-    return gate(votes, **columns, **arguments(race, config) | arguments(gate, config)), ""
+    given = columns | arguments(race, config) | arguments(gate, config)
+    return gate(votes, **{name: one for name, one in given.items() if name not in told}), ""
 
 
 def write(folder: Path, found: GateOfTable | GateOfGames) -> None:

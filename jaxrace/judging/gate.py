@@ -41,6 +41,9 @@ def gate(
     at_most: int | None = None,
     tolerance: float = 0.0,
     gap: float | None = None,
+    score: str = "auto",
+    first_column: str | None = None,
+    second_column: str | None = None,
     **settings: Any,
 ) -> GateOfTable | GateOfGames:
     """Is each candidate better than a baseline, not worse by a margin, no better by it, or worse?
@@ -68,6 +71,11 @@ def gate(
             the first game. Most bets are then best there, and a fifth fewer games will do. What is
             guaranteed does not rest on it. For better, if 5 Elo are expected, it is 5; and for not
             worse by 5, if 0 are.
+        score: Of games or votes, as ``select`` takes it, and so are the next two. What numbers as
+            scores are: "win", the share of a win of the first; "margin", by how much it was better;
+            "auto", what they can only be.
+        first_column: The column of the first option; by it or score, data are games or votes.
+        second_column: That of the second one.
         **settings: The other arguments of ``race``, but top; of games delta alone. By a file of
             looks new candidates may come and old ones be left out, while the baseline stays. By
             final the verdicts of one look stand beside those of all looks, by which candidates
@@ -102,12 +110,15 @@ def gate(
     if at_most is not None:
         require_integer("at_most", at_most, 1)
     kept = {"baseline": baseline, "delta_reject": errors[1], "at_most": at_most}
+    of_votes = {"first_column": first_column, "second_column": second_column}
+    of_votes |= {"score": None if score == "auto" else score}
+    told = {name: given for name, given in of_votes.items() if given is not None}
     try:
-        if isinstance(data, Votes):
+        if isinstance(data, Votes) or told:
             raise ComparisonsError("data", "scores", "votes")
         asked = prepared("gate", data, settings, **kept)
     except ComparisonsError:
-        votes = _games(data, settings | ({"margin": margin} if margin else {}))
+        votes = _games(data, settings | ({"margin": margin} if margin else {}), told)
         asked_for = {"tolerance": tolerance, "gap": gap, "want": want, "at_most": at_most}
         return gate_games(votes, baseline, errors=(errors[0], errors[1]), **asked_for)
     for name, given in (("tolerance", tolerance), ("gap", gap)):
@@ -136,15 +147,18 @@ def gate(
     return asked.answered(dataclasses.replace(found, **told))
 
 
-def _games(data: Any, settings: Mapping[str, Any]) -> Votes:
-    """Games or votes, to which no argument of scores applies."""
-    text = {name: settings[name] for name in ("decimal", "delimiter") if name in settings}
+def _games(data: Any, settings: Mapping[str, Any], told: Mapping[str, str]) -> Votes:
+    """Games or votes, to which no argument of scores applies but that of their column."""
+    names = ("decimal", "delimiter", "score_column")
+    text = {name: settings[name] for name in names if name in settings}
     unset = {name: one.default for name, one in inspect.signature(race).parameters.items()}
     for name, given in settings.items():
         if name not in ("delta", *text) and given not in (None, (), "", unset.get(name)):
             hint = ": tolerance= is theirs, in Elo" if name == "margin" else ""
             raise BadArgument(name, "scores of options", "games or votes", hint)
-    return data if isinstance(data, Votes) else read_comparisons(data, argument="data", **text)
+    if isinstance(data, Votes):
+        return data
+    return read_comparisons(data, **{"argument": "data", **text, **told})
 
 
 def _verdicts_once(

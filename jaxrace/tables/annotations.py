@@ -11,6 +11,11 @@ _ITEMS = "question_id", "instruction"
 _GAMES = "g1_winner", "g2_winner"  # the answers in one order, and in the other
 
 
+def is_annotated(table: Table) -> bool:
+    """Are these votes of alpaca_eval or MT-bench?"""
+    return {*table.heads} >= _ALPACA or {*table.heads} >= _MT_BENCH
+
+
 def plain_votes(table: Table, score: str) -> tuple[Table, str]:
     """Of these the columns first, second, score, and "win"; another table and ``score`` as is."""
     if {*table.heads} >= _ALPACA:

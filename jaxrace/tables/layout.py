@@ -34,6 +34,7 @@ from jaxrace.tables.refusals import (
     require_no_curves,
     require_no_names_below,
     require_no_outputs,
+    require_no_votes,
     require_one_measure,
     require_options,
     require_tasks,
@@ -132,6 +133,8 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
         named = [head for head in named if kinds[head] != "number"]
     if option is not None:
         return _long(table, asked, kinds, None, option)
+    if asked.header and not named and asked.columns <= {asked.score}:
+        require_no_votes(table, asked.score)
     if asked.option is not None or (asked.header and len(named) == 1):
         column = named[0] if asked.option is None else asked.option
         rest = [head for head in table.heads if head != column and head not in asked.tasks]

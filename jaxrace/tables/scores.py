@@ -14,10 +14,10 @@ from jaxrace.tables.files import file_at, files_in
 from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
 from jaxrace.tables.readers import of_others, runs_in, runs_of_program
-from jaxrace.tables.refusals import selected
+from jaxrace.tables.refusals import comparisons, selected
 from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, in_clusters, joined, scores_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import quoted, with_visible_names
+from jaxrace.tables.table import Place, quoted, with_visible_names
 
 # What is looked for in a folder, the first that is there; what lies beside results of asv.
 _IN_FOLDERS = ("samples_*.jsonl", "per_instance_stats.json", "results/results.json")
@@ -119,6 +119,9 @@ def _runs(source: Any, asked: Asked) -> SourceRuns:
 
 def _folder(folder: Path, asked: Asked) -> SourceRuns:
     patterns = [f"**/{name}" for name in _IN_FOLDERS]
+    of_scores = any(True for pattern in patterns for _ in folder.glob(pattern))
+    if any(True for _ in folder.glob("**/*.pgn" if not of_scores else "*.pgn")):
+        raise comparisons(Place(asked.argument, f"'{folder}'"), "games, as PGN")
     return _files(files_in(asked.argument, folder, patterns, _NO_RUNS), asked)
 
 

@@ -361,6 +361,18 @@ VOTE_CASES = [
     ),
     Case(VOTES, table(f"{SIDES}score", "x,y,.75", "x,z,1"), "--score win", ("--score win",)),
     Case(
+        "gate FILE.csv --baseline x",
+        table(f"{SIDES}score", "x,y,.75", "x,z,1"),
+        "--score win",
+        ("--score win", f"--score win {TURNED}"),
+    ),
+    Case(
+        "gate FILE.csv --baseline x",
+        table("winner,loser,margin", "x,y,2", "y,z,3", "x,z,1"),
+        "--score-column margin --score margin takes it",
+        ("--score-column margin --score margin",),
+    ),
+    Case(
         VOTES,
         table(f"{SIDES}score", "x,y,1", "y,z,.5", "x,z,-1"),
         "say --score margin if these are margins",
