@@ -247,6 +247,22 @@ def with_visible_names(table: Table) -> Table:
     return dataclasses.replace(table, heads=heads, columns=columns, said=(*table.said, said))
 
 
+def without_ends(table: Table) -> Table:
+    """The table with texts without spaces at their ends, and a note of those that had some."""
+    changed: dict[str, str] = {}
+    columns = []
+    for column in table.columns:
+        own = {x: x.strip() for x in different(column) if isinstance(x, str) and x != x.strip()}
+        columns.append(
+            [own.get(x, x) if isinstance(x, str) else x for x in column] if own else column
+        )
+        changed |= own
+    if not changed:
+        return table
+    said = f"spaces at the ends of names, left out: {quoted([*changed], 3)}"
+    return dataclasses.replace(table, columns=tuple(columns), said=(*table.said, said))
+
+
 def _are_plain(cells: Sequence[Cell]) -> bool:
     try:
         return "".join(cells).isascii()  # fast, for texts alone
@@ -259,7 +275,7 @@ def alike(what: str, names: Iterable[str]) -> list[str]:
     found: dict[str, list[str]] = {}
     for name in names:
         folded = unicodedata.normalize("NFKC", name).casefold()
-        found.setdefault(_SPACES.sub(" ", folded), []).append(name)
+        found.setdefault(_SPACES.sub(" ", folded).strip(), []).append(name)
     same = "; ".join(quoted(names) for names in [x for x in found.values() if len(x) > 1][:3])
     said = f"{what} that differ by case, spaces or forms of letters: {same}; are they one?"
     return [said] if same else []

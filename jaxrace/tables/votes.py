@@ -19,7 +19,16 @@ from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sides import SCALE, Sides, are_sides, names_winners, shares_of, sides_of
 from jaxrace.tables.sources import read_table
-from jaxrace.tables.table import FLAGS, Place, Table, alike, numbered, quoted, words_of
+from jaxrace.tables.table import (
+    FLAGS,
+    Place,
+    Table,
+    alike,
+    numbered,
+    quoted,
+    without_ends,
+    words_of,
+)
 
 Kind = Literal["win", "margin"]
 
@@ -120,7 +129,7 @@ def read_votes(
         return _joined(Place(argument, f"'{source}'"), files, read)
     asked = {first_column, second_column, score_column} - {None}
     source = _with_heads(argument, source, asked)
-    table = read_table(argument, source, decimal=decimal, delimiter=delimiter)
+    table = without_ends(read_table(argument, source, decimal=decimal, delimiter=delimiter))
     if first_column is None:
         table, score = plain_votes(table, score)
     square = crosstable_in(table) if first_column is None else None

@@ -8,7 +8,7 @@ import pytest
 
 import jaxrace
 from jaxrace.evidence.games import in_rounds
-from jaxrace.tables import read_votes
+from jaxrace.tables import read_scores, read_votes
 
 DATA = Path(__file__).parent / "data" / "games"
 FENS = "r1bqkbnr/pppp1ppp/2n5/4p3 w KQkq -", "rnbqkb1r/pppppppp/5n2/8 w KQkq -"
@@ -95,6 +95,25 @@ def pairs(games, tmp_path):
 )
 def test_games_of_one_opening(games, expected, tmp_path):
     assert pairs(games, tmp_path) == expected
+
+
+def test_names_of_one_player(tmp_path):
+    """A space at the end makes no other player; another case may, and is said."""
+    games = [
+        ("Engine", "old", "1-0", {}),
+        ("engine ", "old", "1-0", {}),
+        ("Engine ", "old", "1-0", {}),
+    ]
+    (tmp_path / "g.pgn").write_text(pgn(games))
+    found = read_votes(tmp_path / "g.pgn")
+    assert found.names == ("Engine", "old", "engine")
+    assert "spaces at the ends of names, left out: 'engine ', 'Engine '" in found.said
+    assert any("options that differ by case" in text for text in found.said)
+    votes = {"first": ["x", "x "], "second": ["y", "y"], "winner": ["x ", " x"]}
+    found = read_votes(votes)
+    assert (found.names, found.scores.tolist()) == (("x", "y"), [1, 1])
+    scores = read_scores({"a": [1.0, 2.0], "a ": [2.0, 3.0]})
+    assert any("options that differ by case, spaces" in text for text in scores.said)
 
 
 def test_pairs_of_a_folder(tmp_path):
