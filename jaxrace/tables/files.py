@@ -146,13 +146,22 @@ def file_at(
 def files_in(
     argument: str, folder: Path, patterns: Sequence[str], left_out: Sequence[str] = ()
 ) -> list[Path]:
-    """The files in a folder that match the first pattern that any matches, "**/" for all levels."""
+    """The files in a folder that match the first pattern that any matches, "**/" for all levels.
+
+    In the order of their names, numbers in them by value: run2 before run10.
+    """
     for pattern in patterns:
-        if found := sorted(x for x in folder.glob(pattern) if x.name not in left_out):
-            return found
+        if found := [x for x in folder.glob(pattern) if x.name not in left_out]:
+            return sorted(found, key=_in_natural_order)
     names = dict.fromkeys(pattern.removeprefix("**/") for pattern in patterns)
     expected = f"a file, or a folder with {', '.join(names)}"
     raise BadArgument(argument, expected, f"'{folder}'")
+
+
+def _in_natural_order(path: Path) -> tuple[list[list[tuple[int, str]]], Path]:
+    """What sorts names so that numbers in them are in the order of their values."""
+    parts = [re.findall(r"[0-9]+|[^0-9]+", part) for part in path.parts]
+    return [[(int(x), "") if x.isdecimal() else (-1, x) for x in one] for one in parts], path
 
 
 def loads(place: Place, text: str, at: str = "") -> Any:

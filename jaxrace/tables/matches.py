@@ -123,12 +123,28 @@ def _require_alike(
             raise file.wrong(expected, str(told), at=f", line {line}")
 
 
-def pairs_of_games(table: Table, first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
+def pairs_of_games(
+    table: Table, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray | None, list[str]]:
+    """``labelled_pairs``, and a note if too few games have one: None then."""
+    found = labelled_pairs(table, first, second)
+    number = 0 if found is None else int((found >= 0).sum())
+    if 2 * number > len(first):
+        return found, []
+    said = (
+        f"labels of pairs, such as rounds, make pairs of {number:,} of {len(first):,} games: not "
+        "used, so games of two are paired as they come; once they make pairs of more than half, "
+        "these are used, and earlier pairs change"
+    )
+    return None, [said] if number else []
+
+
+def labelled_pairs(table: Table, first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
     """The two games of one opening, sides reversed, that each row is of: int64 [n], -1 for none.
 
     They are of one round, such as 12, or 12.1 and 12.2, and of one FEN. Where a round has more than
     one game of either side and no FEN, they are of one ECO code and opening there, or of none. None
-    if the columns of the table say so of less than half of the games: other rounds are no pairs.
+    if the table has no such columns. Of half of the games or fewer, rounds are no pairs.
     """
     named = {head.lower(): head for head in table.heads}
     if not {"round", "fen"} & {*named}:
@@ -156,4 +172,4 @@ def pairs_of_games(table: Table, first: np.ndarray, second: np.ndarray) -> np.nd
                 for pair in zip(*sides, strict=False):
                     found[list(pair)] = number
                     number += 1
-    return found if (found >= 0).mean() > 0.5 else None
+    return found

@@ -152,11 +152,11 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
         raise table.wrong("at least one row", "none")
     names, first, second = _places(table, sides)
     lines = np.array(table.lines, np.int64)
-    said = (*table.said, *alike("options", names))
     sided = sides.are_at_home
-    pairs, ones = pairs_of_games(table, first, second) if sided else None, np.ones(len(first))
+    pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
     items, how = _items(table, {sides.first, sides.second, sides.outcome}, first, second)
-    votes = Votes(names, first, second, ones, "win", lines, said + how, sided, True, pairs, items)
+    said, ones = (*table.said, *alike("options", names), *more, *how), np.ones(len(first))
+    votes = Votes(names, first, second, ones, "win", lines, said, sided, True, pairs, items)
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:
@@ -200,6 +200,11 @@ def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) 
             begin += len(part.pairs)
     items = [part.items for part in parts if part.items is not None]
     said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
+    if 0 < len(pairs) < len(parts):
+        said.append(
+            f"labels of pairs, such as rounds, in {len(pairs)} of {len(parts)} files: not used, so "
+            "games of two are paired as they come; with labels in all files these are used"
+        )
     return Votes(
         names,
         np.concatenate([of[part.first] for of, part in zip(own, parts, strict=True)]),

@@ -125,6 +125,27 @@ def test_pairs_of_a_folder(tmp_path):
     assert pairs[0] == pairs[1] != pairs[2] == pairs[3]
 
 
+def test_a_folder_is_read_by_number(tmp_path):
+    for night in (1, 2, 10):
+        (tmp_path / f"night{night}.pgn").write_text(pgn([(f"x{night}", "y", "1-0", {})]))
+    assert read_votes(tmp_path).names == ("x1", "y", "x2", "x10")
+
+
+def test_labels_that_are_not_used_are_said(tmp_path):
+    """Once they are, earlier pairs are others."""
+    rounds = "1", "1", "2", "3", "4", "4"
+    games = [(*two, "1-0", {"Round": n}) for two, n in zip(["xy", "yx"] * 3, rounds, strict=True)]
+    (tmp_path / "a.pgn").write_text(pgn(games[:4]))
+    found = read_votes(tmp_path / "a.pgn")
+    assert found.pairs is None
+    assert "make pairs of 2 of 4 games: not used" in " ".join(found.said)
+    (tmp_path / "b.pgn").write_text(pgn(games))
+    assert "not used" not in " ".join(read_votes(tmp_path / "b.pgn").said)
+    found = read_votes(tmp_path)
+    assert found.pairs is None
+    assert "in 1 of 2 files: not used" in " ".join(found.said)
+
+
 def test_a_pair_is_one_task():
     """Not the k-th of either side: here that would pair a won opening with a lost one."""
     log = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]), np.array([1.0, -1.0, 1.0, -1.0])
