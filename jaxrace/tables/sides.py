@@ -160,6 +160,11 @@ def names_winners(heads: Sequence[str]) -> bool:
     return {*map(_plain, heads)} == {"winner", "loser"}
 
 
+def names_one_winner(heads: Sequence[str]) -> bool:
+    """Do columns for each side mark one of them, as winner_a and winner_b? wins_a are counts."""
+    return all({"winner", "won", "win"} & {*_words(head)} for head in heads[:2])
+
+
 def _plain(head: str) -> str:
     return " ".join(_words(head))
 

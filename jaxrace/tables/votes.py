@@ -17,7 +17,15 @@ from jaxrace.tables.files import files_in
 from jaxrace.tables.matches import pairs_of_games
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
-from jaxrace.tables.sides import SCALE, Sides, are_sides, names_winners, shares_of, sides_of
+from jaxrace.tables.sides import (
+    SCALE,
+    Sides,
+    are_sides,
+    names_one_winner,
+    names_winners,
+    shares_of,
+    sides_of,
+)
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import (
     FLAGS,
@@ -320,12 +328,27 @@ def _counted(table: Table, heads: Sequence[str], votes: Votes) -> Votes:
         is_count = (numbers >= 0) & is_whole & (numbers <= _MOST)
         table.require(head, is_count, f"a count from 0 to {_MOST:,}")
     counts = np.stack([found[head] for head in heads], 1)  # [rows, 2, 3 or 5]
+    if names_one_winner(heads) and counts.max(initial=0) <= 1:
+        how = f"the winner is marked in columns {quoted(heads)}"
+        return _one_by_one(table, votes, _one_of(table, counts), how, *more)
     if counts.shape[1] == 2:
         for row in np.flatnonzero(counts.sum(1) % 1).tolist():
             got = f"{counts[row, 0]:g} and {counts[row, 1]:g}"
             raise table.wrong("a whole number of games", got, row)
         counts = games_of(counts)
     return _one_by_one(table, votes, counts, f"counts from columns {quoted(heads)}", *more)
+
+
+def _one_of(table: Table, marks: np.ndarray) -> np.ndarray:
+    """Marks [n, 2 or 3] of one winner each, or of a tie, which may stand beside both."""
+    marks = marks.copy()
+    if marks.shape[1] == 3:
+        marks[(marks == 1).all(1)] = 0, 0, 1
+    for row in np.flatnonzero(marks.sum(1) != 1).tolist():
+        got = "none" if not marks[row].any() else " and ".join(f"{x:g}" for x in marks[row])
+        hint = "a third column for ties, such as winner_tie, marks one; else leave the row out"
+        raise table.wrong("one winner, or a tie,", got, row, hint=hint)
+    return marks if marks.shape[1] == 3 else games_of(marks)  # halves are a tie, too
 
 
 def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> Votes:

@@ -284,3 +284,30 @@ def test_games_of_a_folder(tmp_path):
     found = read_votes(tmp_path)
     assert (found.names, found.scores.tolist()) == (("ann", "bob"), [1, 0, 0.5])
     assert found.sided
+
+
+ONE_HOT = "model_a,model_b,winner_model_a,winner_model_b"
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("x,y,1,0,0\nx,y,1,1,0\n", "one winner, or a tie, in .*, line 3, got 1 and 1 and 0"),
+        ("x,y,1,0,0\nx,y,1,0,1\n", "line 3, got 1 and 0 and 1"),
+        ("x,y,1,0,0\nx,y,0,0,0\n", "line 3, got none"),
+    ],
+)
+def test_one_winner_is_marked(rows, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        read(f"{ONE_HOT},winner_tie\n{rows}", tmp_path)
+
+
+def test_marks_of_both_and_of_a_tie(tmp_path):
+    votes = read(f"{ONE_HOT},winner_tie\nx,y,1,0,0\nx,y,1,1,1\nx,y,0,0,1\n", tmp_path)
+    assert (votes.scores.tolist(), votes.ordered) == ([1, 0.5, 0.5], True)
+    with pytest.raises(ValueError, match="line 2, got 1 and 1"):
+        read(f"{ONE_HOT}\nx,y,1,1\n", tmp_path)
+    assert read(f"{ONE_HOT}\nx,y,0,1\nx,y,.5,.5\n", tmp_path).scores.tolist() == [0, 0.5]
+    # Counts are another thing.
+    votes = read("a,b,wins_a,wins_b,ties\nx,y,1,1,0\nx,y,1,0,0\n", tmp_path)
+    assert (votes.scores.tolist(), votes.ordered) == ([1, 0, 1], False)
