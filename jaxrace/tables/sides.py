@@ -28,13 +28,15 @@ _TIES = frozenset(
         *("tie", "ties", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none"),
         *("bothbad", "both bad", "tie bothbad", "tie both bad", "both good", "1/2-1/2", "½-½"),
         *("0.5-0.5", "1/2", "½", "0.5", "remis", "d"),
+        *("tievote", "bothbad_vote", "a=b", "b=a"),
     )
 )
 _TIED, _WINS = word_set("tie ties draw draws"), word_set("wins won win winner")
 _SCORES = word_set("score scores points goals")
 _FOOTBALL = ("h", "a", "d"), ("1", "2", "x")  # who is at home has won, has lost, a draw
 _WON, _LOST = word_set("win won"), word_set("loss lost lose")
-_RESULTS = "1-0", "0-1"  # for the first by its name, as white, whichever was asked for as first
+# For the first by its name, as white, whichever was asked for as first; of arenas and Arena-Hard.
+_RESULTS = word_set("1-0 leftvote a>b a>>b"), word_set("0-1 rightvote b>a b>>a")
 _AT_HOME = (("white", "black"), ("home", "away"))
 PENTANOMIAL = tuple(f"ptnml_{half}" for half in range(5))  # pairs of games by halves of a point
 _OPEN = "*"  # a game that has not ended
@@ -287,6 +289,8 @@ def shares_of(
     often = np.bincount(places, minlength=len(cells)).tolist()
     if both_bad := sum(n for cell, n in zip(cells, often, strict=True) if "bad" in cell.lower()):
         said.append(f"votes for neither, as both are bad, read as ties: {both_bad:,}")
+    if far := sum(n for cell, n in zip(cells, often, strict=True) if ">>" in cell):
+        said.append(f"wins by far (>>) read as wins: {far:,}")
     if unended := int(np.isnan(shares).sum()):
         said.append(f"games that have not ended, left out: {unended:,}")
     return shares, said
@@ -296,8 +300,8 @@ def _words_of_sides(sides: Sides, with_numbers: bool) -> tuple[frozenset[str], f
     """What says that the first has won, and that the second has."""
     one, other = sides.own_words
     won, lost = _RESULTS[::-1] if sides.is_turned else _RESULTS
-    first = _WON | {won, _plain(sides.first), one} - {""}
-    second = _LOST | {lost, _plain(sides.second), other} - {""}
+    first = _WON | won | {_plain(sides.first), one} - {""}
+    second = _LOST | lost | {_plain(sides.second), other} - {""}
     if {one, other} == {"home", "away"}:  # H, D and A
         first, second = first | {one[0]}, second | {other[0]}
     # Sides may be called 1 and 2; 1 does not name who has lost.
@@ -310,6 +314,6 @@ def _share(cell: str, words: Sequence[frozenset[str]]) -> float | None:
     if cell == _OPEN:
         return float("nan")
     for share, known in zip((1.0, 0.0, 0.5), words, strict=True):
-        if cell.lower() in known or _plain(cell) in known:
+        if cell.strip("[]").lower() in known or _plain(cell) in known:
             return share
     return None

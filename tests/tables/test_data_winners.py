@@ -35,6 +35,8 @@ SAME = {
     "pools": "home,away,result\nx,y,1\nx,y,2\nx,y,1\nx,y,X\n",
     "winners by number": "team_1,team_2,winner\nx,y,1\nx,y,2\nx,y,1\n",
     "winners by side": "model_a,model_b,winner\nx,y,model_a\nx,y,model_b\nx,y,a\n",
+    "of an arena": "model_a,model_b,winner\nx,y,leftvote\nx,y,rightvote\nx,y,leftvote\n",
+    "of Arena-Hard": "model_a,model_b,verdict\nx,y,A>>B\nx,y,B>A\nx,y,A>B\n",
     "results beside a and b": "player_a,player_b,result\nx,y,1-0\nx,y,0-1\nx,y,1-0\n",
     "goals": "home,away,home_goals,away_goals\nx,y,3,1\nx,y,0,1\nx,y,5,1\n",
     "halves": "player_a,player_b,ptnml_0,ptnml_1,ptnml_2,ptnml_3,ptnml_4\nx,y,1,0,0,4,2\n",
@@ -58,6 +60,14 @@ def test_asking_for_the_other_first_turns_no_result(name, tmp_path):
     assert sorted(of_x[0]) == sorted(of_x[1])
     assert sum(of_x[0]) > 0
     assert turned.sided == plain.sided
+
+
+def test_words_of_arenas():
+    words = ["leftvote", "rightvote", "tievote", "bothbad_vote"]
+    assert wins("winner", words) == [1, 0, 0.5, 0.5]
+    words = ["A>>B", "A>B", "A=B", "B>A", "B>>A", "[[A>B]]"]
+    assert wins("verdict", words) == [1, 1, 0.5, 0, 0, 1]
+    assert "wins by far (>>) read as wins: 2" in read_votes(table("verdict", words)).said
 
 
 def test_pairs_of_games_are_kept_where_black_is_asked_for_as_first(tmp_path):
