@@ -40,13 +40,32 @@ def google_benchmark(file: File, asked: Asked) -> SourceRuns | None:
         options.append(name)
         scores.append(value * _SECONDS[one.get("time_unit", "ns")])
     options, tasks = _sizes(options)
-    errors, left = sum(score != score for score in scores), len(found) - len(runs)
+    count, errors = len(scores), sum(score != score for score in scores)
+    if tasks:
+        options, scores, tasks = _means(options, scores, tasks)
+    left = len(found) - len(runs)
     said = [f"seconds of Google Benchmark ({time}): {_FASTER}"]
     said += [f"left out, as they are made of repetitions: {left:,} aggregates"] if left else []
-    said += ["sizes of benchmarks are tasks"] if tasks else []
+    if tasks:
+        said.append(
+            f"sizes of benchmarks are tasks, scores the means of repetitions: {len(tasks):,} of "
+            f"{count:,} runs; of one size (--benchmark_filter) each repetition is a run"
+        )
     about = file.argument, file.where, options, scores, tasks
     failures = f"benchmarks with an error: {errors:,}" if errors else ""
-    return SourceRuns(*about, said=tuple(said), smaller=True, failures=failures)
+    about_tasks = {"failures": failures, "asked_alike": tasks is not None}
+    return SourceRuns(*about, said=tuple(said), smaller=True, **about_tasks)
+
+
+def _means(
+    options: Sequence[str], scores: Sequence[float], tasks: Sequence[str]
+) -> tuple[list[str], list[float], list[str]]:
+    """The mean of each option on each task, as they come, NaN with a NaN among them."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for option, score, task in zip(options, scores, tasks, strict=True):
+        found.setdefault((option, task), []).append(score)
+    means = [sum(own) / len(own) for own in found.values()]
+    return [option for option, _ in found], means, [task for _, task in found]
 
 
 def _sizes(names: Sequence[str]) -> tuple[list[str], list[str] | None]:
@@ -91,10 +110,12 @@ def jmh(file: File, asked: Asked) -> SourceRuns | None:
     several = len({*tasks}) > 1 and len({*options}) > 1 and "" not in tasks
     is_rate = mode == "thrpt"
     run = "each fork is a run" if are_forks else "iterations of one fork are runs"
+    if several:
+        options, scores, tasks = _means(options, scores, tasks)
+        run = f"parameters are tasks, scores the means of {'forks' if are_forks else 'iterations'}"
     said = f"JMH, {units[0]}: {'larger' if is_rate else 'smaller'} is better; {run}"
-    said += "; parameters are tasks" if several else ""
     about = file.argument, file.where, options, scores, tasks if several else None
-    return SourceRuns(*about, said=(said,), smaller=not is_rate)
+    return SourceRuns(*about, said=(said,), smaller=not is_rate, asked_alike=several)
 
 
 def _method(name: object, parts: int) -> str:

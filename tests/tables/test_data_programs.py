@@ -452,6 +452,44 @@ def test_sizes_of_benchmarks_are_tasks(tmp_path):
     assert (found.names, found.task_names) == (("radix", "merge"), ("64", "8192"))
 
 
+def test_repetitions_of_a_size_are_one_score(tmp_path):
+    """In their order, size after size, they were taken for runs that drift."""
+    rows = [
+        {"name": f"{name}/{size}", "real_time": size * slow + again, "time_unit": "s"}
+        for name, slow in (("radix", 1.0), ("merge", 2.0), ("heap", 3.0))
+        for size in (64, 8192)
+        for again in range(12)
+    ]
+    (tmp_path / "g.json").write_text(json.dumps({"benchmarks": rows}))
+    found = jaxrace.race(tmp_path / "g.json")
+    assert (found.kind, [one.runs for one in found.options]) == ("shared", [2, 2, 2])
+    scores = read_scores(tmp_path / "g.json")
+    assert scores.values[1].tolist() == [2 * 64 + 5.5, 2 * 8192 + 5.5]
+    assert any("the means of repetitions: 6 of 72 runs" in text for text in scores.said)
+    # The repetitions of one size are runs.
+    (tmp_path / "g.json").write_text(
+        json.dumps({"benchmarks": [r for r in rows if "/64" in r["name"]]})
+    )
+    assert [len(own) for own in read_scores(tmp_path / "g.json").values] == [12, 12, 12]
+
+
+def test_parameters_of_jmh_are_tasks(tmp_path):
+    runs = [
+        {
+            "benchmark": f"p.{name}",
+            "mode": "avgt",
+            "params": {"size": size},
+            "primaryMetric": {"scoreUnit": "ns/op", "rawData": [[slow * 8.0], [slow * 8.0 + 2]]},
+        }
+        for name, slow in (("A.plain", 1), ("A.mixed", 2))
+        for size in ("8", "64")
+    ]
+    (tmp_path / "j.json").write_text(json.dumps(runs))
+    found = read_scores(tmp_path / "j.json")
+    assert [own.tolist() for own in found.values] == [[9, 9], [17, 17]]
+    assert found.asked_alike
+
+
 @pytest.mark.parametrize(
     "text",
     [
