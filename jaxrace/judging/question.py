@@ -34,6 +34,7 @@ from jaxrace.tables.table import quoted
 FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every other one
 TUNED_CANDIDATES = 3  # of a gate, that its bets are tuned for
 HORIZON = 300  # independent runs of an option that the bets are tuned for
+_OF_SHARED = {"of": None, "order_by_lot": None, "gaps": "lost", "weights": None}
 _MOST_KEPT = 2**20  # signs of a preference
 
 Compare = Callable[[Any, Any], int]
@@ -83,8 +84,7 @@ class Question:
         require_number("tolerance", self.tolerance, least=0, below=most)
         require_truth("shared", self.shared)
         require_direction(self.smaller, self.larger)
-        alone = {"of": None, "order_by_lot": None, "gaps": "lost", "weights": None}
-        for name, unset in alone.items():
+        for name, unset in _OF_SHARED.items():
             if getattr(self, name) != unset and not self.shared:
                 raise BadArgument(name, "shared tasks (--shared)", "others")
         require_integer("seed", self.seed, 0)
@@ -172,6 +172,14 @@ class Question:
         """A mean of differences in words' units: a win probability, or a difference of scores."""
         # By mean: which one is smaller counts, but a difference has the sign that people expect.
         return (1 + mean) / 2 if self.by == "wins" else mean * self.width
+
+
+def question_of_shared(**told: Any) -> Question:
+    """A question about shared tasks if any of its settings is theirs alone, or else as told."""
+    is_theirs = any(told.get(name, unset) != unset for name, unset in _OF_SHARED.items())
+    if is_theirs and told.get("shared", False) is False:
+        told["shared"] = True
+    return Question(**told)
 
 
 def compared(question: Question, table: scores.ScoreTable) -> tuple[list[np.ndarray], Pairs]:

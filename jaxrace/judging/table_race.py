@@ -33,7 +33,15 @@ from jaxrace.judging.final_look import with_one_look
 from jaxrace.judging.in_groups import group_means, in_lottery, list_told, lottery_notes
 from jaxrace.judging.judgement import answer, judgement_on
 from jaxrace.judging.looks import Looks
-from jaxrace.judging.question import HORIZON, Compare, Kind, Question, Weights, compared
+from jaxrace.judging.question import (
+    HORIZON,
+    Compare,
+    Kind,
+    Question,
+    Weights,
+    compared,
+    question_of_shared,
+)
 from jaxrace.judging.result import NextRuns, RaceOfTable
 from jaxrace.tables.heads import names_clock
 
@@ -180,19 +188,24 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     if "of" in columns:
         columns |= list_told(columns["of"], columns)
     fields = (of_all if kind == "top" else of_all - {"top"}) & columns.keys()
-    question = Question(kind=kind, **{name: columns.pop(name) for name in fields})
-    order_by_lot, is_shared = question.order_by_lot, question.shared
+    told = {"kind": kind, **{name: columns.pop(name) for name in fields}}
+    # A file may say that its tasks are shared, which is known once it is read.
+    may_say = isinstance(data, str | os.PathLike | scores.Scores)
+    question = question_of_shared(**told) if may_say else Question(**told)
+    order_by_lot, is_shared = question.order_by_lot, bool(told.get("shared"))
     for name, looks_once in (("order_by_lot", order_by_lot is not None), ("final", question.final)):
         if looks_once and looks is not None:
             hint = ": it is for a table of one look"
             raise BadArgument(name, "no file of looks", "one", hint)
     require_truth("dependent", dependent)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question) | kept)
-    told = {name: value for name, value in columns.items() if value not in (None, (), "")}
+    columns = {name: value for name, value in columns.items() if value not in (None, (), "")}
     of_numbers = question.compare is None
-    table = scores.as_table(data, shared=is_shared, of_numbers=of_numbers, **told)
+    table = scores.as_table(data, shared=is_shared, of_numbers=of_numbers, **columns)
     alike = []
-    if table.tasks is not None and not is_shared:
+    if table.tasks is None and question.shared:
+        question = Question(**told)
+    elif table.tasks is not None and not is_shared:
         question, is_shared = dataclasses.replace(question, shared=True), True
         alike = ["all options were asked the same: compared task by task, as with --shared"]
     if of_numbers:

@@ -24,6 +24,9 @@ def promptfoo(file: File, asked: Asked) -> SourceRuns | None:
         return None
     prompts = [_prompt(one) for one in found]
     several = len({*prompts}) > 1
+    begins = {prompt: _beginning(prompt) for prompt in prompts}
+    if len({*begins.values()}) == len(begins):
+        prompts = [begins[prompt] for prompt in prompts]
     options, scores, tasks = [], [], []
     for one, prompt in zip(found, prompts, strict=True):
         provider = one["provider"]
@@ -41,11 +44,15 @@ def promptfoo(file: File, asked: Asked) -> SourceRuns | None:
 
 def _prompt(one: Mapping[str, Any]) -> str:
     prompt = one.get("prompt") or {}
-    return (
-        str(prompt.get("label") or prompt.get("raw") or "")[:40]
-        if isinstance(prompt, Mapping)
-        else str(prompt)[:40]
-    )
+    is_object = isinstance(prompt, Mapping)
+    return str(prompt.get("label") or prompt.get("raw") or "") if is_object else str(prompt)
+
+
+def _beginning(prompt: str) -> str:
+    """About 40 letters of a prompt, with the whole name of a variable, as {{question}}."""
+    begin = prompt.rfind("{{", 0, 40)
+    end = prompt.find("}}", begin) + 2 if begin >= 0 else 0
+    return prompt[: max(40, end)]
 
 
 def promptfoo_table(table: Table, asked: Asked) -> SourceRuns | None:

@@ -504,7 +504,20 @@ def benchmarks(*groups):
     return json.dumps({"benchmarks": found})
 
 
+def asked_alike(lacking):
+    rows = [
+        {"provider": model, "score": (7 * test + 5 * (model == "b")) % 10 / 10, "testIdx": test}
+        for model in "ab"
+        for test in range(8)
+        if (model, test) != lacking
+    ]
+    return json.dumps({"results": {"results": rows}})
+
+
 PROGRAMS = [
+    # Tasks that are shared by themselves.
+    Case("race FILE.json", asked_alike(("a", 3)), "(--gaps skip) leaves", ("--gaps skip",)),
+    Case("race FILE.json --final", asked_alike(("a", 3)), "--gaps skip", ("--gaps skip",)),
     Case(
         "race FILE.db",
         made_files.content_of(made_files.study(f"{STUDIES} ('MAXIMIZE', 2, 0);")),

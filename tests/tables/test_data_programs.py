@@ -473,6 +473,28 @@ def test_repetitions_of_a_size_are_one_score(tmp_path):
     assert [len(own) for own in read_scores(tmp_path / "g.json").values] == [12, 12, 12]
 
 
+@pytest.mark.parametrize(
+    ("prompts", "names"),
+    [
+        (
+            ["Answer the support question: {{question}} now", "Say {{x}}"],
+            ["Answer the support question: {{question}}", "Say {{x}}"],
+        ),
+        # Alike in 40 letters: they were one option.
+        (["x" * 50 + "1", "x" * 50 + "2"], ["x" * 50 + "1", "x" * 50 + "2"]),
+        (["{{a}} " * 6 + "{{long name}} and", "b"], ["{{a}} " * 6 + "{{long name}}", "b"]),
+    ],
+)
+def test_prompts_are_told_apart(prompts, names, tmp_path):
+    rows = [
+        {"provider": "p", "prompt": {"raw": prompt}, "score": 1.0, "testIdx": test}
+        for prompt in prompts
+        for test in range(2)
+    ]
+    (tmp_path / "p.json").write_text(json.dumps({"results": {"results": rows}}))
+    assert read_scores(tmp_path / "p.json").names == tuple(f"p, {name}" for name in names)
+
+
 def test_parameters_of_jmh_are_tasks(tmp_path):
     runs = [
         {
