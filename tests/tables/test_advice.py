@@ -476,6 +476,12 @@ LOGS = [
         "--low 0 --high 1",
         ("--low 0 --high 1",),
     ),
+    Case(
+        "improve FILE.csv --smaller --high 0 --low -.5",
+        table("action,probability,cost,age", *["a,.5,-1,30", "b,.5,0,40"] * 20),
+        "in the log's own sign; in it returns are from -1 to 0",
+        ("--low -1",),
+    ),
 ]
 
 

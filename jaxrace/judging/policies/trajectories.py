@@ -220,7 +220,14 @@ def require_returns(place: Callable[[int], str], data: Trajectories, returns: Re
     if outside.any():
         row = int(np.argmax(outside))
         expected = f"a return from {returns.low:g} to {returns.high:g}"
-        raise BadArgument(place(row), expected, f"{returns.original(exact[row]):.6g}")
+        least, largest = sorted(
+            returns.original(x) for x in (exact[present].min(), exact[present].max())
+        )
+        hint = (
+            ": low and high (--low, --high) are the least and the largest return that is possible, "
+            f"in the log's own sign; in it returns are from {least:g} to {largest:g}"
+        )
+        raise BadArgument(place(row), expected, f"{returns.original(exact[row]):.6g}", hint)
     if is_off.any():
         row = int(np.argmax(is_off))
         raise BadArgument(
