@@ -157,9 +157,18 @@ def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
         for part, own in zip(parts, groups, strict=True)
     ]
     found = joined(parts)
-    said = f"runs of {len(stems)} files together: {quoted(stems)}"
+    said = f"runs of {len(stems)} files together: {quoted(_names_of(paths))}"
     more = () if found.tasks is not None else (said,)
     return dataclasses.replace(found, said=(*found.said, *more))
+
+
+def _names_of(paths: Sequence[Path]) -> list[str]:
+    """The names of files, without their endings, behind the folders that tell them apart."""
+    stems = [path.stem for path in paths]
+    if len({*stems}) == len(stems):
+        return stems
+    shared = os.path.commonpath([path.parent for path in paths])
+    return [path.relative_to(shared).with_suffix("").as_posix() for path in paths]
 
 
 def _complete(parts: Sequence[SourceRuns]) -> list[SourceRuns]:

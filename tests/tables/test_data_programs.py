@@ -473,6 +473,15 @@ def test_repetitions_of_a_size_are_one_score(tmp_path):
     assert [len(own) for own in read_scores(tmp_path / "g.json").values] == [12, 12, 12]
 
 
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path):
+    for folder in ("ppo/A-v0_2", "ppo/A-v0_10", "sac/A-v0_1", "sac/A-v0_2"):
+        (tmp_path / folder).mkdir(parents=True)
+        lines = ['#{"t_start": 1.0, "env_id": "A-v0"}', "r,l,t", "1.5,9,1", "2.5,9,2"]
+        (tmp_path / folder / "0.monitor.csv").write_text("\n".join(lines) + "\n")
+    said = "; ".join(read_scores(tmp_path).said)
+    assert "4 files together: 'ppo/A-v0_2/0.monitor', 'ppo/A-v0_10/0.monitor', 'sac/A-v0_1/" in said
+
+
 @pytest.mark.parametrize(
     ("prompts", "names"),
     [
