@@ -26,7 +26,7 @@ from jaxrace.core.validation import BadArgument
 from jaxrace.judging import GateOfGames, GateOfTable, gate, race
 from jaxrace.judging.rating.front import read_comparisons
 from jaxrace.tables import read_scores
-from jaxrace.tables.refusals import ComparisonsError
+from jaxrace.tables.comparisons import ComparisonsError
 
 FIGURE = "gate.png"
 _GAMES = "Or games or votes: PGN, or a table as `jaxrace select` takes it."

@@ -28,7 +28,7 @@ from jaxrace.judging.rating.front import read_comparisons
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.table_race import Prepared, prepared, race
 from jaxrace.tables import Votes
-from jaxrace.tables.refusals import ComparisonsError
+from jaxrace.tables.comparisons import ComparisonsError
 
 
 def gate(

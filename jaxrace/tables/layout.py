@@ -10,6 +10,7 @@ from shlex import quote
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
+from jaxrace.tables.comparisons import require_no_comparisons, require_no_votes
 from jaxrace.tables.failures import (
     HINT,
     kind_of_scores,
@@ -30,11 +31,9 @@ from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.refusals import (
     names_measure,
     names_summary,
-    require_no_comparisons,
     require_no_curves,
     require_no_names_below,
     require_no_outputs,
-    require_no_votes,
     require_one_measure,
     require_options,
     require_tasks,

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jaxrace.core.validation import BadArgument
-from jaxrace.tables.annotations import is_annotated
 from jaxrace.tables.heads import (
     are_numbered_runs,
     may_name_option,
@@ -22,9 +20,7 @@ from jaxrace.tables.heads import (
     word_set,
     words,
 )
-from jaxrace.tables.matrix import crosstable_in
-from jaxrace.tables.sides import Sides, names_winners, sides_of
-from jaxrace.tables.table import Cell, Place, Table, counts, is_blank, quoted
+from jaxrace.tables.table import Cell, Table, counts, quoted
 
 # Of rows and columns that are made of others.
 SUMMARIES = word_set(
@@ -69,10 +65,6 @@ _MEASURES = word_set(
 _SPLITS = re.compile(r"(train|test|val|valid|dev|eval|hold[ _-]?out)[a-z]*", re.IGNORECASE)
 _COUNTS = word_set("index row run trial iteration")  # rows, if they begin at 0 or 1
 _MOST = 20  # quantities of one column
-
-
-class ComparisonsError(BadArgument):
-    """Comparisons of two options, where scores were expected."""
 
 
 class _About(NamedTuple):
@@ -217,59 +209,6 @@ def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence
             )
             got = f"words that repeat in column {head!r}"
             raise table.wrong("scores below the names of options", got, hint=hint)
-
-
-def require_no_comparisons(table: Table, texts: Sequence[str]) -> None:
-    """Raise if two columns of words are those of comparisons."""
-    if len(texts) < 2:
-        return
-    try:
-        sides = sides_of(table, None, None, None)
-    except BadArgument:
-        return
-    if {sides.first, sides.second} <= {*texts}:
-        raise comparisons(table, f"comparisons of {sides.first!r} and {sides.second!r}")
-
-
-def require_no_votes(table: Table, outcome: str | None) -> None:
-    """Raise if the heads are those of comparisons, whatever else is beside them."""
-    if is_annotated(table):
-        raise comparisons(table, "comparisons of two models")
-    square = crosstable_in(table)
-    if square is not None and {*square.heads} <= {*table.heads}:
-        met = [square.column(head)[row] for row, head in enumerate(square.heads)]
-        if all(map(is_blank, met)):
-            raise comparisons(table, "points against each other")
-    try:
-        sides = sides_of(table, None, None, outcome)
-    except BadArgument:
-        texts = [head for head in table.heads if table.kind(head) == "text"]
-        if any(names_winners(pair) for pair in itertools.combinations(texts, 2)):
-            raise comparisons(table, "comparisons of winners and losers") from None
-        return
-    kinds = {table.kind(sides.first), table.kind(sides.second)}
-    if kinds == {"text"} or (kinds == {"number"} and _are_numbered_players(table, sides)):
-        raise comparisons(table, f"comparisons of {sides.first!r} and {sides.second!r}")
-
-
-def _are_numbered_players(table: Table, sides: Sides) -> bool:
-    """Are numbers of two columns names, never twice in a row, beside words of who has won?"""
-    if not sides.outcome or table.kind(sides.outcome) != "text":
-        return False
-    pairs = [*zip(table.labels(sides.first), table.labels(sides.second), strict=True)]
-    names = {name for pair in pairs for name in pair}
-    return (
-        all(one != other and one.isdigit() and other.isdigit() for one, other in pairs)
-        and 2 * len(names) <= len(pairs)
-        and any(one > other for one, other in pairs)
-        and any(one < other for one, other in pairs)
-    )
-
-
-def comparisons(place: Place, got: str) -> ComparisonsError:
-    """The error of comparisons where scores were expected."""
-    error = place.wrong("scores of options", got, hint="`jaxrace select` ranks by these")
-    return ComparisonsError(error.name, error.expected, error.got, error.hint)
 
 
 def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:

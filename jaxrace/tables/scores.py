@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
+from jaxrace.tables.comparisons import comparisons
 from jaxrace.tables.failures import settled
 from jaxrace.tables.files import file_at, files_in
 from jaxrace.tables.frames import paired, table_of
 from jaxrace.tables.layout import Wide, layout_of, runs_of
 from jaxrace.tables.readers import of_others, runs_in, runs_of_program
-from jaxrace.tables.refusals import comparisons, selected
+from jaxrace.tables.refusals import selected
 from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, in_clusters, joined, scores_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Place, quoted, with_visible_names

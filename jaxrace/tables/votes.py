@@ -4,8 +4,7 @@ import dataclasses
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Sequence, Set
-from numbers import Integral, Real
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,12 +16,11 @@ from jaxrace.tables.files import files_in
 from jaxrace.tables.matches import pairs_of_games
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
+from jaxrace.tables.pairs import with_heads
 from jaxrace.tables.sides import (
     SCALE,
     Sides,
-    are_sides,
     names_one_winner,
-    names_winners,
     shares_of,
     sides_of,
 )
@@ -47,7 +45,6 @@ _READ_AS_WINS = (
 )
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
-_OF_TRIPLES = ("first", "second", "score")
 _ITEMS = {
     *("question_id", "question", "id_question", "item", "item_id", "prompt", "prompt_id"),
     *("task_id", "instance", "instance_id", "instruction", "sample_id", "example_id"),
@@ -136,7 +133,7 @@ def read_votes(
         files = files_in(argument, Path(source), _IN_FOLDERS)
         return _joined(Place(argument, f"'{source}'"), files, read)
     asked = {first_column, second_column, score_column} - {None}
-    source = _with_heads(argument, source, asked)
+    source = with_heads(argument, source, asked)
     table = without_ends(read_table(argument, source, decimal=decimal, delimiter=delimiter))
     if first_column is None:
         table, score = plain_votes(table, score)
@@ -280,31 +277,6 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
     changes |= {"pairs": None if votes.pairs is None else votes.pairs[rows]}
     changes |= {"items": None if votes.items is None else votes.items[rows]}
     return dataclasses.replace(votes, **changes)
-
-
-def _with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
-    """A list of pairs or triples below heads, unless ``asked`` are its own; other sources as is."""
-    is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0
-    if not is_list or not all(isinstance(row, tuple | list) for row in source):
-        return source
-    widths, heads = {len(row) for row in source}, source[0]
-    if widths == {3} and isinstance(heads[2], Real | np.bool_) and asked <= {*_OF_TRIPLES}:
-        return [_OF_TRIPLES, *source]
-    if widths != {2} or asked or names_winners([*map(str, heads)]):
-        return source
-    expected, place = "pairs of names, (winner, loser),", Place(argument, "a list")
-    for number, cell in ((n, cell) for n, pair in enumerate(source, 1) for cell in pair):
-        is_real = isinstance(cell, Real) and not isinstance(cell, Integral)
-        if is_real or isinstance(cell, bool | np.bool_):
-            hint = "a matrix of who beats whom is for `jaxrace duel`; names are whole or words"
-            raise place.wrong(expected, str(cell), hint=hint, at=f", record {number}")
-    # Options may be called as sides are, such as a and b, if they come again in other pairs.
-    below = {str(cell).strip() for pair in source[1:] for cell in pair}
-    are_words = all(isinstance(head, str) for head in heads)
-    if below and are_words and are_sides(heads) and not below & {head.strip() for head in heads}:
-        hint = "(winner, loser) as the first of the list says that the first one has won"
-        raise place.wrong(expected, f"heads {quoted(heads)}", hint=hint, at=", record 1")
-    return [("winner", "loser"), *source]
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
