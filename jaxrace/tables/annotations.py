@@ -1,13 +1,20 @@
 """Comparisons as evaluations of models leave them: alpaca_eval, MT-bench, and arenas."""
 
 import dataclasses
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Sequence, Set
+
+import numpy as np
 
 from jaxrace.tables.table import Cell, Table
 
 _ALPACA = {"generator_1", "generator_2", "preference"}
 _MT_BENCH = {"model_1", "model_2", "g1_winner", "g2_winner"}
 _ITEMS = "question_id", "instruction"
+_ABOUT = {
+    *("question_id", "question", "id_question", "item", "item_id", "prompt", "prompt_id"),
+    *("task_id", "instance", "instance_id", "instruction", "sample_id", "example_id"),
+}
 _GAMES = "g1_winner", "g2_winner"  # the answers in one order, and in the other
 
 
@@ -78,3 +85,23 @@ def _with(
         if head in table.heads:
             columns, heads = (*columns, table.column(head)), (*heads, head)
     return dataclasses.replace(table, heads=heads, columns=columns, said=(*table.said, *said))
+
+
+def items_of(
+    table: Table, taken: Set[str | None], first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray | None, tuple[str, ...]]:
+    """Which item each row is about, int64 [n], -1 for none, and how that is known if it matters.
+
+    Numbers are digests of the names, and so the same in all files. None if all is about one item.
+    """
+    heads = [head for head in table.heads if head.lower() in _ABOUT and head not in taken]
+    for head in heads:
+        labels = table.labels(head)
+        if len(known := {*labels} - {""}) > 1:
+            digests = {x: hashlib.blake2b(x.encode(), digest_size=8).digest() for x in known}
+            numbers = {x: int.from_bytes(digest) >> 1 for x, digest in digests.items()}
+            found = np.array([numbers.get(label, -1) for label in labels], np.int64)
+            rows = np.stack([np.minimum(first, second), np.maximum(first, second), found])
+            matters = len(np.unique(rows[:, found >= 0], axis=1).T) < (found >= 0).sum()
+            return found, (f"items from column {head!r}",) if matters else ()
+    return None, ()

@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jaxrace.core.validation import require_choice
-from jaxrace.tables.annotations import plain_votes
+from jaxrace.tables.annotations import items_of, plain_votes
 from jaxrace.tables.files import files_in
 from jaxrace.tables.matches import pairs_of_games
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
@@ -45,10 +44,6 @@ _READ_AS_WINS = (
 )
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
-_ITEMS = {
-    *("question_id", "question", "id_question", "item", "item_id", "prompt", "prompt_id"),
-    *("task_id", "instance", "instance_id", "instruction", "sample_id", "example_id"),
-}
 _FILES = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
 _IN_FOLDERS = (*_FILES, *(f"**/{name}" for name in _FILES))
 _MOST = 10_000_000  # comparisons that counts may stand for
@@ -159,7 +154,7 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     lines = np.array(table.lines, np.int64)
     sided = sides.are_at_home
     pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
-    items, how = _items(table, {sides.first, sides.second, sides.outcome}, first, second)
+    items, how = items_of(table, {sides.first, sides.second, sides.outcome}, first, second)
     said, ones = (*table.said, *alike("options", names), *more, *how), np.ones(len(first))
     votes = Votes(names, first, second, ones, "win", lines, said, sided, True, pairs, items)
     if sides.counts is not None:
@@ -248,26 +243,6 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
     kind = _kind_of(table, head, scores, asked)
     guessed = [_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS] if asked == "auto" else []
     return _told(votes, *guessed, *more, scores=scores, kind=kind)
-
-
-def _items(
-    table: Table, taken: Set[str | None], first: np.ndarray, second: np.ndarray
-) -> tuple[np.ndarray | None, tuple[str, ...]]:
-    """Which item each row is about, int64 [n], -1 for none, and how that is known if it matters.
-
-    Numbers are digests of the names, and so the same in all files. None if all is about one item.
-    """
-    heads = [head for head in table.heads if head.lower() in _ITEMS and head not in taken]
-    for head in heads:
-        labels = table.labels(head)
-        if len(known := {*labels} - {""}) > 1:
-            digests = {x: hashlib.blake2b(x.encode(), digest_size=8).digest() for x in known}
-            numbers = {x: int.from_bytes(digest) >> 1 for x, digest in digests.items()}
-            found = np.array([numbers.get(label, -1) for label in labels], np.int64)
-            rows = np.stack([np.minimum(first, second), np.maximum(first, second), found])
-            matters = len(np.unique(rows[:, found >= 0], axis=1).T) < (found >= 0).sum()
-            return found, (f"items from column {head!r}",) if matters else ()
-    return None, ()
 
 
 def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> Votes:
