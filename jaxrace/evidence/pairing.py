@@ -1,8 +1,9 @@
 """A tournament of games of two: what they show so far, and who plays next.
 
-One place for the tournament of a host and for compiled ones: arrays are NumPy's, changed in place,
-or JAX's, with its module as ``xp``. The evidence is that of ``games``: docs/jax/top_k_selection.md.
-Axes: K players, n games of each match, L bets.
+Who is first may be better off, so a result is the mean of two games with sides reversed. One place
+for the tournament of a host and for compiled ones: arrays are NumPy's, changed in place, or JAX's,
+with its module as ``xp``. The evidence is that of ``games``: docs/jax/top_k_selection.md.
+Axes: K players, n results of each match, L bets.
 """
 
 import dataclasses
@@ -32,17 +33,17 @@ _NEVER = np.iinfo(np.int32).max
 
 
 class Crosstable(NamedTuple):
-    """The games so far; a difference d in [-1, 1] is what a game brings the first of two."""
+    """The results so far; a difference d in [-1, 1] is what one brings the first of two."""
 
     log_bets: Any  # float [K, K, L], ln of the products of 1 + lambda d, of i over j
-    highest: Any  # float [K, K], the largest ln E_ij so far, -inf before the first game
+    highest: Any  # float [K, K], the largest ln E_ij so far, -inf before the first result
     sums: Any  # float [K, K], of d
-    met: Any  # int [K, K], games
+    met: Any  # int [K, K], results
 
     @property
     def games(self) -> Any:
-        """Of all pairs, int []."""
-        return self.met.sum() // 2
+        """Of all pairs, int []: two of each result."""
+        return self.met.sum()
 
     def mean(self, xp: Any = np) -> Any:
         """Of d, float [K, K]; 0 of those that have not met."""
@@ -93,22 +94,26 @@ def with_matches(
     bets: Any,
     weights: Any,
     xp: Any = np,
+    counted: Any = None,
 ) -> Crosstable:
-    """With n games of each of m pairs, all different, in their order; n at least 1.
+    """With n results of each of m pairs, all different, in their order; n at least 1.
 
     ``first`` and ``second`` are int [m], ``differences`` float [m, n], d of the first; bets [L] and
-    their weights are arrays of the same kind.
+    their weights are arrays of the same kind. ``counted``, bool [m, n]: which of them are results;
+    None: all.
     """
     at = xp.concatenate([first, second]), xp.concatenate([second, first])
-    both = xp.concatenate([differences, -differences])  # [2 m, n]
+    are = xp.ones(differences.shape, bool) if counted is None else counted
+    are = xp.concatenate([are, are])  # [2 m, n]
+    both = xp.where(are, xp.concatenate([differences, -differences]), 0.0)
     path = xp.log1p(winnings(bets, both[..., None], 0.0, xp=xp)).cumsum(1)  # [2 m, n, L]
     path = table.log_bets[at][:, None] + path
-    highest = log_sum(path + xp.log(weights), xp=xp).max(1)
+    highest = xp.where(are, log_sum(path + xp.log(weights), xp=xp), -xp.inf).max(1)
     return Crosstable(
         _put(table.log_bets, at, path[:, -1]),
         _put(table.highest, at, xp.maximum(table.highest[at], highest)),
         _put(table.sums, at, table.sums[at] + both.sum(1)),
-        _put(table.met, at, table.met[at] + differences.shape[1]),
+        _put(table.met, at, table.met[at] + are.sum(1, dtype=table.met.dtype)),
     )
 
 
@@ -173,6 +178,17 @@ def next_pair(
     return best // len(met), best % len(met)
 
 
+def games_first(number: int, lead: Any, xp: Any = np) -> Any:
+    """Of so many games of two, how many have the one first; the rest has the other first, int [].
+
+    Of those with the one first ``lead`` more wait than of the others: afterwards one at most does.
+
+    >>> [int(games_first(number, lead)) for number, lead in ((10, 0), (10, 3), (1, 1))]
+    [5, 4, 0]
+    """
+    return xp.clip((number - lead + 1) // 2, 0, number)
+
+
 def _share(table: Crosstable, xp: Any) -> Any:
     """Of the points, [K, K]; 1/2 of those that have not met."""
     return xp.round((1 + table.mean(xp)) / 2 * _UNITS) / _UNITS
@@ -181,11 +197,11 @@ def _share(table: Crosstable, xp: Any) -> Any:
 def _index(table: Crosstable, top: int, xp: Any) -> Any:
     """How well each may do, [K]: share + .35 sqrt(2 ln t / n), against the rivals it has met.
 
-    The smallest but kappa - 1 of them, as so many may be better than one of the best kappa; who has
-    met fewer is first.
+    n games of the two and t of all. The smallest but kappa - 1 of them, as so many may be better
+    than one of the best kappa; who has met fewer is first.
     """
     share = _share(table, xp)
     time = xp.log(xp.maximum(table.games, 2).astype(share.dtype))
-    width = _WIDTH * xp.sqrt(2 * time / xp.maximum(table.met, 1).astype(share.dtype))
+    width = _WIDTH * xp.sqrt(time / xp.maximum(table.met, 1).astype(share.dtype))
     upper = xp.sort(xp.where(table.met > 0, share + width, xp.inf), 1)[:, top - 1]
     return xp.where(xp.isfinite(upper), upper, _UNMET)

@@ -1,9 +1,11 @@
 """A tournament that is going on: who plays next, and who is certainly best. Axes: K players."""
 
 import csv
+import dataclasses
 import itertools
 import math
 import os
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -19,15 +21,20 @@ from jaxrace.core.validation import (
 )
 from jaxrace.evidence import pairing
 from jaxrace.evidence.decision import CERTIFICATES, COUNTS, DOMINANCE, RUNNING
-from jaxrace.evidence.levels import FloatArray
+from jaxrace.evidence.games import GamePairs
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.rating import SelectionOfVotes, select
+from jaxrace.judging.rating.certified import doubt_of
 
-_HEADS = ("first", "second", "score")
+# Of a log. So ``select`` reads that sides count, and two games with sides reversed are one result.
+_SIDES = ("home", "away")
+_OF_SHARES, _OF_MARGINS = "score", "margin of "
+
+Game = tuple[str, str, float]  # first, second, and the share, or the margin, of the first
 
 
 class Match(NamedTuple):
-    """Games that are to be played next, as many with each of the two first."""
+    """Games of two that are to be played next, with this one first."""
 
     first: str
     second: str
@@ -38,20 +45,28 @@ class Tournament:
     """Asks for games of two and is told how they ended, until the best are certain.
 
     One of those that an optimistic index puts first plays against one of the others, in batches:
-    the pair without a verdict that has met least. Any games may be told, asked for or not. The
-    certificate needs no model: a player expects more than half of the points against each of those
-    that are not among the best, wrong with a probability of at most delta, at all looks together,
-    if the games of two are alike given those before. Play as many with each of the two first: what
-    is told is taken in its order.
+    the pair without a verdict that has met least. Any games may be told, asked for or not.
+
+    Who is first may be better off, as White is: the k-th game of a pair with one of them first and
+    the k-th with the other first are one result, their mean. A game without its counterpart waits:
+    it is in the log and in ``games``, and proves nothing so far. ``ask`` asks for both sides.
+
+    The certificate "dominance" needs no model: each of the best expects more than half of the
+    points against each of the others, both sides together, wrong with a probability of at most
+    delta, at all looks together. "counts" says less, where players beat each other in circles:
+    nobody beats more of the others. Both take results of a pair to be alike given those before.
+    Where the log shows that they are not, by their order or by a mean outside its own interval,
+    nothing is certified, and ``doubt`` says why.
 
     Args:
         players: Their names, K.
         top: How many of the best are wanted; "all": the whole order, each above the next.
         delta: The probability of a wrong certificate.
-        batch: Games of a match.
+        batch: Games that are asked for at once, of one pair, half of them with each first.
         margin: The largest margin of a game, if margins count: results are from -margin to it, and
             better is who expects a positive one. None: results are shares of the points.
-        log: A CSV file that every game is added to, and that a tournament goes on from.
+        log: A CSV file that every game is added to, and that a tournament goes on from. It keeps
+            the margin, and no other question: each of several has its own delta.
 
     >>> rng, strength = np.random.default_rng(0), {"a": 0.0, "b": 1.0, "c": 0.2}
     >>> tournament = Tournament(strength, batch=10)
@@ -89,10 +104,12 @@ class Tournament:
         bets = shared_bets(self._level.verdict)
         self._bets = np.array(bets.bets), np.array(bets.weights)
         self._table = pairing.nothing_played(count, len(bets.bets))
-        self._games: list[tuple[str, str, float]] = []
+        self._games: list[Game] = []
+        self._waiting: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
+        self._results: list[tuple[int, int, float]] = []  # i, j, d of i: their order is evidence
         self._log = None if log is None else Path(log)
         if self._log is not None and self._log.exists():
-            self._count(_rows_of(self._log, self.players))
+            self._count(_rows_of(self._log, self.players, margin))
 
     @property
     def games(self) -> int:
@@ -100,10 +117,26 @@ class Tournament:
         return len(self._games)
 
     @property
+    def waiting(self) -> int:
+        """How many of them wait for a game with sides reversed."""
+        return len(self._games) - 2 * len(self._results)
+
+    @property
     def certificate(self) -> str | None:
         """How the best are certified, "dominance" or "counts"; None while they are not."""
         found = int(self._look().certificate)
-        return CERTIFICATES[found] if found in (DOMINANCE, COUNTS) else None
+        is_certain = found in (DOMINANCE, COUNTS) and not self.doubt
+        return CERTIFICATES[found] if is_certain else None
+
+    @property
+    def doubt(self) -> str:
+        """Why the results prove nothing, though the players are taken not to change; "" if not."""
+        if not self._results:
+            return ""
+        first, second, d = (np.array(column) for column in zip(*self._results, strict=True))
+        bets = shared_bets(self._level.verdict)
+        games = GamePairs(len(self.players), first, second, d, bets)
+        return doubt_of(games) or self._drift(games)
 
     @property
     def best(self) -> list[str]:
@@ -116,90 +149,148 @@ class Tournament:
         return [self.players[option] for option in self._look().keys.ranking()]
 
     def ask(self) -> list[Match]:
-        """The next games; none once the best are certified, or no more games can certify them."""
+        """The next games of one pair, with both sides.
+
+        None once the best are certified, or no more games can certify them, or ``doubt`` says that
+        evidence which is there proves nothing.
+        """
         look = self._look()
         if look.certificate != RUNNING:
             return []
         pair = pairing.next_pair(self._table, look, self._goal)
         one, other = (self.players[int(option)] for option in pair)
-        half = -(-self.batch // 2)
-        matches = [Match(one, other, half), Match(other, one, self.batch - half)]
-        return [one for one in matches if one.games]
+        lead = len(self._waiting[one, other]) - len(self._waiting[other, one])
+        number = int(pairing.games_first(self.batch, lead))
+        matches = [Match(one, other, number), Match(other, one, self.batch - number)]
+        return [match for match in matches if match.games]
 
     def tell(self, first: str, second: str, results: Any) -> None:
         """Games of two in their order: the share of the points that the first has in each.
 
         1 if it has won, 0 if the second has, 1/2 drawn; with ``margin`` by how much the first has
-        won. Of several judges, [games, judges], the mean vote on each game counts as one result.
+        won. Of several judges, [games, judges], the mean vote on each game is its result.
         """
         for name, player in (("first", first), ("second", second)):
             if player not in self.players:
                 raise BadArgument(name, f"one of {', '.join(self.players)}", repr(player))
         if first == second:
             raise BadArgument("second", "another player", repr(second))
-        rows = [(first, second, share) for share in self._shares(results).tolist()]
+        rows = [(first, second, told) for told in self._means(results)]
         if self._log is not None:
-            _write(self._log, rows)
+            _write(self._log, rows, self.margin)
         self._count(rows)
 
     def result(self) -> SelectionOfVotes:
         """The answer of ``jaxrace.select`` to all games so far, with its estimate by a model."""
         if not self._games:
             raise BadArgument("games", "one or more that were told", "none")
-        columns = zip(*self._games, strict=True)
-        data = dict(zip(_HEADS, map(list, columns), strict=True))
-        return select(data, self._goal.top or 1, delta=self.delta, score="win")
+        first, second, told = zip(*self._games, strict=True)
+        shares = ((1 + self._differences(told)) / 2).tolist()
+        data = dict(zip((*_SIDES, _OF_SHARES), map(list, (first, second, shares)), strict=True))
+        found = select(data, self._goal.top or 1, delta=self.delta, score="win")
+        if not (doubt := self.doubt) or doubt in found.notes:
+            return found
+        names = [name for tier in found.tiers for name in tier]
+        return dataclasses.replace(
+            found,
+            certificate=None,
+            possible=names,
+            tiers=[names],
+            proven=tuple(dataclasses.replace(pair, certain=False) for pair in found.proven),
+            notes=(*found.notes, doubt),
+        )
 
     def _look(self) -> pairing.Situation:
         return pairing.look_at(self._table, self._goal, self._level.verdict, self._level.strong)
 
-    def _shares(self, results: Any) -> FloatArray:
-        """The results of games as shares of the points, [n]."""
+    def _drift(self, games: GamePairs) -> str:
+        """Which players have changed, if the mean of a pair was once certain not to be its mean."""
+        first, second = np.nonzero(games.met)
+        mean = games.process(first, second).mean
+        evidence = games.process(first, second, mean).highest
+        worst = int(evidence.argmax())
+        if evidence[worst] < self._level.verdict:
+            return ""
+        one, other = self.players[first[worst]], self.players[second[worst]]
+        return (
+            f"nothing is proven by the games alone: all results of {one} against {other} together "
+            "are outside of the interval that some of them leave, as of players that change"
+        )
+
+    def _means(self, results: Any) -> list[float]:
+        """The results of games, of several judges their means: shares, or margins."""
         told = np.atleast_1d(np.asarray(results, float))
         low, high = (0.0, 1.0) if self.margin is None else (-self.margin, self.margin)
         if told.ndim > 2 or not told.size or not ((told >= low) & (told <= high)).all():
             expected = f"numbers from {low:g} to {high:g}, [games] or [games, judges]"
             raise BadArgument("results", expected, repr(results)[:60])
-        return (told.reshape(len(told), -1).mean(1) - low) / (high - low)
+        return told.reshape(len(told), -1).mean(1).clip(low, high).tolist()
 
-    def _count(self, rows: Sequence[tuple[str, str, float]]) -> None:
+    def _differences(self, told: Sequence[float]) -> np.ndarray:
+        """d of the first in each game, float [n]."""
+        return 2 * np.array(told) - 1 if self.margin is None else np.array(told) / self.margin
+
+    def _count(self, rows: Sequence[Game]) -> None:
         """Count games in their order, those of two at once that follow each other."""
         for _, games in itertools.groupby(rows, key=lambda row: {*row[:2]}):
-            first, second, shares = zip(*games, strict=True)
-            one, other = first[0], second[0]
-            d = 2 * np.array(shares) - 1
-            d = np.where(np.array(first) == one, d, -d)
-            i, j = (np.array([self.players.index(name)]) for name in (one, other))
-            self._table = pairing.with_matches(self._table, i, j, d[None], *self._bets)
+            first, second, told = zip(*games, strict=True)
+            one, other = sorted((first[0], second[0]), key=self.players.index)
+            found: list[float] = []
+            for side, d in zip(first, self._differences(told).tolist(), strict=True):
+                here, there = (one, other) if side == one else (other, one)
+                if opposite := self._waiting[there, here]:
+                    result = (d - opposite.popleft()) / 2
+                    found.append(result if side == one else -result)
+                else:
+                    self._waiting[here, there].append(d)
+            if found:
+                i, j = (self.players.index(name) for name in (one, other))
+                at, d = (np.array([i]), np.array([j])), np.array([found])
+                self._table = pairing.with_matches(self._table, *at, d, *self._bets)
+                self._results += [(i, j, result) for result in found]
         self._games += rows
 
 
-def _write(log: Path, rows: Sequence[tuple[str, str, float]]) -> None:
-    is_new = not log.exists()
+def _heads(margin: float | None) -> tuple[str, ...]:
+    """Of the columns of a log."""
+    of_margins = _OF_MARGINS + repr(float(margin or 0)).removesuffix(".0")
+    return (*_SIDES, _OF_SHARES if margin is None else of_margins)
+
+
+def _write(log: Path, rows: Sequence[Game], margin: float | None) -> None:
+    is_new = not log.exists() or not log.stat().st_size
     with log.open("a", newline="", encoding="utf-8") as opened:
         writer = csv.writer(opened, lineterminator="\n")
-        writer.writerows([_HEADS] * is_new)
-        writer.writerows((first, second, f"{share:.17g}") for first, second, share in rows)
+        writer.writerows([_heads(margin)] * is_new)
+        writer.writerows((first, second, f"{told:.17g}") for first, second, told in rows)
         opened.flush()
         os.fsync(opened.fileno())
 
 
-def _rows_of(log: Path, players: Sequence[str]) -> list[tuple[str, str, float]]:
-    """The games of a log of these players."""
+def _rows_of(log: Path, players: Sequence[str], margin: float | None) -> list[Game]:
+    """The games of a log of these players, and of this margin."""
     text = log.read_text(encoding="utf-8")
     if text and not text.endswith("\n"):
         hint = "; the last line may be cut off: complete it, or delete it"
         raise BadArgument("log", "a line break at its end", repr(text[-40:]), hint)
-    rows = []
-    for number, row in enumerate(csv.reader(text.splitlines()), 1):
-        if number == 1 and tuple(row) == _HEADS:
-            continue
+    heads, *games = [*csv.reader(text.splitlines())] or [[*_heads(margin)]]
+    *sides, of = heads if len(heads) == 3 else [""]
+    is_log = (*sides,) == _SIDES and (of == _OF_SHARES or of.startswith(_OF_MARGINS))
+    if not is_log:
+        raise BadArgument(
+            "log", f"{','.join(_heads(margin))} in line 1", repr(",".join(heads))[:80]
+        )
+    if (*heads,) != _heads(margin):
+        known = "None, as of a log of shares" if of == _OF_SHARES else of.removeprefix(_OF_MARGINS)
+        raise BadArgument("margin", f"that of the log, {known}", f"{margin}")
+    rows, low, high = [], -(margin or 0.0), margin or 1.0
+    for number, row in enumerate(games, 2):
         known = len(row) == 3 and {*row[:2]} <= {*players} and row[0] != row[1]
-        share = _number(row[2]) if known else math.nan
-        if not 0 <= share <= 1:
-            expected = f"first,second,score of these players in line {number}"
+        told = _number(row[2]) if known else math.nan
+        if not low <= told <= high:
+            expected = f"{','.join(heads)} of these players in line {number}"
             raise BadArgument("log", expected, repr(",".join(row))[:80])
-        rows.append((row[0], row[1], share))
+        rows.append((row[0], row[1], told))
     return rows
 
 

@@ -36,6 +36,8 @@ class TournamentState:
 
     time: jax.Array  # int32 [], games told
     table: pairing.Crosstable  # float [K, K, ...]
+    waits: jax.Array  # bool [K, K], a game with i first for one with j first
+    waiting: jax.Array  # float [K, K], its d for i; 0 where none waits
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,10 +45,14 @@ class CertifiedTournament(BatchSelector):
     """Games until the best are certified: ``jaxrace.Tournament`` for thousands at once.
 
     Same games, same decisions: both call ``evidence.pairing``. The certificate says that each of
-    the best expects a positive score against each of the others, wrong with a probability of at
-    most delta at all looks together; no model, and any rule of who plays next. ``ask_many`` gives
-    the games of one match, as many with each of the two first, and ``tell_many`` takes games of the
-    same two. Floats have 64 bits under ``jax.enable_x64``.
+    the best expects a positive score against each of the others, the mean of both sides, wrong with
+    a probability of at most delta at all looks together; no model, and any rule of who plays next.
+    A game with one of two first and the next one with the other first are one result. ``ask_many``
+    gives the games of one match, as many with each first as can be, and ``tell_many`` takes games
+    of the same two. One game at most waits for its counterpart: ``tell`` and ``tell_many`` refuse
+    more, but in a trace they are lost. Nothing here looks at the order of results, as
+    ``jaxrace.Tournament`` does: this one is for experiments, with players that do not change.
+    Floats have 64 bits under ``jax.enable_x64``.
 
     Attributes:
         whole: Certify the whole order, each option above the next, and not only the first ``top``.
@@ -87,7 +93,8 @@ class CertifiedTournament(BatchSelector):
     @verb
     def init(self, params: TournamentParams) -> TournamentState:
         table = pairing.nothing_played(self.num_options, params.bets.shape[-1], jnp)
-        return TournamentState(jnp.zeros((), jnp.int32), table)
+        zeros = jnp.zeros_like(table.sums)
+        return TournamentState(jnp.zeros((), jnp.int32), table, zeros.astype(bool), zeros)
 
     def look(self, state: TournamentState, params: TournamentParams) -> pairing.Situation:
         """How it stands."""
@@ -100,25 +107,53 @@ class CertifiedTournament(BatchSelector):
     ) -> jax.Array:
         look = self.look(state, params)
         pair = jnp.stack(pairing.next_pair(state.table, look, self.goal, jnp)).astype(jnp.int32)
-        is_reversed = jnp.arange(number) >= -(-number // 2)
+        waits = state.waits[pair, pair[::-1]].astype(jnp.int32)
+        is_reversed = jnp.arange(number) >= pairing.games_first(number, waits[0] - waits[1], jnp)
         return jnp.where(is_reversed[:, None], pair[::-1], pair)
 
     @verb
     def tell_many(self, state: TournamentState, pairs: Any, scores: Any, params: Any) -> Any:
         """Count the scores [B] of games of the same two, [B, 2], in their order; see ``tell``.
 
+        The k-th game with one of the two first and the k-th with the other first are one result.
+
         >>> tournament = CertifiedTournament(num_options=3, top=1)
         >>> params = tournament.params()
         >>> state = tournament.init(params)
         >>> state = tournament.tell_many(state, [[0, 1], [1, 0]], [1, 0], params)
         >>> state.table.sums[0].tolist(), state.table.met[1].tolist()
-        ([0.0, 1.0, 0.0], [2, 0, 0])
+        ([0.0, 0.5, 0.0], [1, 0, 0])
         """
         d = (scores / params.max_score.astype(scores.dtype)).astype(state.table.sums.dtype)
-        d = jnp.where(pairs[:, 0] == pairs[0, 0], d, -d)
-        bets, first, second = (params.bets, params.weights), pairs[:1, 0], pairs[:1, 1]
-        table = pairing.with_matches(state.table, first, second, d[None], *bets, jnp)
-        return TournamentState(state.time + pairs.shape[0], table)
+        one, other = pair = pairs[0]
+        at = pair, pair[::-1]
+        # Row 0: d of games with ``one`` first, that which waits before them; row 1: ``other``.
+        size = (len(d) + 1) // 2  # results at most
+        side = jnp.concatenate([jnp.arange(2), (pairs[:, 0] != one).astype(jnp.int32)])
+        is_game = jnp.concatenate([state.waits[at], jnp.ones(len(d), bool)])
+        of_side = is_game & (side == jnp.arange(2)[:, None])  # [2, 2 + B]
+        place = (of_side.cumsum(1, dtype=jnp.int32) - 1)[side, jnp.arange(len(side))]
+        place = jnp.where(is_game, place, size + 1)  # beyond all
+        games = jnp.zeros((2, size + 1), d.dtype)
+        games = games.at[side, place].set(jnp.concatenate([state.waiting[at], d]), mode="drop")
+        number = of_side.sum(1, dtype=jnp.int32)
+        results = number.min()
+        waits = number > results
+        table = pairing.with_matches(
+            *(state.table, one[None], other[None], (games[:1] - games[1:])[:, :-1] / 2),
+            *(params.bets, params.weights, jnp),
+            counted=jnp.arange(size)[None] < results,
+        )
+        return TournamentState(
+            state.time + len(d),
+            table,
+            state.waits.at[at].set(waits),
+            state.waiting.at[at].set(jnp.where(waits, games[:, results], 0.0)),
+        )
+
+    def expects(self, state: TournamentState, pair: jax.Array, params: TournamentParams) -> Any:
+        """A game with its first while none with the same first waits, bool []."""
+        return ~state.waits[pair[0], pair[1]]
 
     def checked_tell_many(
         self,
@@ -133,6 +168,12 @@ class CertifiedTournament(BatchSelector):
             of_each = np.sort(np.asarray(pairs), 1)
             if (of_each != of_each[0]).any():
                 raise BadArgument("pairs", "games of the same two", str(np.asarray(pairs).tolist()))
+            one, other = np.asarray(pairs)[0]
+            lead = int(state.waits[one, other]) - int(state.waits[other, one])
+            lead += int(np.where(np.asarray(pairs)[:, 0] == one, 1, -1).sum())
+            if abs(lead) > 1:
+                expected = "as many games with each of the two first, or one more"
+                raise BadArgument("pairs", expected, f"{abs(lead)} more, with those that wait")
             if not np.asarray(self.accepts(told[2], params)).all():
                 expected = "numbers in the range of the params"
                 raise BadArgument("scores", expected, str(np.asarray(scores).tolist()))

@@ -1,8 +1,9 @@
 """How often are games certified that should not be? Theorem (games): docs/jax/top_k_selection.md.
 
-No certificate of these goals is right. The pairs are chosen by results: an adversary plays on where
+No certificate "dominance" of these goals is right; "counts" is wrong where one of the others beats
+more than one of the best does. The pairs are chosen by results: an adversary plays on where
 the evidence is largest and a certificate still lacks a verdict. What certifies is the library's
-``evidence.pairing``. A broken control shows that errors would be seen. Axes: K players.
+``evidence.pairing``. Broken controls show that errors would be seen. Axes: K players.
 
     python -m papers.audits.tournaments           20,000 tournaments per line, in Markdown
     python -m papers.audits.tournaments 2000      a smaller one
@@ -20,9 +21,10 @@ from jax import lax
 
 from jaxrace.core.compilation import jit
 from jaxrace.evidence import pairing
-from jaxrace.evidence.decision import DOMINANCE
+from jaxrace.evidence.decision import COUNTS, DOMINANCE
 from jaxrace.evidence.levels import FloatArray
 from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.selection import CertifiedTournament
 from papers.audits import reckoning
 
 DELTA = 0.05
@@ -42,6 +44,9 @@ class Null:
         margins: In place of wins: equal ones win .9 once, and lose .1 nine times.
         level: The evidence of a verdict; the library's unless given.
         by_rule: Does the library's rule choose who plays, and no adversary?
+        of_first: The share of the points of the first, by whom equal players differ.
+        match: Games of equal players at once: a half with one first, then the others.
+        as_one: Are two games with sides reversed one result, as by ``CertifiedTournament``?
     """
 
     name: str
@@ -52,6 +57,9 @@ class Null:
     margins: bool = False
     level: float | None = None
     by_rule: bool = False
+    of_first: float = 0.5
+    match: int = 20
+    as_one: bool = True
 
 
 def _equal(count: int) -> FloatArray:
@@ -87,13 +95,20 @@ NULLS = (
     Null("6 equal", _equal(6), 0.5, 3),
     Null("2nd and 3rd of 4 equal", _two_alike(4, 1), 0.35, None),
     Null("4 equal", _equal(4), 0.0, None),
+    Null("2 equal, the first has .7", _equal(2), of_first=0.7),
+    Null("3 equal, the first has .7", _equal(3), of_first=0.7),
 )
 # What a test at .05 takes at one look, 1.645 standard errors, at every look.
 CONTROL = Null("two equal ones, a test at .05 at every look", _two_alike(3, 0), level=1.645**2 / 2)
+ALONE = Null(
+    "2 equal, the first has .7, each game alone", _equal(2), of_first=0.7, match=100, as_one=False
+)
 
 
 def _errs(null: Null, key: Any) -> Any:
-    """Does a tournament certify its goal? bool []."""
+    """Does a tournament certify its goal wrongly? bool []."""
+    if null.of_first != 0.5:
+        return _errs_by_sides(null, key)
     count = len(null.wins)
     goal = pairing.TournamentGoal(count, null.top)
     needed = goal.levels(DELTA)
@@ -102,6 +117,12 @@ def _errs(null: Null, key: Any) -> Any:
     bets = shared_bets(needed.verdict)
     lambdas, weights = jnp.array(bets.bets), jnp.array(bets.weights)
     chances = jnp.asarray(null.wins, jnp.float32) * (1 - null.draws)
+    beats = jnp.asarray((null.wins > 0.5).sum(1))
+
+    def is_wrong(now: pairing.Situation) -> Any:
+        leads = now.keys.first(goal.named, jnp)
+        behind = leads[:, None] & ~leads & (beats[:, None] < beats)
+        return (now.certificate == DOMINANCE) | ((now.certificate == COUNTS) & behind.any())
 
     def play(carry: Any, key: Any) -> tuple[Any, None]:
         table, errs = carry
@@ -117,11 +138,36 @@ def _errs(null: Null, key: Any) -> Any:
             d = jnp.where(chance == 0.5, jnp.where(u < 0.1, 0.9, -0.1), d)
         pair = first[None], second[None]
         table = pairing.with_matches(table, *pair, d[None, None], lambdas, weights, jnp)
-        return (table, errs | (now.certificate == DOMINANCE)), None
+        return (table, errs | is_wrong(now)), None
 
     start = pairing.nothing_played(count, len(bets.bets), jnp), jnp.zeros((), bool)
     table, errs = lax.scan(play, start, jax.random.split(key, null.games))[0]
-    return errs | (look(table).certificate == DOMINANCE)
+    return errs | is_wrong(look(table))
+
+
+def _errs_by_sides(null: Null, key: Any) -> Any:
+    """The same of equal players, of whom the first is better off."""
+    tournament = CertifiedTournament(len(null.wins), null.top or 1, whole=null.top is None)
+    params = tournament.params(delta=DELTA)
+
+    def play(carry: Any, key: Any) -> tuple[Any, None]:
+        state, errs = carry
+        pairs = tournament.choose_many(state, params, null.match)
+        wins = jax.random.uniform(key, (null.match,), jnp.float32) < null.of_first
+        scores = jnp.where(wins, 1.0, -1.0)
+        if null.as_one:
+            told = tournament.tell_many(state, pairs, scores, params)
+        else:
+            d, pair = jnp.where(pairs[:, 0] == pairs[0, 0], scores, -scores), pairs[:1].T
+            bets = params.bets, params.weights
+            table = pairing.with_matches(state.table, *pair, d[None], *bets, jnp)
+            told = dataclasses.replace(state, table=table)
+        now = tournament.look(told, params)
+        # Nobody is better than anybody: "counts" would be right.
+        return (told, errs | (now.certificate == DOMINANCE)), None
+
+    start = tournament.init(params), jnp.zeros((), bool)
+    return lax.scan(play, start, jax.random.split(key, null.games // null.match))[0][1]
 
 
 def _adversary(
@@ -161,12 +207,12 @@ def wrong(null: Null, number: int, key: Any) -> int:
 
 
 def findings(number: int) -> Iterator[reckoning.Finding]:
-    """One for each null, and for the control."""
+    """One for each null, and for the controls."""
     played = reckoning.batches_of(number) * reckoning.BATCH
-    for place, null in enumerate((*NULLS, CONTROL)):
+    for place, null in enumerate((*NULLS, CONTROL, ALONE)):
         name = f"{null.name}, draws {null.draws:g}" if null.draws else null.name
         goal = {1: "the best", None: "the order"}.get(null.top, f"the best {null.top}")
-        claim = "control" if null is CONTROL else goal
+        claim = "control" if null in (CONTROL, ALONE) else goal
         found = wrong(null, number, jax.random.key(place))
         yield reckoning.Finding(name, claim, DELTA, DELTA, found, played)
 

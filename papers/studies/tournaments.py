@@ -1,7 +1,8 @@
 """Games until a goal is certified, by several rules of who plays next.
 
 Players are as many Elo apart each. A look comes after each match of ten games, after each round of
-round robin and Swiss. What needs ten times as many games as the library's rule on average is
+round robin and Swiss. Two games are one result, as with sides reversed; no side is better off.
+What needs ten times as many games as the library's rule on average is
 stopped, and counts as so many: "at least". Prints a table in Markdown.
 
     python -m papers.studies.tournaments           40 a line, and docs/figures/tournaments.png
@@ -88,9 +89,10 @@ def step(rule: Library, shares: Any, draws: Any, lane: Lane) -> Lane:
     draws = jnp.minimum(draws, 2 * jnp.minimum(share, 1 - share))
     wins = share - draws / 2
     d = jnp.where(u < wins, 1.0, jnp.where(u < wins + draws, 0.0, -1.0))
+    results = d.reshape(len(first), BATCH // 2, 2).mean(2)
     bets = shared_bets(needed.verdict)
     table = pairing.with_matches(
-        lane.table, first, second, d, jnp.array(bets.bets), jnp.array(bets.weights), jnp
+        lane.table, first, second, results, jnp.array(bets.bets), jnp.array(bets.weights), jnp
     )
     now = look(table)
     ends = (lane.games == 0) & (now.certificate != RUNNING)
@@ -147,7 +149,7 @@ def play(kind: type[Library], task: Task, number: int, cap: float = np.inf) -> F
     while left:
         lanes = _advanced(rule, shares[jobs], np.float32(task.draws), lanes, begun, new)
         ended, verdict = np.asarray(lanes.games), np.asarray(lanes.verdict)
-        table = np.asarray(lanes.table.met).sum((1, 2)) // 2
+        table = np.asarray(lanes.table.met).sum((1, 2))
         is_over = ((ended > 0) | (table >= cap)) & ~idle
         new = np.zeros(width, bool)
         for lane in np.flatnonzero(is_over):

@@ -21,8 +21,9 @@ def test_tournaments_end_with_the_best_or_at_the_cap():
 
 @pytest.mark.slow
 def test_a_test_at_every_look_is_caught_and_the_certificates_are_not(monkeypatch):
-    monkeypatch.setattr(audit, "NULLS", audit.NULLS[7:9])
-    *sound, control = audit.findings(2_000)
+    monkeypatch.setattr(audit, "NULLS", (*audit.NULLS[7:9], audit.NULLS[-2]))
+    *sound, control, alone = audit.findings(2_000)
     assert all(found.upheld for found in sound)
     assert sum(found.errors for found in sound) > 10
     assert control.refuted
+    assert alone.refuted

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import jaxrace
+from jaxrace.evidence.games import GamePairs, in_rounds
+from jaxrace.evidence.levels import Bets
 from jaxrace.selection import CertifiedTournament, pair_key, run
 
 KEY = jax.random.key(0)
@@ -63,7 +65,61 @@ def test_host_and_compiled_tournaments_decide_alike(count, top, gap, kind):
     assert (found.confidence > 0.9) & found.done
     assert [host.players[x] for x in found.ranking] == host.ranking
     assert found.samples == host.games
+    np.testing.assert_allclose(state.table.highest, host._table.highest, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(state.table.met, host._table.met)
     assert (compiled.ask_many(KEY, state, params, 10) == -1).all()
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_evidence_is_that_of_the_log_in_rounds(is_compiled):
+    """Any games in any order, one of them at most waiting, against ``in_rounds`` of the log."""
+    rng, count, log = np.random.default_rng(1), 4, []
+    tournament, host = CertifiedTournament(count, 1), jaxrace.Tournament("abcd", margin=1)
+    params = tournament.params()
+    tell = jax.jit(tournament.tell_many) if is_compiled else tournament.tell_many
+    state, lead = tournament.init(params), np.zeros((count, count), int)
+    for _ in range(80):
+        i, j = sorted(rng.choice(count, 2, replace=False).tolist())
+        number = int(rng.integers(1, 6))
+        ahead = (number - lead[i, j] + 1) // 2  # with i first, in any order
+        pairs = rng.permutation([[i, j]] * ahead + [[j, i]] * (number - ahead))
+        lead[i, j] += 2 * ahead - number
+        # Who is first wins more often.
+        scores = rng.choice([1.0, 0.5, 0.0, -1.0], number, p=[0.5, 0.1, 0.2, 0.2])
+        state = tell(state, pairs, scores, params)
+        for (first, second), score in zip(pairs.tolist(), scores, strict=True):
+            host.tell("abcd"[first], "abcd"[second], score)
+            log.append((first, second, score))
+    firsts, seconds, scores = (np.array(column) for column in zip(*log, strict=True))
+    *rounds, left = in_rounds(firsts.astype(int), seconds.astype(int), scores)
+    assert left == np.abs(lead).sum() == host.waiting == state.waits.sum() > 0
+    bets = Bets(tuple(host._bets[0].tolist()), tuple(host._bets[1].tolist()))
+    games, at = GamePairs(count, *rounds, bets), np.nonzero(~np.eye(count, dtype=bool))
+    found = games.process(*at)
+    for table in (host._table, jax.tree.map(np.asarray, state.table)):
+        np.testing.assert_array_equal(table.met, games.met)
+        np.testing.assert_allclose(table.mean()[at], found.mean, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(table.highest[at], found.highest, rtol=1e-3, atol=1e-5)
+
+
+def test_being_first_proves_nothing():
+    tournament = CertifiedTournament(2, 1)
+    params = tournament.params()
+    state = tournament.init(params)
+    for _ in range(20):
+        pairs = tournament.ask_many(KEY, state, params, 20)
+        assert (pairs[:, 0] == 0).sum() == 10
+        state = tournament.tell_many(state, pairs, np.ones(20), params)
+    assert state.table.sums.tolist() == [[0, 0], [0, 0]]
+    assert not tournament.result(state, params).done
+    assert tournament.ask_many(KEY, state, params, 3)[:, 0].sum() in (1, 2)
+    # One game after the other: sides alternate.
+    firsts = []
+    for _ in range(4):
+        pair = tournament.ask(KEY, state, params)
+        firsts.append(int(pair[0]))
+        state = tournament.tell(state, pair, 1, params)
+    assert firsts in ([0, 1, 0, 1], [1, 0, 1, 0])
 
 
 def test_the_driver_plays_the_games_of_ask_and_tell():
@@ -96,5 +152,12 @@ def test_what_is_told_is_checked():
         tournament.tell_many(state, [[0, 1], [1, 2]], [1, 1], params)
     with pytest.raises(ValueError, match="scores: expected numbers in the range of the params"):
         tournament.tell_many(state, [[0, 1]], [2.5], params)
+    with pytest.raises(ValueError, match="pairs: expected as many games with each of the two"):
+        tournament.tell_many(state, [[0, 1], [0, 1]], [1, 1], params)
+    waits = tournament.tell(state, [0, 1], 1, params)
+    with pytest.raises(ValueError, match=r"pairs: expected as many .* got 2 more"):
+        tournament.tell_many(waits, [[0, 1]], [1], params)
+    with pytest.raises(ValueError, match="pair: expected the one that ask gave"):
+        tournament.tell(waits, [0, 1], 1, params)
     with pytest.raises(ValueError, match="score: expected one in the range of the params"):
         tournament.tell(state, [0, 1], 2.5, params)
