@@ -158,9 +158,9 @@ def _errs_by_sides(null: Null, key: Any) -> Any:
         if null.as_one:
             told = tournament.tell_many(state, pairs, scores, params)
         else:
-            d, pair = jnp.where(pairs[:, 0] == pairs[0, 0], scores, -scores), pairs[:1].T
-            bets = params.bets, params.weights
-            table = pairing.with_matches(state.table, *pair, d[None], *bets, jnp)
+            d = jnp.where(pairs[:, 0] == pairs[0, 0], scores, -scores)[None]
+            pair, bets = (pairs[:1, 0], pairs[:1, 1]), (params.bets, params.weights)
+            table = pairing.with_matches(state.table, *pair, d, *bets, jnp)
             told = dataclasses.replace(state, table=table)
         now = tournament.look(told, params)
         # Nobody is better than anybody: "counts" would be right.

@@ -91,11 +91,11 @@ def test_evidence_is_that_of_the_log_in_rounds(is_compiled):
             host.tell("abcd"[first], "abcd"[second], score)
             log.append((first, second, score))
     firsts, seconds, scores = (np.array(column) for column in zip(*log, strict=True))
-    *rounds, left = in_rounds(firsts.astype(int), seconds.astype(int), scores)
+    one, other, d, left = in_rounds(firsts.astype(int), seconds.astype(int), scores)
     assert left == np.abs(lead).sum() == host.waiting == state.waits.sum() > 0
     bets = Bets(tuple(host._bets[0].tolist()), tuple(host._bets[1].tolist()))
-    games, at = GamePairs(count, *rounds, bets), np.nonzero(~np.eye(count, dtype=bool))
-    found = games.process(*at)
+    games, at = GamePairs(count, one, other, d, bets), np.nonzero(~np.eye(count, dtype=bool))
+    found = games.process(at[0], at[1])
     for table in (host._table, jax.tree.map(np.asarray, state.table)):
         np.testing.assert_array_equal(table.met, games.met)
         np.testing.assert_allclose(table.mean()[at], found.mean, rtol=1e-5, atol=1e-6)
