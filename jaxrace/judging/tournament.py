@@ -148,21 +148,28 @@ class Tournament:
         """All players, best first: by their verdicts, then by the games."""
         return [self.players[option] for option in self._look().keys.ranking()]
 
-    def ask(self) -> list[Match]:
-        """The next games of one pair, with both sides.
+    def ask(self, matches: int = 1) -> list[Match]:
+        """The next games of one pair, or of so many that play side by side, with both sides.
 
+        Pairs are different, a player may be in several, and fewer than asked for may be in doubt.
         None once the best are certified, or no more games can certify them, or ``doubt`` says that
         evidence which is there proves nothing.
         """
-        look = self._look()
+        require_integer("matches", matches, 1)
+        look, asked = self._look(), list[Match]()
         if look.certificate != RUNNING:
             return []
-        pair = pairing.next_pair(self._table, look, self._goal)
-        one, other = (self.players[int(option)] for option in pair)
-        lead = len(self._waiting[one, other]) - len(self._waiting[other, one])
-        number = int(pairing.games_first(self.batch, lead))
-        matches = [Match(one, other, number), Match(other, one, self.batch - number)]
-        return [match for match in matches if match.games]
+        for _ in range(matches):
+            if not look.doubtful.any():
+                break
+            pair = pairing.next_pair(self._table, look, self._goal)
+            one, other = (self.players[int(option)] for option in pair)
+            lead = len(self._waiting[one, other]) - len(self._waiting[other, one])
+            number = int(pairing.games_first(self.batch, lead))
+            asked += [Match(one, other, number), Match(other, one, self.batch - number)]
+            for at in (pair, pair[::-1]):  # taken
+                look.doubtful[at], look.over[at] = False, True
+        return [match for match in asked if match.games]
 
     def tell(self, first: str, second: str, results: Any) -> None:
         """Games of two in their order: the share of the points that the first has in each.

@@ -372,6 +372,20 @@ def test_a_match_of_one_game_alternates():
     assert tournament.waiting == 0
 
 
+@pytest.mark.parametrize("top", [1, 2, "all"])
+def test_matches_side_by_side_are_of_different_pairs(top):
+    tournament, rng = jaxrace.Tournament("abcde", top, batch=4), np.random.default_rng(0)
+    for _ in range(30):
+        alone, several, every = tournament.ask(), tournament.ask(3), tournament.ask(99)
+        assert (several[:2], every[:6], len(several)) == (alone, several, 6)
+        pairs = [frozenset(match[:2]) for match in every]
+        assert pairs[::2] == pairs[1::2]
+        assert len({*pairs}) == len(pairs) / 2
+        for first, second, games in several:
+            tournament.tell(first, second, rng.choice([0, 0.5, 1], games))
+    assert jaxrace.Tournament("ab").ask(5) == jaxrace.Tournament("ab").ask()
+
+
 def test_margins(tmp_path):
     """One wins seldom but by far: better by margins, not by wins."""
     margins, path = np.tile([8.0, -1.0, -1.0, -1.0], 60), tmp_path / "margins.csv"
