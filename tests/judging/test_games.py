@@ -470,22 +470,22 @@ def test_results_in_an_order_that_chance_hardly_makes_prove_nothing():
     assert (tournament.best, tournament.certificate, tournament.doubt) == (["b"], "dominance", "")
     tell_both(tournament, "a", "b", np.ones(200))
     assert (tournament.best, tournament.certificate, tournament.ask()) == (["a"], None, [])
-    assert "an order like theirs comes by chance about once" in tournament.doubt
+    assert "an order like theirs comes by chance" in tournament.doubt
     found = tournament.result()
     assert found.certificate is None
     assert tournament.doubt in found.notes
 
 
 def test_a_mean_outside_of_its_interval_proves_nothing():
-    """Ten won and eight lost: as evidence stands a is better, but it was far better once."""
+    """Twelve won, then one of three: a is better as evidence stands, and was far better once."""
     tournament = jaxrace.Tournament(["a", "b"])
-    tell_both(tournament, "a", "b", np.ones(10))
+    tell_both(tournament, "a", "b", np.ones(12))
     assert (tournament.certificate, tournament.doubt) == ("dominance", "")
-    tell_both(tournament, "a", "b", np.zeros(8))
-    assert (tournament.certificate, tournament.ask()) == (None, [])
-    assert "all results of a against b together are outside" in tournament.doubt
+    tell_both(tournament, "a", "b", ([0, 0, 1] * 5)[:14])
+    assert (tournament.best, tournament.certificate, tournament.ask()) == (["a"], None, [])
+    assert "interval" in tournament.doubt
+    assert "order" not in tournament.doubt
     found = tournament.result()
-    (pair,) = found.proven
-    assert not pair.low <= pair.score <= pair.high
-    assert (found.certificate, found.tiers, pair.certain) == (None, [["a", "b"]], False)
+    assert (found.certificate, found.tiers) == (None, [["a", "b"]])
+    assert not any(pair.certain for pair in found.proven)
     assert tournament.doubt in found.notes
