@@ -130,7 +130,7 @@ class Tournament:
 
     @property
     def doubt(self) -> str:
-        """Why results of a pair can hardly be alike, so that nothing is certified; "" if they can."""
+        """Why results can hardly be alike, so that nothing is certified; "" if they can."""
         if not self._results:
             return ""
         first, second, d = (np.array(column) for column in zip(*self._results, strict=True))
