@@ -23,8 +23,8 @@ from jaxrace.evidence import pairing
 from jaxrace.evidence.decision import CERTIFICATES, COUNTS, DOMINANCE, RUNNING
 from jaxrace.evidence.games import GamePairs
 from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.judging.alike_games import doubt_of
 from jaxrace.judging.rating import SelectionOfVotes, select
-from jaxrace.judging.rating.certified import doubt_of
 
 # Of a log. So ``select`` reads that sides count, and two games with sides reversed are one result.
 _SIDES = ("home", "away")
@@ -136,7 +136,7 @@ class Tournament:
         first, second, d = (np.array(column) for column in zip(*self._results, strict=True))
         bets = shared_bets(self._level.verdict)
         games = GamePairs(len(self.players), first, second, d, bets)
-        return doubt_of(games) or self._drift(games)
+        return doubt_of(games, self._level.verdict)
 
     @property
     def best(self) -> list[str]:
@@ -203,26 +203,12 @@ class Tournament:
             certificate=None,
             possible=names,
             tiers=[names],
-            proven=tuple(dataclasses.replace(pair, certain=False) for pair in found.proven),
+            proven=(),
             notes=(*found.notes, doubt),
         )
 
     def _look(self) -> pairing.Situation:
         return pairing.look_at(self._table, self._goal, self._level.verdict, self._level.strong)
-
-    def _drift(self, games: GamePairs) -> str:
-        """Which players have changed, if the mean of a pair was once certain not to be its mean."""
-        first, second = np.nonzero(games.met)
-        mean = games.process(first, second).mean
-        evidence = games.process(first, second, mean).highest
-        worst = int(evidence.argmax())
-        if evidence[worst] < self._level.verdict:
-            return ""
-        one, other = self.players[first[worst]], self.players[second[worst]]
-        return (
-            f"nothing is proven by the games alone: all results of {one} against {other} together "
-            "are outside of the interval that some of them leave, as of players that change"
-        )
 
     def _means(self, results: Any) -> list[float]:
         """The results of games, of several judges their means: shares, or margins."""
