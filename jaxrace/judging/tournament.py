@@ -23,7 +23,7 @@ from jaxrace.evidence import pairing
 from jaxrace.evidence.decision import CERTIFICATES, COUNTS, DOMINANCE, RUNNING
 from jaxrace.evidence.games import GamePairs
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.judging.alike_games import doubt_of
+from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
 from jaxrace.judging.rating import SelectionOfVotes, select
 
 # Of a log. So ``select`` reads that sides count, and two games with sides reversed are one result.
@@ -55,8 +55,8 @@ class Tournament:
     points against each of the others, both sides together, wrong with a probability of at most
     delta, at all looks together. "counts" says less, where players beat each other in circles:
     nobody beats more of the others. Both take results of a pair to be alike given those before.
-    Where the log shows that they are not, by their order or by a mean outside its own interval,
-    nothing is certified, and ``doubt`` says why.
+    Where the log shows that they are not, by their order, by a mean outside its own interval or
+    by copies, nothing is certified, and ``doubt`` says why.
 
     Args:
         players: Their names, K.
@@ -136,7 +136,7 @@ class Tournament:
         first, second, d = (np.array(column) for column in zip(*self._results, strict=True))
         bets = shared_bets(self._level.verdict)
         games = GamePairs(len(self.players), first, second, d, bets)
-        return doubt_of(games, self._level.verdict)
+        return doubt_of(games, self._level.verdict) or self._copies()
 
     @property
     def best(self) -> list[str]:
@@ -209,6 +209,12 @@ class Tournament:
 
     def _look(self) -> pairing.Situation:
         return pairing.look_at(self._table, self._goal, self._level.verdict, self._level.strong)
+
+    def _copies(self) -> str:
+        """Of which games the log has copies, if it has."""
+        one, other, told = zip(*self._games, strict=True)
+        first, second = (np.array([self.players.index(x) for x in side]) for side in (one, other))
+        return doubt_about_copies(first, second, self._differences(told))
 
     def _means(self, results: Any) -> list[float]:
         """The results of games, of several judges their means: shares, or margins."""

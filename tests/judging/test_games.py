@@ -489,3 +489,14 @@ def test_a_mean_outside_of_its_interval_proves_nothing():
     assert (found.certificate, found.tiers) == (None, [["a", "b"]])
     assert not any(pair.certain for pair in found.proven)
     assert tournament.doubt in found.notes
+
+
+def test_a_log_that_was_told_twice_proves_nothing():
+    tournament, rng = jaxrace.Tournament(["a", "b"]), np.random.default_rng(0)
+    games = rng.choice([0, 0.5, 1], 150, p=[0.1, 0.3, 0.6])
+    tell_both(tournament, "a", "b", games)
+    assert (tournament.certificate, tournament.doubt) == ("dominance", "")
+    tell_both(tournament, "a", "b", games)
+    assert (tournament.certificate, tournament.ask()) == (None, [])
+    assert "come again, exactly" in tournament.doubt
+    assert tournament.result().certificate is None
