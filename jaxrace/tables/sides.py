@@ -126,7 +126,8 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         others.remove(by_name["winner"])
         if others and outcome is None:
             how = " --score margin" if table.kind(others[0]) == "number" else ""
-            hint = f"--score-column {quote(others[0])}{how} takes it, for the winner"
+            hint = f"--score-column {quote(others[0])}{how} takes it, for the winner; "
+            hint += "without it each row is a win"
             if table.kind(others[0]) == "flag":
                 hint = "make it numbers, .5 for a tie and 1 for others, below the head score"
             raise table.wrong("one way to say who has won", quoted(others), hint=hint)

@@ -367,7 +367,7 @@ VOTE_CASES = [
         ("--score win", f"--score win {TURNED}"),
     ),
     Case(
-        "gate FILE.csv --baseline x",
+        VOTES,
         table("winner,loser,margin", "x,y,2", "y,z,3", "x,z,1"),
         "--score-column margin --score margin takes it",
         ("--score-column margin --score margin",),
