@@ -21,7 +21,6 @@ class Bare(NamedTuple):
 
 
 _QUIET = "seconds, and ratios of seconds, are of a quiet machine"
-_BENCH = "of the extra bench"
 _ITSELF = "a slow test that holds the numbers against what it finds"
 
 LONG = [

@@ -367,10 +367,10 @@ VOTE_CASES = [
         ("--score win", f"--score win {TURNED}"),
     ),
     Case(
-        VOTES,
+        "gate FILE.csv --baseline x",
         table("winner,loser,margin", "x,y,2", "y,z,3", "x,z,1"),
-        "--score-column margin --score margin takes it",
-        ("--score-column margin --score margin",),
+        "takes it, for the winner; without it each row is a win",
+        (),
     ),
     Case(
         VOTES,
