@@ -17,6 +17,7 @@ For example:
   jaxrace gate games.pgn --baseline old --tolerance 3 --gap 3
 """
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,9 @@ def ask(config: Any) -> tuple[GateOfTable | GateOfGames, str]:
     """Judge a table of scores, or games."""
     names = {"score": "auto", "first_column": None, "second_column": None}
     told = {name: getattr(config, name) for name in names}
-    try:
-        if told == names:
+    if told == names:
+        with contextlib.suppress(ComparisonsError):
             return judge_scores(gate, config)
-    except ComparisonsError:
-        pass
     told |= {name: getattr(config, name) for name in ("decimal", "delimiter", "score_column")}
     votes = read_comparisons(config.scores, argument="scores", **told)
     if config.next is not None or config.no_header:

@@ -140,9 +140,14 @@ def certify(
     used_up = doubtful & (xp.minimum(progress[:, None], progress[None, :]) >= most)
     ends = used_up.any() | ~doubtful.any()
     certificate = xp.where(ends, xp.int32(EXHAUSTED), xp.int32(RUNNING))
-    certificate = xp.where(found.is_counted, xp.int32(COUNTS), certificate)
-    certificate = xp.where(found.dominates, xp.int32(DOMINANCE), certificate)
+    certificate = certificate_of(found, certificate, xp)
     return Verdict(certificate, doubtful, behind(found.served, progress) & (certificate == RUNNING))
+
+
+def certificate_of(found: Doubt, otherwise: Any, xp: Any = np) -> Any:
+    """The stronger certificate there is, int32 []."""
+    counted = xp.where(found.is_counted, xp.int32(COUNTS), otherwise)
+    return xp.where(found.dominates, xp.int32(DOMINANCE), counted)
 
 
 def behind(served: Any, progress: Any) -> Any:

@@ -8,6 +8,8 @@ L bets.
 
 import dataclasses
 import functools
+from collections import deque
+from typing import TypeVar
 
 import numpy as np
 
@@ -152,6 +154,25 @@ _OF_GAP = 0.75  # of the weight
 _FIRST_SQUARES, _FIRST_GAMES = 0.3, 10  # the mean of d^2 that is taken first, and its weight
 
 
+Side = TypeVar("Side")
+Waiting = dict[Side, deque[float]]  # d of the games that wait, the oldest first, by who is first
+
+
+def joined(waiting: Waiting[Side], side: Side, opposite: Side, d: float) -> float | None:
+    """What a game brings with the oldest of those that wait with sides reversed, their mean.
+
+    Else None, and it waits itself.
+
+    >>> waiting = {}
+    >>> joined(waiting, "ab", "ba", 1.0), joined(waiting, "ba", "ab", 0.0)
+    (None, -0.5)
+    """
+    if there := waiting.get(opposite):
+        return (d - there.popleft()) / 2
+    waiting.setdefault(side, deque()).append(d)
+    return None
+
+
 def in_rounds(
     first: IntArray, second: IntArray, differences: FloatArray, pairs: IntArray | None = None
 ) -> tuple[IntArray, IntArray, FloatArray, int]:
@@ -165,17 +186,16 @@ def in_rounds(
     >>> in_rounds(*log)
     (array([1]), array([0]), array([0.]), 1)
     """
-    waiting: dict[tuple[int, int, int], list[float]] = {}
+    waiting: Waiting[tuple[int, int, int]] = {}
     kept: list[tuple[int, float]] = []
     of = np.zeros(len(first), int) if pairs is None else pairs
     games = zip(first.tolist(), second.tolist(), differences.tolist(), of.tolist(), strict=True)
     for game, (one, other, d, pair) in enumerate(games):
-        if pair >= 0 and (opposite := waiting.get((other, one, pair))):
-            kept.append((game, (d - opposite.pop(0)) / 2))
-        else:
-            waiting.setdefault((one, other, pair), []).append(d)
-    left = sum(map(len, waiting.values()))
+        if pair >= 0:
+            result = joined(waiting, (one, other, pair), (other, one, pair), d)
+            kept += [] if result is None else [(game, result)]
     rows = np.array([game for game, _ in kept], int)
+    left = len(first) - 2 * len(rows)
     return first[rows], second[rows], np.array([d for _, d in kept], float), left
 
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from jaxrace.evidence.boundaries import board_levels
 from jaxrace.evidence.decision import (
-    COUNTS,
     DOMINANCE,
     EXHAUSTED,
     RUNNING,
     SHARED_SLACK,
     SortKeys,
+    certificate_of,
     in_doubt,
     seen_of,
     sort_keys,
@@ -151,8 +151,7 @@ def look_at(
         is_out = seen.over.sum(0) >= goal.top
         alike = (is_in[:, None] & is_in) | (is_out[:, None] & is_out)
         doubtful = xp.where(found.doubtful.any(), found.doubtful, undecided & ~alike)
-        certificate = xp.where(found.is_counted, COUNTS, RUNNING)
-        certificate = xp.where(found.dominates, DOMINANCE, certificate)
+        certificate = certificate_of(found, xp.int32(RUNNING), xp)
     is_over = (certificate == RUNNING) & ~doubtful.any()
     return Situation(keys, xp.where(is_over, EXHAUSTED, certificate), doubtful, seen.over)
 

@@ -1,5 +1,6 @@
 """Each candidate against one baseline: the front door. Axes: C candidates."""
 
+import contextlib
 import dataclasses
 import inspect
 import math
@@ -113,11 +114,11 @@ def gate(
     of_votes = {"first_column": first_column, "second_column": second_column}
     of_votes |= {"score": None if score == "auto" else score}
     told = {name: given for name, given in of_votes.items() if given is not None}
-    try:
-        if isinstance(data, Votes) or told:
-            raise ComparisonsError("data", "scores", "votes")
-        asked = prepared("gate", data, settings, **kept)
-    except ComparisonsError:
+    asked = None
+    if not (isinstance(data, Votes) or told):
+        with contextlib.suppress(ComparisonsError):
+            asked = prepared("gate", data, settings, **kept)
+    if asked is None:
         votes = _games(data, settings | ({"margin": margin} if margin else {}), told)
         asked_for = {"tolerance": tolerance, "gap": gap, "want": want, "at_most": at_most}
         return gate_games(votes, baseline, errors=(errors[0], errors[1]), **asked_for)

@@ -5,7 +5,6 @@ import dataclasses
 import itertools
 import math
 import os
-from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -21,7 +20,7 @@ from jaxrace.core.validation import (
 )
 from jaxrace.evidence import pairing
 from jaxrace.evidence.decision import CERTIFICATES, COUNTS, DOMINANCE, RUNNING
-from jaxrace.evidence.games import GamePairs
+from jaxrace.evidence.games import GamePairs, Waiting, joined
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
 from jaxrace.judging.rating import SelectionOfVotes, select
@@ -101,11 +100,11 @@ class Tournament:
             require_positive("margin", margin)
         self.top, self.delta, self.batch, self.margin = top, delta, batch, margin
         self._level = self._goal.levels(delta)
-        bets = shared_bets(self._level.verdict)
-        self._bets = np.array(bets.bets), np.array(bets.weights)
-        self._table = pairing.nothing_played(count, len(bets.bets))
+        self._bets = shared_bets(self._level.verdict)
+        self._places = {name: place for place, name in enumerate(self.players)}
+        self._table = pairing.nothing_played(count, len(self._bets.bets))
         self._games: list[Game] = []
-        self._waiting: defaultdict[tuple[str, str], deque[float]] = defaultdict(deque)
+        self._waiting: Waiting[tuple[str, ...]] = {}
         self._results: list[tuple[int, int, float]] = []  # i, j, d of i: their order is evidence
         self._log = None if log is None else Path(log)
         if self._log is not None and self._log.exists():
@@ -134,8 +133,7 @@ class Tournament:
         if not self._results:
             return ""
         first, second, d = (np.array(column) for column in zip(*self._results, strict=True))
-        bets = shared_bets(self._level.verdict)
-        games = GamePairs(len(self.players), first, second, d, bets)
+        games = GamePairs(len(self.players), first, second, d, self._bets)
         return doubt_of(games, self._level.verdict) or self._copies()
 
     @property
@@ -164,7 +162,8 @@ class Tournament:
                 break
             pair = pairing.next_pair(self._table, look, self._goal)
             one, other = (self.players[int(option)] for option in pair)
-            lead = len(self._waiting[one, other]) - len(self._waiting[other, one])
+            here, there = (self._waiting.get(way, ()) for way in ((one, other), (other, one)))
+            lead = len(here) - len(there)
             number = int(pairing.games_first(self.batch, lead))
             asked += [Match(one, other, number), Match(other, one, self.batch - number)]
             for at in (pair, pair[::-1]):  # taken
@@ -213,7 +212,7 @@ class Tournament:
     def _copies(self) -> str:
         """Of which games the log has copies, if it has."""
         one, other, told = zip(*self._games, strict=True)
-        first, second = (np.array([self.players.index(x) for x in side]) for side in (one, other))
+        first, second = (np.array([self._places[x] for x in side]) for side in (one, other))
         return doubt_about_copies(first, second, self._differences(told))
 
     def _means(self, results: Any) -> list[float]:
@@ -233,19 +232,17 @@ class Tournament:
         """Count games in their order, those of two at once that follow each other."""
         for _, games in itertools.groupby(rows, key=lambda row: {*row[:2]}):
             first, second, told = zip(*games, strict=True)
-            one, other = sorted((first[0], second[0]), key=self.players.index)
+            one, other = sorted((first[0], second[0]), key=self._places.__getitem__)
             found: list[float] = []
-            for side, d in zip(first, self._differences(told).tolist(), strict=True):
-                here, there = (one, other) if side == one else (other, one)
-                if opposite := self._waiting[there, here]:
-                    result = (d - opposite.popleft()) / 2
-                    found.append(result if side == one else -result)
-                else:
-                    self._waiting[here, there].append(d)
+            for *sides, d in zip(first, second, self._differences(told).tolist(), strict=True):
+                result = joined(self._waiting, (*sides,), (*sides[::-1],), d)
+                if result is not None:
+                    found.append(result if sides[0] == one else -result)
             if found:
-                i, j = (self.players.index(name) for name in (one, other))
+                i, j = self._places[one], self._places[other]
                 at, d = (np.array([i]), np.array([j])), np.array([found])
-                self._table = pairing.with_matches(self._table, *at, d, *self._bets)
+                bets = np.array(self._bets.bets), np.array(self._bets.weights)
+                self._table = pairing.with_matches(self._table, *at, d, *bets)
                 self._results += [(i, j, result) for result in found]
         self._games += rows
 

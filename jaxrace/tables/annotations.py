@@ -10,7 +10,6 @@ from jaxrace.tables.table import Cell, Table
 
 _ALPACA = {"generator_1", "generator_2", "preference"}
 _MT_BENCH = {"model_1", "model_2", "g1_winner", "g2_winner"}
-_ITEMS = "question_id", "instruction"
 _ABOUT = {
     *("question_id", "question", "id_question", "item", "item_id", "prompt", "prompt_id"),
     *("task_id", "instance", "instance_id", "instruction", "sample_id", "example_id"),
@@ -81,8 +80,8 @@ def _with(
 ) -> Table:
     columns = table.column(first), table.column(second), scores
     heads = ("first", "second", "score")
-    for head in _ITEMS:
-        if head in table.heads:
+    for head in table.heads:
+        if head.lower() in _ABOUT:
             columns, heads = (*columns, table.column(head)), (*heads, head)
     return dataclasses.replace(table, heads=heads, columns=columns, said=(*table.said, *said))
 

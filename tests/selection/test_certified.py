@@ -7,7 +7,6 @@ import pytest
 
 import jaxrace
 from jaxrace.evidence.games import GamePairs, in_rounds
-from jaxrace.evidence.levels import Bets
 from jaxrace.selection import CertifiedTournament, pair_key, run
 
 KEY = jax.random.key(0)
@@ -93,8 +92,7 @@ def test_evidence_is_that_of_the_log_in_rounds(is_compiled):
     firsts, seconds, scores = (np.array(column) for column in zip(*log, strict=True))
     one, other, d, left = in_rounds(firsts.astype(int), seconds.astype(int), scores)
     assert left == np.abs(lead).sum() == host.waiting == state.waits.sum() > 0
-    bets = Bets(tuple(host._bets[0].tolist()), tuple(host._bets[1].tolist()))
-    games, at = GamePairs(count, one, other, d, bets), np.nonzero(~np.eye(count, dtype=bool))
+    games, at = GamePairs(count, one, other, d, host._bets), np.nonzero(~np.eye(count, dtype=bool))
     found = games.process(at[0], at[1])
     for table in (host._table, jax.tree.map(np.asarray, state.table)):
         np.testing.assert_array_equal(table.met, games.met)
