@@ -30,6 +30,8 @@ import normal_races
 import numpy as np
 
 from jaxrace import racing
+from jaxrace.answers import style
+from jaxrace.runs import plots
 
 Row = dict[str, Any]
 
@@ -320,11 +322,6 @@ def shown(row: Row) -> str:
 
 def draw(content: Row, path: Path) -> None:
     """Rates that were measured, beside those that were predicted or wanted."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     rows = [
         row
         for section in content["sections"].values()
@@ -334,9 +331,9 @@ def draw(content: Row, path: Path) -> None:
     ]
     if not rows:
         return
-    figure, axes = plt.subplots(figsize=(9, 0.32 * len(rows) + 1.2), layout="constrained")
+    figure, [[axes]] = plots.new_figure((9, 0.32 * len(rows) + 1.2))
     places = np.arange(len(rows))[::-1]
-    axes.barh(places, [row["per_second"] for row in rows], color="0.75", label="measured")
+    axes.barh(places, [row["per_second"] for row in rows], color=style.FAINT, label="measured")
     for key, marker in (("predicted", "|"), ("wanted", "x")):
         found = [
             (row["count"] / row["predicted_seconds"], place)
@@ -346,12 +343,11 @@ def draw(content: Row, path: Path) -> None:
             if f"{key}_seconds" in row or f"{key}_per_second" in row
         ]
         if found:
-            axes.plot(*zip(*found, strict=True), marker, color="k", label=key, markersize=9)
+            axes.plot(*zip(*found, strict=True), marker, color=style.BLACK, label=key, markersize=9)
     axes.set_yticks(places, [f"{row['name']} ({row['unit']})" for row in rows], fontsize=8)
     axes.set(xscale="log", xlabel="per second", title=f"jaxrace on {content['card']}")
-    axes.legend(fontsize=8)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
+    axes.legend(fontsize=8, frameon=False)
+    plots.save(figure, path)
 
 
 if __name__ == "__main__":

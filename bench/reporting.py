@@ -15,6 +15,7 @@ from rich.table import Table
 from targets import TARGETS, Measured
 
 from jaxrace import runs
+from jaxrace.runs import plots
 
 # Axes beside each other in a figure.
 _COLUMNS = 4
@@ -169,20 +170,13 @@ def write(folder: Path, measured: Measured, loads: list[float], quick: bool) -> 
 
 def _draw(measured: Measured, path: Path) -> None:
     """Time (above) and memory (below) against every axis, log-log, with the fitted exponents."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     curves, fitted = _curves(measured), exponents(measured)
     if not curves:
         return
     columns = min(len(curves), _COLUMNS)
     rows = -(-len(curves) // columns)
     size = (3.4 * columns, 6 * rows)
-    figure, panels = plt.subplots(
-        2 * rows, columns, figsize=size, layout="constrained", squeeze=False
-    )
+    figure, panels = plots.new_figure(size, 2 * rows, columns)
     pairs = panels.reshape(rows, 2, columns).swapaxes(1, 2).reshape(-1, 2)
     for unused in pairs[len(curves) :].ravel():
         unused.set_visible(False)
@@ -191,7 +185,6 @@ def _draw(measured: Measured, path: Path) -> None:
             label = f"exponent {fitted[axis][kind]:.2f}"
             panel.loglog(points[:, 0], points[:, column], "o-", label=label)
             panel.set(xlabel=axis, ylabel=kind)
-            panel.grid(alpha=0.3)
-            panel.legend(fontsize=8)
+            panel.legend(fontsize=8, frameon=False)
     figure.suptitle(f"jaxrace on {device()}; exponents over the upper half of each curve")
-    figure.savefig(path, dpi=110)
+    plots.save(figure, path)

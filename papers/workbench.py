@@ -137,10 +137,10 @@ def rows_of_jobs(log: sweep.SweepLog, count: int, records: int) -> tuple[Any, np
 
 
 def band(
-    panel: Any, x: Any, middle: Any, half: Any, color: str, label: str = "", **style: Any
+    panel: Any, x: Any, middle: Any, half: Any, label: str = "", *, color: str, **looks: Any
 ) -> None:
     """A curve, and a pale band of a width to both sides of it."""
-    panel.plot(x, middle, color=color, label=label, **style)
+    panel.plot(x, middle, color=color, label=label, **looks)
     panel.fill_between(x, middle - half, middle + half, color=color, alpha=0.15, lw=0)
 
 

@@ -12,14 +12,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
 sys.path.append(str(Path(__file__).parents[2]))  # where papers lie
 
 from jaxrace import racing
+from jaxrace.answers import style
 from jaxrace.kernels import total_order
+from jaxrace.runs import plots
 from papers.preference_racing import options
 
 OPTIONS, TOP, ROUNDS, DELTA, RACES = 10, 5, 300, 0.05, 4000
@@ -33,10 +34,10 @@ def preference_race(bound: str, rule: str) -> racing.PreferenceRace:
 
 
 RACES_COMPARED: dict[str, tuple[Race, str]] = {
-    "published race": (preference_race("published", "printed"), "tab:orange"),
-    "sharp rule": (preference_race("published", "sharp"), "tab:blue"),
-    "sharp rule, stitched KL bound": (preference_race("stitched-kl", "sharp"), "tab:green"),
-    "dominance race": (racing.DominanceRace(OPTIONS, TOP, ROUNDS, total_order), "tab:red"),
+    "published race": (preference_race("published", "printed"), style.ORANGE),
+    "sharp rule": (preference_race("published", "sharp"), style.BLUE),
+    "sharp rule, stitched KL bound": (preference_race("stitched-kl", "sharp"), style.BLACK),
+    "dominance race": (racing.DominanceRace(OPTIONS, TOP, ROUNDS, total_order), style.PURPLE),
 }
 
 
@@ -82,12 +83,10 @@ def main() -> None:
 
 def draw_costs(rows: list[dict[str, Any]], path: Path) -> None:
     """Samples and accuracy against k, a column per task."""
-    figure, axes = plt.subplots(
-        2, 2, figsize=(9, 5.4), sharex=True, height_ratios=(2, 1), layout="constrained"
-    )
+    figure, axes = plots.new_figure((9, 5.4), 2, 2, sharex=True, height_ratios=(2, 1))
     for column, task in enumerate(TASKS):
         cost, right = axes[:, column]
-        cost.axhline(OPTIONS * ROUNDS, color="0.5", linestyle=":", label="every sample drawn")
+        cost.axhline(OPTIONS * ROUNDS, color=style.EDGE, linestyle=":", label="every sample drawn")
         for name, (_, colour) in RACES_COMPARED.items():
             mine = [row for row in rows if row["task"] == task and row["race"] == name]
             draw_curve(cost, mine, "samples", colour, name)
@@ -96,17 +95,15 @@ def draw_costs(rows: list[dict[str, Any]], path: Path) -> None:
         right.set(
             xlabel="k (distance between the options)", xticks=range(1, 11), ylim=(0.88, 1.003)
         )
-        for panel in (cost, right):
-            panel.grid(alpha=0.3)
     axes[0, 0].set_ylabel("samples per race")
     axes[1, 0].set_ylabel("share of the chosen\nthat is right")
-    axes[0, 1].legend(fontsize=8, loc="upper right", bbox_to_anchor=(1, 0.9))
+    axes[0, 1].legend(fontsize=8, frameon=False, loc="upper right", bbox_to_anchor=(1, 0.9))
     figure.suptitle(
         f"Top {TOP} of {OPTIONS}, delta {DELTA}, at most {ROUNDS} samples per option; "
         f"{RACES} races per point, bars: two standard errors",
         fontsize=10,
     )
-    figure.savefig(path, dpi=150)
+    plots.save(figure, path)
 
 
 def draw_curve(
@@ -125,7 +122,7 @@ def draw_single(path: Path) -> None:
     drawn = task.draw(task_key, 10.0, OPTIONS)
     means = np.asarray(task.means(drawn))
     order = np.argsort(-means)
-    figure, axes = plt.subplots(figsize=(9, 3.2), layout="constrained")
+    figure, [[axes]] = plots.new_figure((9, 3.2))
     places = np.arange(OPTIONS)
     for offset, name in ((-0.2, "published race"), (0.2, "dominance race")):
         race, colour = RACES_COMPARED[name]
@@ -134,13 +131,13 @@ def draw_single(path: Path) -> None:
         label = f"{name}: {samples.sum():,} samples"
         bars = axes.bar(places + offset, samples[order], 0.4, color=colour, label=label)
         axes.bar_label(bars, fontsize=8)
-    axes.axvline(TOP - 0.5, color="0.3", linestyle="--")
+    axes.axvline(TOP - 0.5, color=style.EDGE, linestyle="--")
     axes.annotate("top 5", (TOP - 0.6, 0.9), xycoords=("data", "axes fraction"), ha="right")
     axes.set_xticks(places, [f"{means[i]:.2f}" for i in order])
     axes.set(xlabel="mean of the option", ylabel="samples drawn", ylim=(0, 340))
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, frameon=False)
     figure.suptitle("One race on normal options, k = 10", fontsize=10)
-    figure.savefig(path, dpi=150)
+    plots.save(figure, path)
 
 
 if __name__ == "__main__":

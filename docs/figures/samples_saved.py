@@ -10,13 +10,14 @@ from pathlib import Path
 
 import jax
 import jax.numpy as jnp
-import matplotlib.pyplot as plt
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[2]))  # where papers lie
 
 from jaxrace import racing
+from jaxrace.answers import style
 from jaxrace.kernels import RACE_BOUNDS, total_order
+from jaxrace.runs import plots
 from papers.preference_racing import options
 
 OPTIONS, TOP, ROUNDS, DELTA, RACES = 10, 5, 300, 0.05, 2000
@@ -29,7 +30,7 @@ RACES_COMPARED = {
 STYLES = dict(
     zip(
         RACES_COMPARED,
-        (("tab:orange", 6), ("tab:blue", 3.5), ("tab:green", 1.5)),
+        ((style.ORANGE, 6), (style.BLUE, 3.5), (style.BLACK, 1.5)),
         strict=True,
     )
 )
@@ -95,8 +96,10 @@ def write(rows: list[dict], path: Path) -> None:
 
 def draw(rows: list[dict], path: Path) -> None:
     """Two panels: samples and accuracy against k."""
-    figure, (cost, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
-    cost.axhline(OPTIONS * ROUNDS, color="0.5", linestyle=":", label="no race: every sample drawn")
+    figure, [[cost, right]] = plots.new_figure((9, 3.6), 1, 2)
+    cost.axhline(
+        OPTIONS * ROUNDS, color=style.EDGE, linestyle=":", label="no race: every sample drawn"
+    )
     # The accuracies coincide: wider lines below keep all of them visible.
     for name, (colour, wide) in STYLES.items():
         mine = [row for row in rows if row["race"] == name]
@@ -107,17 +110,16 @@ def draw(rows: list[dict], path: Path) -> None:
             axes.errorbar(k, values, errors, color=colour, linewidth=width, label=name)
     cost.set(ylabel="samples per race", ylim=(0, 3200))
     right.set(ylabel="share of the chosen that is right", ylim=(0.85, 1.0))
-    right.text(5.5, 0.9, "all three races coincide", ha="center", color="0.3")
+    right.text(5.5, 0.9, "all three races coincide", ha="center", color=style.EDGE)
     for axes in (cost, right):
         axes.set(xlabel="k (distance between the options)", xticks=range(1, 11))
-        axes.grid(alpha=0.3)
-    cost.legend(fontsize=8, loc="lower left")
+    cost.legend(fontsize=8, loc="lower left", frameon=False)
     figure.suptitle(
         f"Top {TOP} of {OPTIONS} normal options, delta {DELTA}; "
         f"{RACES} races per point, bars: two standard errors",
         fontsize=10,
     )
-    figure.savefig(path, dpi=150)
+    plots.save(figure, path)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.core.validation import BadArgument
 
 if TYPE_CHECKING:
@@ -130,8 +131,8 @@ class Answer:
             return text
         content = base64.b64encode(drawn(self.plot(), "png", dpi=100)).decode()
         told = html.escape(shown(self.headline()))
-        style = 'style="max-width:100%"'
-        return f'{text}<img alt="{told}" {style} src="data:image/png;base64,{content}">'
+        fits = 'style="max-width:100%"'
+        return f'{text}<img alt="{told}" {fits} src="data:image/png;base64,{content}">'
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -170,8 +171,6 @@ def panels(
 
     Panels that share their rows have the names at the left of the first one alone.
     """
-    from matplotlib.figure import Figure  # late: it is slow to import
-
     letters = min(max(map(len, names), default=0), _LONGEST)
     width = max(4 * len(widths), _LEAST_WIDTH) + beside * max(letters - _SHORT, 0) / _LETTERS
     lines = textwrap.wrap(
@@ -179,13 +178,10 @@ def panels(
     )
     row = _ROW if rows < _MANY_ROWS else _NARROW_ROW
     height = row * max(rows, 4) + 1.6 + 0.2 * (len(lines) - 1)
-    figure = Figure(figsize=(width, height), layout="constrained")
-    found = figure.subplots(1, len(widths), width_ratios=widths, squeeze=False, sharey=share_rows)[
-        0
-    ]
+    shared = {"width_ratios": widths, "sharey": share_rows}
+    figure, (found,) = style.new_figure((width, height), 1, len(widths), **shared)
     for panel in found:
-        panel.grid(axis="x", alpha=0.25)
-        panel.spines[["top", "right"]].set_visible(False)
+        panel.grid(visible=False, axis="y")
         if rows >= _MANY_ROWS:
             panel.tick_params(axis="y", labelsize=7)
     for panel in found[:1] if share_rows else found:
@@ -296,8 +292,9 @@ def draw_heat(panel: "Axes", means: np.ndarray, smaller: bool = False) -> None:
 
     The largest are yellow, or the smallest, if ``smaller``.
     """
-    colours = "viridis_r" if smaller else "viridis"
+    colours = f"{style.MORE}_r" if smaller else style.MORE
     image = panel.imshow(means, aspect="auto", origin="lower", cmap=colours)
+    panel.grid(visible=False)
     middle, size = sum(image.get_clim()) / 2, min(8, 110 / means.shape[1])
     for row, column in np.argwhere(np.isfinite(means)):
         mean = means[row, column]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.answers.answer import Shown, first_of, labels, list_down, listed, panels
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, once_only, outward
@@ -20,7 +21,8 @@ ShownPairs = Literal["none", "all"]
 _MOST_DRAWN = 60  # options of a figure
 _WIDTH = 7  # of a figure, in inches
 _SIGNS = {"better": 1, "tied": 0, "worse": -1}
-_OF_VERDICTS = ("C1", "C2", "C0")  # worse, tied, better
+_OF_VERDICTS = (style.ORANGE, style.FAINT, style.BLUE)  # worse, tied, better
+_OF_TIERS = (style.BLUE, style.SKY)  # in turn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -214,7 +216,7 @@ class RankOfTable(AnswerOfTable):
         figure.set_figwidth(max(figure.get_figwidth(), _WIDTH * len(widths)))
         panel, called = found[0], labels(names)
         for place, one in enumerate(options):
-            colour = f"C{(one.tier - 1) % 2}"
+            colour = _OF_TIERS[(one.tier - 1) % 2]
             if one.low is not None and one.high is not None:
                 panel.plot((one.low, one.high), (place, place), color=colour, lw=2)
             if one.score is not None:
@@ -225,7 +227,7 @@ class RankOfTable(AnswerOfTable):
             panel.annotate(said, (1.01, place), **at)
         for place, (above, below) in enumerate(itertools.pairwise(options)):
             if above.tier != below.tier:
-                panel.axhline(place + 0.5, color="0.3", lw=0.8)
+                panel.axhline(place + 0.5, color=style.EDGE, lw=0.8)
         list_down(panel, called)
         shown = "mean score" if self.by == "mean" else "win probability, mean over the others"
         panel.set(
@@ -276,7 +278,7 @@ def _draw_costs(
     for one, label in zip(options, called, strict=True):
         if one.cost is None or one.score is None:
             continue
-        colour = "C2" if one.name == cheapest else f"C{(one.tier - 1) % 2}"
+        colour = style.ORANGE if one.name == cheapest else _OF_TIERS[(one.tier - 1) % 2]
         panel.plot(one.cost, one.score, "o", ms=6, color=colour)
         panel.annotate(label, (one.cost, one.score), (4, 4), textcoords="offset points", fontsize=7)
         points.append((one.cost, -one.score if is_smaller else one.score))
@@ -284,10 +286,10 @@ def _draw_costs(
     costs, scores = np.array(points).T
     is_ahead = scores == np.maximum.accumulate(scores)
     frontier = (-scores if is_smaller else scores)[is_ahead]
-    panel.plot(costs[is_ahead], frontier, color="0.5", lw=0.8, zorder=0)
+    panel.plot(costs[is_ahead], frontier, color=style.GREY, lw=0.8, zorder=0)
     panel.set(title="score against cost", xlabel="cost", ylabel="score")
     if cheapest is not None:
-        panel.set_xlabel("cost\n(green: the cheapest that is not certainly worse)")
+        panel.set_xlabel("cost\n(orange: the cheapest that is not certainly worse)")
 
 
 def _ranks(one: RankedOption) -> str:

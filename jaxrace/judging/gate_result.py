@@ -3,6 +3,7 @@
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from jaxrace.answers import style
 from jaxrace.answers.answer import NOT_YET, Answer, Shown, labels, list_down, listed, panels
 from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, outward
 
@@ -20,7 +21,13 @@ REJECTED = 1  # the exit status where a candidate is
 Ends = tuple[float | None, float | None]  # of an interval
 
 _MOST_DRAWN = 60  # candidates of a figure
-_COLOURS = {"better": "C0", "not worse": "C2", "worse": "C3", "no better": "C3"}
+_LOOKS = {  # of verdicts: colour and mark
+    "better": (style.BLUE, "o"),
+    "not worse": (style.SKY, "s"),
+    "worse": (style.RED, "X"),
+    "no better": (style.RED, "X"),
+}
+_OPEN = (style.GREY, "D")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,16 +175,16 @@ class Gate(Answer):
         names = [one.name for one in shown]
         figure, (panel,) = panels(self.headline(), len(shown), (7,), names)
         for place, one in enumerate(shown):
-            colour = _COLOURS.get(one.verdict, "0.5")
+            colour, mark = _LOOKS.get(one.verdict, _OPEN)
             estimate, (low, high) = self._drawn(one)
             if low is not None and high is not None:
                 panel.plot((low, high), (place, place), color=colour, lw=2)
             if estimate is not None:
-                panel.plot(estimate, place, "o", ms=5, color=colour)
+                panel.plot(estimate, place, mark, ms=6, color=colour)
             at = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": "small"}
             panel.annotate(self._words(one), (1.01, place), **at)
         for edge, dashes in zip(self._edges, ("--", "-", "--"), strict=True):
-            panel.axvline(edge, color="0.3", lw=0.8, ls=dashes)
+            panel.axvline(edge, color=style.EDGE, lw=0.8, ls=dashes)
         list_down(panel, labels(names))
         panel.set(xlabel=self._axis())
         return figure

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, ClassVar
 
+from jaxrace.answers import style
 from jaxrace.answers.answer import Answer, Shown, panels
 from jaxrace.evidence.levels import By
 
@@ -104,12 +105,13 @@ class PlanOfRace(Answer):
         figure, (panel,) = panels(self.headline(), 8, (1,))
         ends = [one for one in self.each if math.isfinite(one)]
         shares = [place / len(self.each) for place in range(len(ends) + 1)]
-        panel.step([1, *ends], shares, where="post", color="C0")
+        panel.step([1, *ends], shares, where="post", color=style.BLUE)
         half = [one.each or self.most for one in (self.quantiles[0], self.quantiles[2])]
-        panel.axvspan(*half, color="C0", alpha=0.12, lw=0, label="half of the races")
-        for name, number, colour in (("budget", self.budget, "C1"), ("pilot", self.pilot, "0.4")):
+        panel.axvspan(*half, color=style.BLUE, alpha=0.12, lw=0, label="half of the races")
+        marked = (("budget", self.budget, style.RED), ("pilot", self.pilot, style.EDGE))
+        for (name, number, colour), dashes in zip(marked, ("--", ":"), strict=True):
             if number:
-                panel.axvline(number, color=colour, ls="--", lw=1, label=name)
+                panel.axvline(number, color=colour, ls=dashes, lw=1, label=name)
         least = min([self.pilot or math.inf, self.budget or math.inf, *self.each, self.most / 2])
         panel.set(xscale="log", xlim=(least / 1.5, self.most), ylim=(0, 1.02))
         panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))

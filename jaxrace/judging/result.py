@@ -11,23 +11,19 @@ from jaxrace.answers.answer import (
     Answer,
     Ranking,
     Shown,
-    first_of,
-    list_down,
     listed,
-    panels,
     who_may,
 )
 from jaxrace.evidence.levels import By
 from jaxrace.evidence.table_decision import COUNTED, Certificate
+from jaxrace.judging.race_figure import Row, Said, draw_race
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 NextRuns = dict[str, int] | dict[str, list[str]]
 
 _MOST_COLUMNS = 8  # options, in a table of groups
-_COLOURS = {"in": "C0", "good enough": "C0", "tied": "C2", "out": "0.65", "?": "C1"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -181,81 +177,39 @@ class RaceOfTable(AnswerOfTable, Ranking):
         option on the other side of the boundary, seen from the option itself: to the right of the
         line it is the better one.
         """
-        options, called = self.options[:MOST_DRAWN], self.labels()
-        names = [called[one.name] for one in options]
-        figure, found = panels(self.headline(), len(options), (4, 4, 3), names, share_rows=True)
-        self._draw_standing(found[0])
-        self._draw_differences(found[1])
-        self._draw_runs(found[2])
-        for panel in found:
-            panel.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
-        list_down(found[0], names)
-        return figure
-
-    def _draw_standing(self, panel: "Axes") -> None:
-        options = self.options[:MOST_DRAWN]
-        meanings = {
+        called, ends = self.labels(), self._closest()
+        rows = [
+            Row(called[x.name], x.verdict, x.score, ends.get(x.name), x.runs, x.next)
+            for x in self.options[:MOST_DRAWN]
+        ]
+        verdicts = {
             "in": "one of the best",
             "good enough": f"good enough, within {self.tolerance:g}",
             "tied": "tied for the last places",
             "out": "others are at least as good" if self.by == "mean" else "not one of the best",
             "?": "not known",
         }
-        for verdict, meaning in meanings.items():
-            points = [
-                (one.score, place)
-                for place, one in enumerate(options)
-                if one.verdict == verdict and one.score is not None
-            ]
-            if points:
-                at, height = zip(*points, strict=True)
-                panel.plot(at, height, "o", ms=7, color=_COLOURS[verdict], label=meaning)
-        by_wins = "win probability, mean over the others"
-        title = "who stands where" + first_of(options, len(self.options))
-        panel.set(title=title, xlabel="mean score" if self.by == "mean" else by_wins)
-        if panel.lines:
-            panel.legend(frameon=False, fontsize="small", loc="best")
+        is_mean = self.by == "mean"
+        effect = "difference of the means" if is_mean else "win probability"
+        said = Said(
+            self.headline(),
+            verdicts,
+            "mean score" if is_mean else "win probability, mean over the others",
+            f"{effect}\n{self._percent} intervals, each at all looks",
+            (self._edge, (0.0 if is_mean else 1.0) - self._edge),
+            f"{self._unit} of each option",
+        )
+        return draw_race(rows, said, self.top, len(self.options))
 
-    def _closest(self) -> dict[str, tuple[Pair, bool]]:
-        """The first pair of each option, those across the boundary that have one; is it better?"""
-        found: dict[str, tuple[Pair, bool]] = {}
-        for pair in self.pairs:
-            found.setdefault(pair.better, (pair, True))
-            found.setdefault(pair.worse, (pair, False))
-        return found
-
-    def _draw_differences(self, panel: "Axes") -> None:
-        options, closest = self.options[:MOST_DRAWN], self._closest()
+    def _closest(self) -> dict[str, tuple[float, float, float]]:
+        """How much better each option is than the closest across the boundary, with an interval."""
         same = 1.0 if self.by == "wins" else 0.0  # what a number and that seen from there add up to
-        for place, one in enumerate(options):
-            if one.name not in closest:
-                continue
-            pair, is_better = closest[one.name]
-            ends = (pair.low, pair.estimate, pair.high)
-            low, middle, high = ends if is_better else (same - end for end in reversed(ends))
-            colour = _COLOURS[one.verdict]
-            panel.plot((low, high), (place, place), color=colour, lw=2)
-            panel.plot(middle, place, "o", ms=5, color=colour)
-        line = self.top - 0.5
-        decided_at = {(-0.6, line): self._edge, (line, len(options) - 0.4): same - self._edge}
-        for rows, edge in decided_at.items():
-            panel.plot((edge, edge), rows, color="0.3", lw=0.8)
-        effect = "win probability" if self.by == "wins" else "difference of the means"
-        said = f"{self._percent} intervals, each at all looks"
-        if any(one.name not in closest for one in options):
-            said += "\n(none: further apart, or no runs in common)"
-        panel.set(title="against the closest across the line", xlabel=f"{effect}\n{said}")
-
-    def _draw_runs(self, panel: "Axes") -> None:
-        options = self.options[:MOST_DRAWN]
-        colours = [_COLOURS[one.verdict] for one in options]
-        panel.barh(range(len(options)), [one.runs for one in options], color=colours)
-        wanted = [(place, one.next, one.runs) for place, one in enumerate(options) if one.next]
-        if wanted:
-            places, more, begin = zip(*wanted, strict=True)
-            panel.barh(places, more, left=begin, fill=False, ls=":")
-        said = f"{self._unit} of each option" + ("\n(dotted: to be run next)" if wanted else "")
-        panel.set(title="where the runs went", xlabel=said)
+        found: dict[str, tuple[float, float, float]] = {}
+        for pair in self.pairs:
+            found.setdefault(pair.better, (pair.low, pair.estimate, pair.high))
+            seen_back = same - pair.high, same - pair.estimate, same - pair.low
+            found.setdefault(pair.worse, seen_back)
+        return found
 
     def asked(self) -> str:
         within = f", tolerance {self.tolerance:g}" if self.tolerance else ""

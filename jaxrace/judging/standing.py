@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.answers.answer import (
     MOST_SHOWN,
     Ranking,
@@ -77,9 +78,9 @@ class DuelOfMatrix(Ranking):
         names = [called[one.name] for one in shown]
         figure, (ranking, pairs) = panels(self.headline(), 2 * len(shown), (2, 3), self.names)
         for place, one in enumerate(shown):
-            ranking.barh(place, one.wins, color="C0" if one.copeland else "0.65")
+            ranking.barh(place, one.wins, color=style.SKY if one.copeland else style.FAINT)
             ranking.text(0.02, place, f"beats {one.beats}", va="center")
-        ranking.axvline(0.5, color="0.3", lw=0.8)
+        ranking.axvline(0.5, color=style.EDGE, lw=0.8)
         list_down(ranking, names)
         title = "who stands where" + first_of(shown, len(self.options))
         ranking.set(title=title, xlabel="win probability, mean over the others")

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jaxrace import runs
+from jaxrace.answers import style
 from jaxrace.answers.answer import draw_heat, drawn
+from jaxrace.answers.style import Size, new_figure
 from jaxrace.runs import files
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-Size = tuple[float, float]  # width and height in inches
 
 _MOST_POINTS = 200  # of a curve
 _COLUMNS = 2  # of panels
@@ -30,7 +30,7 @@ def learning_curve(folder: files.StrPath) -> "Figure":
     for panel, (metric, label) in zip(shown, labels.items(), strict=True):
         episodes, curves = _on_one_grid(log["repeat"], log["episodes"], log[metric])
         mean = curves.mean(0)
-        panel.plot(episodes, mean, color="C0", lw=1.8, zorder=3, label="mean of the repeats")
+        panel.plot(episodes, mean, color=style.BLUE, lw=1.8, zorder=3, label="mean of the repeats")
         if len(curves) > 1:
             stderr = curves.std(0, ddof=1) / np.sqrt(len(curves))
             bands = {
@@ -38,10 +38,12 @@ def learning_curve(folder: files.StrPath) -> "Figure":
                 "middle half of the repeats": (*np.quantile(curves, [0.25, 0.75], axis=0), 0.13),
             }
             for what, (low, high, alpha) in bands.items():
-                panel.fill_between(episodes, low, high, color="C0", alpha=alpha, lw=0, label=what)
+                panel.fill_between(
+                    episodes, low, high, color=style.BLUE, alpha=alpha, lw=0, label=what
+                )
         for number, (name, means) in enumerate(summary["baselines"].items(), start=1):
             level = means[metric]["mean"]
-            panel.axhline(level, color=f"C{number}", lw=1.3, ls=(0, (4, 2)), label=name)
+            panel.axhline(level, lw=1.3, label=name, **style.line(number + 2))
         panel.set_ylabel(label)
         tidy(panel, "x")
     for panel in shown[-_COLUMNS:]:
@@ -80,14 +82,6 @@ def heat_map(folder: files.StrPath) -> "Figure":
     return figure
 
 
-def panels(size: Size, rows: int = 1, columns: int = 1, **shared: Any) -> tuple["Figure", Any]:
-    """A new figure, and its panels [rows, columns]."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False, **shared)
-
-
 def grid(
     count: int, most_columns: int, size: Size, rest: Size, **shared: Any
 ) -> tuple["Figure", list[Any]]:
@@ -95,17 +89,17 @@ def grid(
     columns = min(most_columns, count)
     rows = -(-count // columns)
     (width, height), (more, above) = size, rest
-    figure, found = panels((width * columns + more, height * rows + above), rows, columns, **shared)
+    figure, found = new_figure(
+        (width * columns + more, height * rows + above), rows, columns, **shared
+    )
     for unused in found.flat[count:]:
         unused.remove()
     return figure, list(found.flat[:count])
 
 
 def tidy(panel: "Axes", thousands: str = "", **texts: Any) -> None:
-    """A pale grid, no frame above and to the right, commas in the numbers of some axes; texts."""
+    """Texts, and commas in the numbers of some axes."""
     panel.set(**texts)
-    panel.grid(alpha=0.25)
-    panel.spines[["top", "right"]].set_visible(False)
     for axis in thousands:
         getattr(panel, f"{axis}axis").set_major_formatter("{x:,.0f}")
 

@@ -11,6 +11,7 @@ from scipy import special
 from jaxrace.agents import rollout
 from jaxrace.agents.outcomes import Return
 from jaxrace.agents.policies import Policy
+from jaxrace.answers import style
 from jaxrace.answers.answer import Answer, Shown, panels
 from jaxrace.core.validation import (
     BadArgument,
@@ -86,8 +87,8 @@ class PolicyValue(Answer):
         figure, found = panels(self.headline(), 8, (1,) * len(self.measured))
         for panel, one in zip(found, self.measured, strict=True):
             panel.invert_yaxis()
-            panel.hist(self.values[one.name], bins=30, color="C0", alpha=0.6)
-            panel.axvspan(one.low, one.high, color="C1", alpha=0.5, label=self._share)
+            panel.hist(self.values[one.name], bins=30, color=style.BLUE, alpha=0.6)
+            panel.axvspan(one.low, one.high, color=style.ORANGE, alpha=0.5, label=self._share)
             panel.set(xlabel=one.name, ylabel="episodes")
         return figure
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import jax
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.answers.answer import MOST_SHOWN, Answer, Shown, finite, panels
 from jaxrace.search.policy_search import SearchRow
 
@@ -102,7 +103,7 @@ class SearchLog(Answer):
         for panel, (name, label) in zip(found, names.items(), strict=True):
             panel.invert_yaxis()
             values = np.where(self.rows.ran, getattr(self.rows, name), np.nan)
-            panel.plot(numbers, values, color="C0", alpha=max(0.1, 1 / len(self.generations)))
+            panel.plot(numbers, values, color=style.BLUE, alpha=max(0.1, 1 / len(self.generations)))
             panel.set(xlabel="generation", ylabel=label, ylim=(0, None))
         return figure
 

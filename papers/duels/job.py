@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from jaxrace import dueling, runs
+from jaxrace.answers import style
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.commands.report import print_answer
@@ -133,14 +134,16 @@ def _bandit(name: str, found: Runs, names: tuple[str, ...]) -> Bandit:
 
 def _figure(logs: dict[str, Runs], measure: str) -> "plots.Figure":
     """Regret and accuracy over the duels, a curve for each algorithm."""
-    figure, [panels] = plots.panels((10, 4.2), 1, 2)
+    figure, [panels] = plots.new_figure((10, 4.2), 1, 2)
     for number, (name, found) in enumerate(logs.items()):
         regrets = found.regret[0, :, :, dueling.MEASURES.index(measure)]
-        panels[0].plot(found.time, regrets.mean(0), color=f"C{number}", label=name)
+        panels[0].plot(found.time, regrets.mean(0), label=name, **style.line(number))
         if len(regrets) > 1:
             middle = np.quantile(regrets, [0.25, 0.75], axis=0)
-            panels[0].fill_between(found.time, *middle, color=f"C{number}", alpha=0.15, lw=0)
-        panels[1].plot(found.time, found.is_best[0].mean(0), color=f"C{number}", label=name)
+            panels[0].fill_between(
+                found.time, *middle, color=style.colour(number), alpha=0.15, lw=0
+            )
+        panels[1].plot(found.time, found.is_best[0].mean(0), label=name, **style.line(number))
     label = {"strong": "strong", "copeland": "Copeland"}[measure]
     panels[0].set(ylabel=f"{label} regret so far", title="mean of the repeats, and the middle half")
     panels[1].set(ylabel="share recommending a best arm", ylim=(-0.02, 1.02))

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Column
 
 from jaxrace import runs, sweep
+from jaxrace.answers import style
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import confidence_scale, print_table, say
 from jaxrace.envs.holdem import Deals, Rules
@@ -157,7 +158,7 @@ def curve_figure(evaluations: dict[str, Evaluation]) -> "plots.Figure":
             mean = np.array([one["mean"] for one in found])
             half = np.array([_half_width(one) for one in found])
             hands = evaluation.course.hands.mean(0)
-            band(panel, hands, mean, half, f"C{number}", name, marker="o", ms=3)
+            band(panel, hands, mean, half, name, marker="o", ms=3, **style.line(number))
         panel.set(title=f"against {opponent}", xlabel="hands played by a search")
         panel.set_ylabel("milli big blinds won per hand")
         panel.locator_params(axis="x", nbins=5)

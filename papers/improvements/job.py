@@ -8,6 +8,7 @@ import numpy as np
 from rich.console import Console
 
 from jaxrace import improvement, runs
+from jaxrace.answers import style
 from jaxrace.commands.job import Job
 from jaxrace.commands.printing import say
 from jaxrace.judging.policies.result import worth
@@ -95,13 +96,13 @@ def _simulate(config: ImprovementsConfig, bench: Workbench) -> Done:
 def _figure(
     config: ImprovementsConfig, tests: dict[str, np.ndarray], start: float
 ) -> "plots.Figure":
-    figure, [[panel]] = plots.panels((7, 4.4))
+    figure, [[panel]] = plots.new_figure((7, 4.4))
     performance = tests["performance"]
     x = np.append(0, tests["trajectories"][0])
     curves = np.concatenate([np.full((len(performance), 1), start), performance], 1)
-    panel.plot(x, curves.T, color="C0", alpha=0.25, lw=1)
-    panel.plot(x, curves.mean(0), color="C0", lw=2, label="mean of the repeats")
-    panel.axhline(start, color="0.5", lw=0.8, label="the policy at the start")
+    panel.plot(x, curves.T, color=style.BLUE, alpha=0.25, lw=1)
+    panel.plot(x, curves.mean(0), color=style.BLUE, lw=2, label="mean of the repeats")
+    panel.axhline(start, color=style.EDGE, lw=0.8, label="the policy at the start")
     plots.tidy(
         panel,
         "x",

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from jaxrace import sweep
+from jaxrace.answers import style
 from jaxrace.improvement import BOUNDS, EmpiricalBernstein
 from jaxrace.improvement.bounds import Used
 from jaxrace.runs import plots
@@ -80,18 +81,18 @@ def run(bench: Workbench) -> None:
 
 
 def _figure(table: Columns) -> "plots.Figure":
-    figure, [[errors, means]] = plots.panels((10, 4.4), 1, 2)
+    figure, [[errors, means]] = plots.new_figure((10, 4.4), 1, 2)
     for number, (name, bound) in enumerate(ALL_BOUNDS.items()):
         own = {head: column[table["bound"] == name] for head, column in table.items()}
         line = "-" if bound.is_safe else "--"
-        style = {"color": f"C{number}", "ls": line, "marker": "o", "ms": 3}
+        looks = {"color": style.colour(number), "ls": line, "ms": 4, "marker": style.mark(number)}
         label = f"{name} ({'safe' if bound.is_safe else 'semi-safe'})"
-        errors.plot(own["n"], own["error_rate"], label=label, **style)
-        means.plot(own["n"], own["mean_bound"], **style)
-    errors.axhline(DELTA, color="0.5", lw=0.8)
-    means.axhline(SHAPE * SCALE, color="0.5", lw=0.8)
+        errors.plot(own["n"], own["error_rate"], label=label, **looks)
+        means.plot(own["n"], own["mean_bound"], **looks)
+    errors.axhline(DELTA, color=style.GREY, lw=0.8)
+    means.axhline(SHAPE * SCALE, color=style.GREY, lw=0.8)
     published = [(n, rate) for (_, n), rate in PUBLISHED.items() if n in table["n"]]
-    errors.scatter(*zip(*published, strict=True), marker="x", color="0.3", label="published")
+    errors.scatter(*zip(*published, strict=True), marker="x", color=style.EDGE, label="published")
     errors.set(ylabel="share of bounds above the mean", title="Errors (grey line: delta)")
     means.set(ylabel="mean lower bound", title="Tightness (grey line: the mean)", ylim=(-20, 105))
     for panel in (errors, means):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from papers.improvements.domains import DOMAINS, Trials, daedalus_of, floor_of, run_trials
 from papers.workbench import (
@@ -108,15 +109,15 @@ def _performances(name: tuple[str, str, str], trials: Trials) -> Iterator[Column
 
 
 def _figure(found: Found, floors: dict[str, float]) -> "plots.Figure":
-    figure, [panels] = plots.panels((4.4 * len(floors), 4.4), 1, len(floors))
-    styles: dict[str, str] = dict(zip(BOUNDS, ("-", ":", "--"), strict=True))
+    figure, [panels] = plots.new_figure((4.4 * len(floors), 4.4), 1, len(floors))
+    dashes: dict[str, str] = dict(zip(BOUNDS, ("-", ":", "--"), strict=True))
     for panel, (domain, floor) in zip(panels, floors.items(), strict=True):
         own = {name[1:]: trials for name, trials in found.items() if name[0] == domain}
         for (kind, bound), trials in own.items():
             mean, error = mean_and_error(trials.performance.T)
             x, y = np.append(0, trials.trajectories), np.append(floor, mean)
-            style = {"color": f"C{KINDS.index(kind)}", "ls": styles[bound]}
-            band(panel, x, y, np.append(0, error), label=f"{kind}, {bound}", **style)
+            looks = {"color": style.colour(KINDS.index(kind)), "ls": dashes[bound]}
+            band(panel, x, y, np.append(0, error), label=f"{kind}, {bound}", **looks)
         panel.set(title=domain, xlabel="trajectories", ylabel="performance of the policy in use")
         plots.tidy(panel, "x")
     plots.legend_below(figure, 6)

@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxrace import improvement, sweep
 from jaxrace.agents.rollout import PolicyInTask
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from papers.improvements.domains import DOMAINS, Domain, collect, floor_of, is_worse, performances
 from papers.workbench import Columns, Workbench, as_columns, mean_columns, report_table
@@ -82,17 +83,17 @@ def run(bench: Workbench) -> None:
 
 
 def _figure(table: Columns, floor: float) -> "plots.Figure":
-    figure, [[panel]] = plots.panels((7, 4.4))
+    figure, [[panel]] = plots.new_figure((7, 4.4))
     sizes = np.unique(table["n"])
     width = 0.8 / len(BOUNDS)
     for number, bound in enumerate(dict.fromkeys(table["bound"])):
         own = table["bound"] == bound
         x = np.arange(len(sizes)) + (number - (len(BOUNDS) - 1) / 2) * width
         heights, errors = table["performance"][own], table["performance_stderr"][own]
-        panel.bar(x, heights, width, yerr=errors, color=f"C{number}", label=bound)
+        panel.bar(x, heights, width, yerr=errors, color=style.colour(number), label=bound)
         published = [PUBLISHED[bound].get(int(n), np.nan) for n in sizes]
         panel.plot(x, published, "k_", ms=14, label="published" if number == 0 else None)
-    panel.axhline(floor, color="0.5", lw=0.8)
+    panel.axhline(floor, color=style.GREY, lw=0.8)
     panel.set_xticks(np.arange(len(sizes)), [f"{n:,}" for n in sizes])
     panel.set(xlabel="trajectories", ylabel="performance", ylim=(0, 1.05))
     plots.tidy(panel, title="Mountain car: the policy that is returned (line: the initial one)")

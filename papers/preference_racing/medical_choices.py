@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from jaxrace.agents.policies import Sigmoid
+from jaxrace.answers import style
 from jaxrace.commands.train.tasks import TASKS
 from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
@@ -63,9 +64,10 @@ def run(bench: Workbench) -> None:
 def _figure(claims: Mapping[str, list[Claim]]) -> "plots.Figure":
     """A cell for each claim and choice: does it hold?"""
     lines = [*zip(*claims.values(), strict=True)]
-    figure, [[panel]] = plots.panels((1.4 * len(claims) + 6, 0.36 * len(lines) + 1.6))
+    figure, [[panel]] = plots.new_figure((1.4 * len(claims) + 6, 0.36 * len(lines) + 1.6))
     kinds = [[_KINDS.index(one.holds) for one in line] for line in lines]
-    panel.imshow(kinds, cmap="cividis", vmin=-1, vmax=len(_KINDS), aspect="auto", alpha=0.5)
+    panel.grid(visible=False)
+    panel.imshow(kinds, cmap=style.MORE, vmin=-1, vmax=len(_KINDS), aspect="auto", alpha=0.5)
     for row, line in enumerate(lines):
         for column, one in enumerate(line):
             panel.text(column, row, one.holds, ha="center", va="center", fontsize=7)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from papers.claims import claims_table
 from papers.preference_racing import medical_runs as medical
@@ -58,11 +59,12 @@ def _means(columns: medical.Metrics) -> Columns:
 def _figure(found: medical.Findings, fixed: medical.Fixed) -> "plots.Figure":
     figure, panels = medical.panels_by_hazard(SHOWN, "hazard {} (figure {} of the paper)")
     for (hazard, metric), panel in panels.items():
-        for method in medical.LEARNERS:
-            panel.plot(*medical.curve(found, hazard, method, metric), lw=1.7, label=method)
+        for number, method in enumerate(medical.LEARNERS):
+            looks = style.line(number)
+            panel.plot(*medical.curve(found, hazard, method, metric), lw=1.7, label=method, **looks)
         for number, (name, metrics) in enumerate(fixed[hazard].items(), len(medical.LEARNERS)):
             level = float(metrics[metric].mean())
-            panel.axhline(level, color=f"C{number}", lw=1, ls=(0, (4, 2)), label=name)
+            panel.axhline(level, lw=1, label=name, **style.line(number))
     figure.suptitle("The policies of the learners while they learn, means of all repetitions")
     plots.legend_below(figure, 5)
     return figure

@@ -75,7 +75,7 @@ def _table(found: Findings) -> list[Columns]:
 
 
 def _figure(found: Findings) -> "plots.Figure":
-    figure, panels = plots.panels((10.5, 16.0), 4, 2)
+    figure, panels = plots.new_figure((10.5, 16.0), 4, 2)
     for row, ((hazard, method), criteria) in zip(panels, found.items(), strict=True):
         for panel, (name, values) in zip(row, criteria.items(), strict=True):
             plots.draw_heat(panel, values.mean(-1))

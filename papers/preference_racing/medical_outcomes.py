@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
 from papers.claims import Claim, claims_table
@@ -86,7 +87,7 @@ def _means(methods: medical.Policies) -> np.ndarray:
 
 
 def _figure(found: medical.Fixed) -> "plots.Figure":
-    figure, [panels] = plots.panels((11.0, 5.6), 1, 2)
+    figure, [panels] = plots.new_figure((11.0, 5.6), 1, 2)
     labels = medical.labels()
     for panel, number, (hazard, methods) in zip(panels, (3, 5), found.items(), strict=True):
         _draw(panel, methods)
@@ -109,10 +110,11 @@ def _draw(panel: "plots.Axes", methods: medical.Policies) -> None:
     front = means[pareto_front(means)]
     front = front[np.argsort(front[:, 0])]
     name = "Pareto front of the paper's methods"
-    panel.plot(*front.T, color="0.6", lw=1, ls="--", zorder=1, label=name)
+    panel.plot(*front.T, color=style.GREY, lw=1, ls="--", zorder=1, label=name)
     markers = dict(zip(medical.OWN_DOSES, "ox", strict=True))
-    colors = dict.fromkeys(medical.OWN_DOSES, "0.3")
-    colors |= {name: f"C{number}" for number, name in enumerate(medical.without_own_doses(methods))}
+    colors = dict.fromkeys(medical.OWN_DOSES, style.EDGE)
+    own = enumerate(medical.without_own_doses(methods))
+    colors |= {name: style.colour(number) for number, name in own}
     for method, metrics in methods.items():
         points = _points(metrics)
         middle, color = points.mean(0), colors[method]

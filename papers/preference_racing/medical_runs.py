@@ -114,7 +114,7 @@ def panels_by_hazard(
     metrics: Sequence[str], title: str
 ) -> tuple["plots.Figure", dict[tuple[str, str], "plots.Axes"]]:
     """A figure with a panel for each hazard and metric; titles have the hazard and the figure."""
-    figure, panels = plots.panels((10.5, 7.4), 2, 2, sharex=True)
+    figure, panels = plots.new_figure((10.5, 7.4), 2, 2, sharex=True)
     found = {}
     for row, number, hazard in zip(panels, (4, 6), HAZARDS, strict=True):
         for panel, metric in zip(row, metrics, strict=True):

@@ -8,6 +8,7 @@ import numpy as np
 
 from jaxrace import racing
 from jaxrace.agents.outcomes import Return
+from jaxrace.answers import style
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import searches_of
 from jaxrace.commands.train.tasks import Task, medical_task
@@ -116,15 +117,16 @@ def survival(bench: Workbench, name: str, hazard: Any, budget: int, repeats: int
 
 def _figure(found: Findings) -> "plots.Figure":
     budgets = sorted({budget for _, _, budget in found})
-    figure, [panels] = plots.panels((10.5, 5.2), 1, 2)
+    figure, [panels] = plots.new_figure((10.5, 5.2), 1, 2)
     for panel, hazard in zip(panels, limits.HAZARDS, strict=True):
         for number, name in enumerate(VARIANTS):
             points = [mean_and_error(found[name, hazard, budget]) for budget in budgets]
-            style = "-" if name in _BEST else ":"
-            about = {"marker": "o", "ms": 4, "ls": style, "color": f"C{number}", "label": name}
+            dashes = "-" if name in _BEST else ":"
+            about = {"marker": style.mark(number), "ms": 4, "ls": dashes, "label": name}
+            about["color"] = style.colour(number)
             panel.errorbar(budgets, *np.array(points).T, **about)
         rule = limits.survival_by_rule(hazard)
-        panel.axhline(rule, color="0.3", lw=1, label="dose 1 while there is a tumour")
+        panel.axhline(rule, color=style.EDGE, lw=1, label="dose 1 while there is a tumour")
         panel.set_xscale("log")
         panel.xaxis.set_major_formatter("{x:,.0f}")
         plots.tidy(panel, title=f"hazard {hazard}", xlabel="episodes", ylabel="survival")

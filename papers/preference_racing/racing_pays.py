@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from jaxrace import racing
+from jaxrace.answers import style
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import CANDIDATES, searches_of
 from jaxrace.commands.train.tasks import TASKS, Task
@@ -219,15 +220,15 @@ def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
             if (hazard, name) in learned:
                 width = 2.4 if name == PUBLISHED else 1.2
                 curve = medical.smoothed(learned[hazard, name], metric)
-                panel.plot(*curve, lw=width, color=f"C{number}", label=name)
+                panel.plot(*curve, lw=width, label=name, **style.line(number))
         if (hazard, FAST) in found:
             last = found[hazard, FAST]
             place = last["episodes"].mean(), last[metric].mean()
-            panel.plot(*place, "k*", ms=10, ls="", label=FAST)
+            panel.plot(*place, "*", color=style.BLACK, ms=10, label=FAST)
         if metric == "survival_rate":
             # The best of the class comes as near to the rule as one likes.
             label = f"{limits.RULE}; {limits.CLASS}"
-            panel.axhline(rules[hazard], color="0.3", lw=1, ls="--", label=label)
+            panel.axhline(rules[hazard], color=style.EDGE, lw=1, ls="--", label=label)
     figure.suptitle("PB-EDPS while it learns: the rank 1 of the last race")
     plots.legend_below(figure, 3)
     return figure

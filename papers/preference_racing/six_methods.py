@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import make_search
 from jaxrace.commands.train.tasks import medical_task
@@ -79,21 +80,21 @@ def _ends(bench: Workbench, method: Any, hazard: Any, budget: int) -> np.ndarray
 
 
 def _figure(ends: Ends, curves: medical.Findings, reached: list[list[limits.Limit]]) -> Any:
-    figure, panels = plots.panels((10.5, 4.6), 1, 2)
+    figure, panels = plots.new_figure((10.5, 4.6), 1, 2)
     for panel, hazard, lines in zip(panels.flat, limits.HAZARDS, reached, strict=True):
         for number, method in enumerate(_FAST):
             budgets = sorted(ends[method, hazard])
             points = [mean_and_error(ends[method, hazard][budget]) for budget in budgets]
             means, errors = np.array(points).T
             panel.errorbar(
-                budgets, means, errors, color=f"C{number}", lw=1.7, marker="o", ms=4, label=method
+                budgets, means, errors, lw=1.7, marker="o", ms=4, label=method, **style.line(number)
             )
         for number, method in enumerate(medical.LEARNERS, len(_FAST)):
             episodes, means = medical.curve(curves, hazard, method, "survival_rate")
             late = episodes >= _FIRST
-            panel.plot(episodes[late], means[late], lw=1.7, color=f"C{number}", label=method)
-        for style, one in zip(("-.", "--", "-", ":"), lines, strict=True):
-            panel.axhline(one.survival, color="0.3", lw=1, ls=style, label=one.policy)
+            panel.plot(episodes[late], means[late], lw=1.7, label=method, **style.line(number))
+        for dashes, one in zip(("-.", "--", "-", ":"), lines, strict=True):
+            panel.axhline(one.survival, color=style.EDGE, lw=1, ls=dashes, label=one.policy)
         panel.set_xscale("log")
         panel.xaxis.set_major_formatter("{x:,.0f}")
         plots.tidy(panel, title=f"hazard {hazard}", xlabel="episodes", ylabel="survival")

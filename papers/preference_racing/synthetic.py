@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 
 from jaxrace import kernels, racing
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
 from papers.claims import Claim, claims_table, yes_or_no
@@ -14,9 +15,9 @@ from papers.workbench import Workbench, mean_and_error, mean_in_words
 
 # Label, colour and marker of the races of the paper's figure.
 _PAPER = {
-    "HR": ("tab:blue", "s"),
-    "PBR, printed rule": ("tab:red", "o"),
-    "PBR, sharp rule": ("tab:orange", "^"),
+    "HR": (style.BLUE, "s"),
+    "PBR, printed rule": (style.RED, "o"),
+    "PBR, sharp rule": (style.ORANGE, "^"),
 }
 
 
@@ -83,7 +84,7 @@ def run(bench: Workbench) -> None:
 
 def _accuracy_against_draws(curves: races.Curves) -> "plots.Figure":
     """Figure 2 of the paper: a panel for each task and variant."""
-    figure, panels = plots.panels((9.2, 7.0), 2, 2, sharex=True, sharey="row")
+    figure, panels = plots.new_figure((9.2, 7.0), 2, 2, sharex=True, sharey="row")
     places = itertools.product(("normal", "bernoulli, drift k/10"), VARIANTS)
     for letter, panel, (task, variant) in zip("abcd", panels.flat, places, strict=True):
         for label, name in races.races_of_the_paper(task, variant).items():
@@ -99,7 +100,7 @@ def _accuracy_against_draws(curves: races.Curves) -> "plots.Figure":
 
 
 def _draws_of_bounds(curves: races.Curves) -> "plots.Figure":
-    figure, panels = plots.panels((9.2, 7.4), 2, 2, sharex=True, sharey=True)
+    figure, panels = plots.new_figure((9.2, 7.4), 2, 2, sharex=True, sharey=True)
     for panel, task in zip(panels.flat, races.TASKS, strict=True):
         bounds = {f"sharp rule, {one} bound": races.preference(task, bound=one) for one in BOUNDS}
         shown = {
@@ -110,8 +111,9 @@ def _draws_of_bounds(curves: races.Curves) -> "plots.Figure":
         }
         for number, (label, name) in enumerate(shown.items()):
             draws, error = mean_and_error(curves[name].draws)
-            style = {"ls": "-" if number in (1, len(shown) - 1) else "--", "color": f"C{number}"}
-            panel.errorbar(races.COMPLEXITIES, draws, error, label=label, **style)
+            dashes = "-" if number in (1, len(shown) - 1) else "--"
+            looks = {"ls": dashes, "color": style.colour(number), "marker": style.mark(number)}
+            panel.errorbar(races.COMPLEXITIES, draws, error, label=label, ms=4, **looks)
         panel.set_title(task)
     _finish(figure, panels, "complexity k", "draws of a race")
     panels[0, 0].set_ylim(bottom=0)

@@ -3,6 +3,7 @@
 import itertools
 
 from jaxrace import kernels, racing
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from papers.claims import claims_table
 from papers.preference_racing import races
@@ -55,14 +56,14 @@ def run(bench: Workbench) -> None:
 
 
 def _figure(curves: races.Curves) -> "plots.Figure":
-    figure, panels = plots.panels((9.2, 7.2), 2, 2)
+    figure, panels = plots.new_figure((9.2, 7.2), 2, 2)
     for panel, task in zip(panels.flat, races.TASKS, strict=True):
         for number, algorithm in enumerate(RANKINGS):
             for (rule, bound), marker in _MARKERS.items():
                 curve = curves[races.CurveName(task, algorithm, "plain", rule, bound)]
                 means = curve.draws.mean(-1), curve.accuracies.mean(-1)
-                label, style = f"{algorithm}, {rule} rule, {bound}", {"ms": 4, "lw": 0.8}
-                panel.plot(*means, marker=marker, color=f"C{number}", label=label, **style)
+                label, looks = f"{algorithm}, {rule} rule, {bound}", {"ms": 4, "lw": 0.8}
+                panel.plot(*means, marker=marker, color=style.colour(number), label=label, **looks)
         plots.tidy(panel, title=task, xlabel="draws of a race", ylabel="accuracy")
     figure.suptitle("Accuracy and cost by three rankings, k = 1 to 10")
     plots.legend_below(figure, 3)

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from jaxrace import dueling
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from papers.duels.lineup import Entrant
 from papers.duels.runs import Runs, run_entrant, stack_problems
@@ -120,12 +121,12 @@ def without_end(row: Columns) -> dict[str, Any]:
 
 
 def _figure(found: Found) -> "plots.Figure":
-    figure, [panels] = plots.panels((12.5, 4.8), 1, len(found))
+    figure, [panels] = plots.new_figure((12.5, 4.8), 1, len(found))
     names = list(dict.fromkeys(name for logs in found.values() for name in logs))
     for panel, (task, logs) in zip(panels, found.items(), strict=True):
         for name, log in logs.items():
             curve = log.regret[:, 0, :, 0].mean(0)
-            panel.plot(log.time, curve, color=f"C{names.index(name)}", label=name)
+            panel.plot(log.time, curve, label=name, **style.line(names.index(name)))
         unit = "arms miscounted" if task == "counting" else "regret"
         panel.set(title=task, xlabel="choices", ylabel=f"{unit} of what is recommended, so far")
         panel.tick_params(axis="x", labelrotation=20)

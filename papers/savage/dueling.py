@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from jaxrace import dueling
+from jaxrace.answers import style
 from jaxrace.dueling import matrices
 from jaxrace.runs import plots
 from papers.duels.lineup import entrant
@@ -161,10 +162,10 @@ def _curves_of(log: Runs, measure: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _figure(setting: Setting, logs: dict[str, Runs]) -> "plots.Figure":
-    figure, [panels] = plots.panels((10, 4.4), 1, 2)
-    for algorithm, log in logs.items():
+    figure, [panels] = plots.new_figure((10, 4.4), 1, 2)
+    for number, (algorithm, log) in enumerate(logs.items()):
         for panel, curves in zip(panels, _curves_of(log, setting.measure), strict=True):
-            panel.plot(log.time, curves.mean(0), label=algorithm)
+            panel.plot(log.time, curves.mean(0), label=algorithm, **style.line(number))
     panels[0].set(ylabel=f"{setting.measure} regret so far")
     panels[0].yaxis.set_major_formatter("{x:,.0f}")
     panels[1].set(ylabel="share recommending a winner", ylim=(-0.02, 1.02))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
 from papers.workbench import Columns, band, mean_and_error, mean_columns, with_error
@@ -43,10 +44,9 @@ def draw_curves(
     for name, curve in curves.items():
         rate, error = curve.success
         place = order.index(name)
-        color, style = f"C{place % 10}", ("-", "--", ":")[place // 10]
-        mark = "o" if curve.are_settings else None
-        look = {"ls": style, "marker": mark, "ms": 3, "lw": 1.2}
-        band(panel, curve.time, rate, 2 * error, color, name, **look)
+        mark = style.mark(place) if curve.are_settings else None
+        looks = {"marker": mark, "ms": 4, "lw": 1.2, **style.line(place)}
+        band(panel, curve.time, rate, 2 * error, name, **looks)
     is_share = any(curve.correct.dtype != bool for curve in curves.values())
     counted = "share of the best that is selected" if is_share else "share of correct selections"
     plots.tidy(panel, "x", title=title, xlabel="comparisons", ylabel=counted)

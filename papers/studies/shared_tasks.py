@@ -24,13 +24,14 @@ import numpy as np
 from scipy import stats
 
 from jaxrace import racing
-from jaxrace.runs import tables
+from jaxrace.answers import style
+from jaxrace.runs import plots, tables
 
 OPTIONS, DELTA = 10, 0.05
 LENGTHS, SPREADS, TOPS = (500, 2000, 8000), (1.5, 4.0), (1, 3)
 LEVELS = (0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001, 1e-4)  # of the rules that promise no error
 COUNTS = (2000, 5000, 10_000, 20_000, 50_000)
-COLORS = {"shared,": "tab:blue", "Friedman": "tab:orange", "Wilcoxon": "tab:green"}
+LOOKS = {"shared,": 0, "Friedman": 1, "Wilcoxon": 5}  # numbers of colours and marks
 FIGURE = Path(__file__).resolve().parents[2] / "docs" / "figures" / "shared_tasks.png"
 
 
@@ -224,27 +225,24 @@ def compare(number, top, spread, length):
 
 def draw(points):
     """Evaluations against N, of what nearly always has an answer, mostly right; of everything."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), sharey=True, layout="constrained")
+    figure, [axes] = plots.new_figure((9, 3.6), 1, 2, sharey=True)
     for axis, top in zip(axes, TOPS, strict=True):
         names = {name for _, spread, kappa, name, _ in points if (spread, kappa) == (1.5, top)}
         for name in sorted({name.split(" at ")[0] for name in names}):
             # A rule at the level of each list at which it errs seldom.
             xy = {n: y for n, s, k, m, y in points if (s, k) == (1.5, top) and m.startswith(name)}
-            color = COLORS[name.split(" ")[0]]
-            axis.plot(list(xy), list(xy.values()), marker="o", color=color, label=name)
-        axis.plot(LENGTHS, [OPTIONS * n for n in LENGTHS], "k--", label="everything")
+            number = LOOKS[name.split(" ")[0]]
+            looks = {"color": style.colour(number), "marker": style.mark(number)}
+            axis.plot(list(xy), list(xy.values()), label=name, **looks)
+        everything = [OPTIONS * n for n in LENGTHS]
+        axis.plot(LENGTHS, everything, color=style.EDGE, ls="--", label="everything")
         axis.set(xscale="log", yscale="log", xlabel="questions on the list, N", title=f"best {top}")
         axis.set_xticks(LENGTHS, [f"{n:,}" for n in LENGTHS])
         axis.set_yticks(COUNTS, [f"{n:,}" for n in COUNTS])
         axis.minorticks_off()
     axes[0].set_ylabel("evaluations")
-    axes[0].legend()
-    figure.savefig(FIGURE, dpi=120)
+    axes[0].legend(frameon=False)
+    plots.save(figure, FIGURE)
 
 
 def main():

@@ -22,9 +22,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from jaxrace.answers import style
 from jaxrace.evidence import pairing
 from jaxrace.evidence.decision import COUNTS, DOMINANCE, RUNNING
 from jaxrace.evidence.task_bets import shared_bets
+from jaxrace.runs import plots
 from papers.studies.pairing_rules import RULES, Library, Oracle, RoundRobin
 
 DELTA, BATCH = 0.05, 10  # games of a match
@@ -202,32 +204,27 @@ def told(found: Found | None) -> str:
 
 def draw(results: list[tuple[Task, dict[str, Found]]]) -> None:
     """How many times as many games as the library's rule each rule takes, by goal."""
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(1, 3, figsize=(10, 4), sharey=True, layout="constrained")
+    figure, [panels] = plots.new_figure((10, 4), 1, 3, sharey=True)
     names = [name for name in RULES if name != "library"]
-    colours = dict(zip(names, ("#000000", "#0072B2", "#56B4E9", "#D55E00", "#CC79A7"), strict=True))
-    marks = dict(zip(names, "_osvD", strict=True))
     for panel, (top, goal) in zip(panels, GOALS.items(), strict=True):
         own = [(task, found) for task, found in results if task.top == top]
-        for name in names:
+        for number, name in enumerate(names):
             at = [
                 (place, found[name].games.mean() / found["library"].games.mean())
                 for place, (_, found) in enumerate(own)
                 if name in found
             ]
             if at:
-                style = {"color": colours[name], "ls": "", "ms": 7}
-                panel.plot(*zip(*at, strict=True), marks[name], label=name, **style)
-        panel.axhline(1, color="grey", lw=1)
+                looks = {"color": style.colour(number), "marker": style.mark(number), "ms": 7}
+                panel.plot(*zip(*at, strict=True), label=name, ls="", **looks)
+        panel.axhline(1, color=style.EDGE, lw=1)
         said = [f"{task.players}, {task.gap:g}, {task.draws:g}" for task, _ in own]
         panel.set_xticks(range(len(own)), said, rotation=90)
         panel.set(title=goal, yscale="log", xlabel="players, Elo between them, draws")
         panel.set_yticks([0.5, 1, 2, 5, 10], ["0.5", "1", "2", "5", "10"])
     panels[0].set_ylabel("games, as a multiple of the library's rule")
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(names))
-    figure.savefig(FIGURE, dpi=120)
+    plots.legend_below(figure, len(names))
+    plots.save(figure, FIGURE)
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ import jax
 import numpy as np
 
 from jaxrace import dueling
+from jaxrace.answers import style
 from jaxrace.dueling import matrices
 from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
@@ -109,11 +110,12 @@ def _by_group(drawn: list[np.ndarray], found: Found) -> str:
 
 
 def _regret_figure(curves: list[Columns]) -> "plots.Figure":
-    figure, [[panel]] = plots.panels((7, 4.6))
+    figure, [[panel]] = plots.new_figure((7, 4.6))
     for number, piece in enumerate(curves):
-        panel.plot(piece["duels"], piece["regret"], color=f"C{number}", label=piece["algorithm"])
+        looks = style.line(number)
+        panel.plot(piece["duels"], piece["regret"], label=piece["algorithm"], **looks)
         band = piece["lower_quartile"], piece["upper_quartile"]
-        panel.fill_between(piece["duels"], *band, color=f"C{number}", alpha=0.15, lw=0)
+        panel.fill_between(piece["duels"], *band, color=looks["color"], alpha=0.15, lw=0)
     title = "Random matrices, 3 to 36 arms: mean, and the middle half of the runs"
     plots.tidy(panel, "x", title=title, xlabel="duels", ylabel="Copeland regret so far")
     panel.legend(frameon=False)
@@ -121,14 +123,14 @@ def _regret_figure(curves: list[Columns]) -> "plots.Figure":
 
 
 def _arms_figure(drawn: list[np.ndarray], found: Found) -> "plots.Figure":
-    figure, [[panel]] = plots.panels((7, 4.6))
+    figure, [[panel]] = plots.new_figure((7, 4.6))
     sizes = np.array([len(matrix) for matrix in drawn])
     for number, (name, (_, regret)) in enumerate(found.items()):
         final = regret[..., -1].mean(-1)
-        panel.scatter(sizes, final, s=14, alpha=0.45, color=f"C{number}")
+        panel.scatter(sizes, final, s=14, alpha=0.45, color=style.colour(number))
         each = np.unique(sizes)
         means = [final[sizes == size].mean() for size in each]
-        panel.plot(each, means, color=f"C{number}", label=name)
+        panel.plot(each, means, label=name, **style.line(number))
     panel.set(xlabel="arms", ylabel="Copeland regret in the end", yscale="log")
     plots.tidy(panel, title="A dot for each matrix, mean of its runs; lines: means by size")
     panel.legend(frameon=False)

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
 from jaxrace.selection import borda_top
@@ -70,7 +71,8 @@ def heat_maps(truth: Truth) -> "plots.Figure":
     limit = float(np.abs(means).max())
     for number, panel in enumerate(panels):
         norm = AsinhNorm(0.1, -limit, limit)
-        panel.imshow(means[number], cmap="RdBu", norm=norm)
+        panel.grid(visible=False)
+        panel.imshow(means[number], cmap=style.FOR_AND_AGAINST, norm=norm)
         panel.set_title(f"{number + 1}: {wrong[number]} pairs against the order", fontsize=9)
         panel.set(xlabel="rank of the opponent", ylabel="rank")
         ticks = np.arange(means.shape[-1])

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from jaxrace import selection
+from jaxrace.answers import style
 from jaxrace.runs import plots
 from papers.selections.curves import Curve, correct_at, draw_curves, table_of
 from papers.selections.runs import Task, run_rows, run_selector
@@ -148,7 +149,7 @@ def crossing(index: np.ndarray, gain: np.ndarray) -> float | None:
 
 def _success_figure(found: dict[float, Found]) -> "plots.Figure":
     names = ["ML-POCBAm, one sweep", "ML-POCBAm, stationary", "POCBAm"]
-    figure, panels = plots.panels((15, 8.4), 2, 3)
+    figure, panels = plots.new_figure((15, 8.4), 2, 3)
     for panel, name in zip(panels[0], names, strict=True):
         curves = {f"d = {noise}": each.curves[name] for noise, each in found.items()}
         draw_curves(panel, curves, name)
@@ -156,10 +157,10 @@ def _success_figure(found: dict[float, Found]) -> "plots.Figure":
         for number, (noise, each) in enumerate(found.items()):
             ours, theirs = each.curves[f"ML-POCBAm, {fit}"], each.curves["POCBAm"]
             gain = ours.success[0] - theirs.success[0]
-            panel.plot(ours.time, gain, color=f"C{number}", label=f"d = {noise}", lw=1.2)
+            panel.plot(ours.time, gain, lw=1.2, label=f"d = {noise}", **style.line(number))
         panel.set(title=f"ML-POCBAm, {fit}, minus POCBAm", ylabel="difference of the shares")
         panel.set_xlabel("comparisons")
-        panel.axhline(0, color="0.6", lw=0.8)
+        panel.axhline(0, color=style.GREY, lw=0.8)
         plots.tidy(panel)
     hybrid = {f"d = {noise}": each.curves["hybrid, one sweep"] for noise, each in found.items()}
     draw_curves(panels[1, 2], hybrid, "hybrid, one sweep")
@@ -172,20 +173,24 @@ def _success_figure(found: dict[float, Found]) -> "plots.Figure":
 
 
 def _index_figure(found: dict[float, Found]) -> "plots.Figure":
-    figure, [panels] = plots.panels((15, 4.4), 1, 3)
+    figure, [panels] = plots.new_figure((15, 4.4), 1, 3)
     for number, fit in enumerate(FITS):
         gains = np.array([advantage(each, fit) for each in found.values()])
         index = [_index(each, fit) for each in found.values()]
         shown = gains.T, mean_and_error(np.array(index))
         for panel, (means, errors) in zip(panels, shown, strict=False):
-            panel.errorbar(list(found), means, 2 * errors, color=f"C{number}", label=fit, capsize=2)
-    panels[0].axhline(0, color="0.6", lw=0.8)
+            panel.errorbar(
+                list(found), means, 2 * errors, color=style.colour(number), label=fit, capsize=2
+            )
+    panels[0].axhline(0, color=style.GREY, lw=0.8)
     panels[0].set(ylabel=f"ML-POCBAm minus POCBAm after {_LOOK} comparisons", xlabel="d")
-    panels[1].axhline(PUBLISHED_CROSSING, color="0.6", lw=0.8, ls="--", label="limit of the paper")
+    panels[1].axhline(
+        PUBLISHED_CROSSING, color=style.GREY, lw=0.8, ls="--", label="limit of the paper"
+    )
     panels[1].set(ylabel=f"intransitivity index after {_LOOK} comparisons", xlabel="d")
     for number, (noise, each) in enumerate(found.items()):
         time, index = each.curves["POCBAm"].time, each.indices["one sweep"].mean(0)
-        panels[2].plot(time, index, color=f"C{number}", label=f"d = {noise}")
+        panels[2].plot(time, index, label=f"d = {noise}", **style.line(number))
     panels[2].set(xlabel="comparisons", ylabel="intransitivity index, one sweep")
     for panel in panels:
         plots.tidy(panel)

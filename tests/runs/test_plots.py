@@ -175,7 +175,7 @@ def test_yellow_is_good_whatever_a_metric_is():
     means = np.array([[1.0, 2.0]])
     yellow = []
     for smaller, colours in ((False, ["white", "black"]), (True, ["black", "white"])):
-        panel = plots.panels((3, 2))[1][0, 0]
+        panel = plots.new_figure((3, 2))[1][0, 0]
         plots.draw_heat(panel, means, smaller)
         red = np.asarray(panel.images[0].to_rgba(means))[0, :, 0]
         yellow.append(int(red.argmax()))

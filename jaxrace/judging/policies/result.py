@@ -4,6 +4,7 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from jaxrace.answers import style
 from jaxrace.answers.answer import MOST_SHOWN, Answer, Shown, finite, first_of, labels, panels
 from jaxrace.judging.policies.saved import SavedPolicy
 
@@ -131,19 +132,19 @@ class ImprovementOfLog(Answer):
         figure, (worth, does) = panels(self.headline(), rows, (1, 1), names)
         for place, one in enumerate(estimates):
             if one.bound is not None and one.estimate is not None:
-                worth.plot((one.bound, one.estimate), (place, place), color="C0", lw=2)
-                worth.plot(one.bound, place, "|", color="C0", ms=12)
+                worth.plot((one.bound, one.estimate), (place, place), color=style.BLUE, lw=2)
+                worth.plot(one.bound, place, "|", color=style.BLUE, ms=12)
             if one.estimate is not None:
-                worth.plot(one.estimate, place, "o", color="C0")
+                worth.plot(one.estimate, place, "o", color=style.BLUE)
         label = f"wanted: {self._least} {self._shown(self.floor)}"
-        worth.axvline(self.floor, color="0.3", lw=0.8, ls=(0, (4, 2)), label=label)
+        worth.axvline(self.floor, color=style.EDGE, lw=0.8, ls=style.DASHED, label=label)
         worth.set_yticks(range(len(estimates)), [one.name for one in estimates])
         worth.set_ylim(len(estimates) - 0.4, -0.6)
         to = "up to the {} upper" if self.summary["smaller"] else "down to the {} lower"
         xlabel = f"{self._noun}, {to.format(f'{self._level} %')} bound"
         worth.set(title="what it is worth", xlabel=xlabel)
         worth.legend(frameon=False)
-        for shift, colour in (-0.2, "0.65"), (0.2, "C0"):
+        for shift, colour in (-0.2, style.GREY), (0.2, style.BLUE):
             shares = [one.logged if shift < 0 else one.chosen for one in shown]
             places = [place + shift for place in range(len(shown))]
             does.barh(places, shares, 0.38, color=colour)

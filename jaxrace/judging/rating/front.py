@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from jaxrace.answers import style
 from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, first_of, list_down, listed, panels
 from jaxrace.core import validation
 from jaxrace.core.validation import BadArgument
@@ -119,11 +120,11 @@ class SelectionOfVotes(Ranking):
         rows, called = max(len(options), len(pairs)), self.labels()
         figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2), self.names, 3)
         for place, one in enumerate(options):
-            colour = "C0" if one.selected else "0.65"
+            colour = style.BLUE if one.selected else style.GREY
             if one.low is not None and one.high is not None:
                 ranking.plot((one.low, one.high), (place, place), color=colour, lw=2)
             ranking.plot(one.score, place, "o", ms=6, color=colour)
-        ranking.axhline(self.top - 0.5, color="0.3", lw=0.8, ls=(0, (4, 2)))
+        ranking.axhline(self.top - 0.5, color=style.EDGE, lw=0.8, ls=style.DASHED)
         ranking.set_yticks(range(len(options)), [called[one.name] for one in options])
         more = first_of(options, len(self.options)).replace(": ", "\n")
         what = "share of wins" if self.reading == "win" else "margin"
@@ -131,7 +132,7 @@ class SelectionOfVotes(Ranking):
             title="ranking: above the line is selected" + more,
             xlabel=f"{what}, mean over the others\n(approximate 95 % intervals)",
         )
-        ahead.barh(range(len(pairs)), [one.times for one in pairs], color="C0")
+        ahead.barh(range(len(pairs)), [one.times for one in pairs], color=style.BLUE)
         list_down(ahead, [f"{called[x.better]} - {called[x.worse]}" for x in pairs], max(rows, 4))
         most = max((one.times for one in pairs), default=0)
         ahead.set_xticks(range(0, most + 1, -(-(most + 1) // 10)))
