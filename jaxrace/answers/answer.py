@@ -7,11 +7,12 @@ import importlib.util
 import io
 import itertools
 import math
+import re
 import textwrap
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -33,7 +34,8 @@ _ROW, _NARROW_ROW = 0.28, 0.17  # of a figure, in inches; the latter from so man
 _MANY_ROWS = 25
 _TITLE = 9  # letters of a title in an inch
 _LEAST_WIDTH = 7  # of a figure, in inches
-_SHORT, _LONGEST = 12, 28  # letters of a name in a figure
+_SHORT, _LONGEST = 12, 32  # letters of a name in a figure
+_WIDE = 12  # columns of a heat map with little room for digits
 _LETTERS = 14  # of a name in an inch
 
 
@@ -149,7 +151,7 @@ class Ranking(Answer):
         """All options, best first."""
         return [option.name for option in self.options]
 
-    def labels(self, most: int = 20) -> dict[str, str]:
+    def labels(self, most: int = _LONGEST) -> dict[str, str]:
         """All options as a figure calls them, by their names."""
         return dict(zip(self.names, labels(self.names, most), strict=True))
 
@@ -177,7 +179,7 @@ def panels(
         shown(title), int(_TITLE * width), max_lines=3, placeholder=" ...", break_on_hyphens=False
     )
     row = _ROW if rows < _MANY_ROWS else _NARROW_ROW
-    height = row * max(rows, 4) + 1.6 + 0.2 * (len(lines) - 1)
+    height = row * max(rows, 3) + 1.7 + 0.2 * (len(lines) - 1)
     shared = {"width_ratios": widths, "sharey": share_rows}
     figure, (found,) = style.new_figure((width, height), 1, len(widths), **shared)
     for panel in found:
@@ -199,50 +201,53 @@ def list_down(panel: "Axes", names: Sequence[str], rows: int = 0) -> None:
 def labels(names: Sequence[str], most: int = _LONGEST) -> list[str]:
     """Names as a figure has room for them, still different ones; a dollar sign begins no formula.
 
-    Of a long name the ends are shown, or where these are those of another name, what differs.
+    Of long names that begin alike the words that differ are shown, then the first ones.
 
-    >>> labels(["a", "lr=0.001,batch=256,seed=1", "lr=0.001,batch=256,seed=2"], 15)
-    ['a', 'lr=0.00...seed=1', 'lr=0.00...seed=2']
+    >>> labels(["a", "lr=0.001,batch=256,seed=1", "lr=0.001,batch=256,seed=2"], 18)
+    ['a', 'lr=0.001,...seed=1', 'lr=0.001,...seed=2']
     >>> labels(["Meta-Llama-3.1-70B-Instruct", "Meta-Llama-3.1-8B-Instruct"], 20)
-    ['...a-3.1-70B-Inst...', '...a-3.1-8B-Instr...']
+    ['Meta-...70B-Instruct', 'Meta-...8B-Instruct']
     """
-    names, half = [*map(shown, names)], most // 2
-    cut = [name if len(name) <= most else f"{name[:half]}...{name[-half + 1 :]}" for name in names]
-    alike: dict[str, list[str]] = {}
-    for name, label in zip(names, cut, strict=True):
-        alike.setdefault(label, []).append(name)
-    groups = [{*group} for group in alike.values() if len({*group}) > 1]
-    apart = _kept_apart({name for group in groups for name in group}, most) if groups else {}
-    if len({*apart.values()}) < len(apart):
-        apart = {
-            name: label for group in groups for name, label in _kept_apart(group, most).items()
-        }
-    cut = [apart.get(name, label) for name, label in zip(names, cut, strict=True)]
+    cut = [*map(shown, names)]
+    families: dict[str, list[int]] = {}
+    for place, name in enumerate(cut):
+        if len(name) > most:
+            families.setdefault(re.match(r"[^\W\d_]*", name)[0], []).append(place)  # pyright: ignore[reportOptionalSubscript]
+    for places in families.values():
+        family = [cut[place] for place in places]
+        for place, label in zip(places, _kept_apart(family, most), strict=True):
+            cut[place] = label
     counts = Counter(cut)
-    for place, (name, label) in enumerate(zip(names, cut, strict=True)):
-        if counts[label] > 1 and label != name:
-            cut[place] = f"{label} ({place + 1})"
-    return [*map(_verbatim, cut)]
+    return [
+        _verbatim(f"{label} ({place})" if counts[label] > 1 and label != name else label)
+        for place, (name, label) in enumerate(zip(names, cut, strict=True), 1)
+    ]
 
 
-def _kept_apart(names: Collection[str], most: int) -> dict[str, str]:
-    """Names whose ends are alike, cut to the letters about those that are not."""
-    begin = _alike(names)
-    same_end = _alike([name[begin:][::-1] for name in names])
-    width = max(map(len, names)) - begin - same_end  # of what differs, in the longest name
-    size = min(max(most, width + 6), _LONGEST) - 6
-    begin = max(begin - max((size - width) // 2, 0), 0)
-    return {
-        name: f"{'...' * (begin > 0)}{part}{'...' * (begin + size < len(name))}"
-        for name in names
-        for part in [name[begin : begin + size]]
-    }
+def _kept_apart(names: Sequence[str], most: int) -> list[str]:
+    """Long names without the words that all of them have, as far as there is no room for these."""
+    words = [re.findall(r"[^-_/,;:| ]*[-_/,;:| ]+|[^-_/,;:| ]+", name) for name in names]
+    common = set.intersection(*({word.rstrip("-_/,;:| ") for word in own} for own in words))
+    cut = []
+    for own in words:
+        keeps = [word.rstrip("-_/,;:| ") not in common for word in own]
+        for place in (0, -1, *range(1, len(own))):
+            more = [*keeps]
+            more[place] = True
+            if len(_joined(own, more)) > most:
+                break
+            keeps = more
+        label, least = _joined(own, keeps), max(most, _LONGEST)
+        is_cut = len(label) > least or not any(keeps)
+        half, whole = most // 2, "".join(own)
+        cut.append(f"{whole[:half]}...{whole[-half + 3 :]}" if is_cut else label)
+    return cut
 
 
-def _alike(texts: Collection[str]) -> int:
-    """How many of their first letters are the same."""
-    same = (len({*letters}) == 1 for letters in zip(*texts, strict=False))
-    return sum(itertools.takewhile(bool, same))
+def _joined(words: Sequence[str], keeps: Sequence[bool]) -> str:
+    """The words that are kept, and dots for each row of others."""
+    parts = itertools.groupby(zip(words, keeps, strict=True), key=lambda pair: pair[1])
+    return "".join("".join(x for x, _ in own) if kept else "..." for kept, own in parts)
 
 
 def first_of(shown: Sequence[Any], count: int) -> str:
@@ -296,10 +301,11 @@ def draw_heat(panel: "Axes", means: np.ndarray, smaller: bool = False) -> None:
     image = panel.imshow(means, aspect="auto", origin="lower", cmap=colours)
     panel.grid(visible=False)
     middle, size = sum(image.get_clim()) / 2, min(8, 110 / means.shape[1])
+    digits = 3 if means.shape[1] <= _WIDE else 2
     for row, column in np.argwhere(np.isfinite(means)):
         mean = means[row, column]
         is_dark = mean > middle if smaller else mean < middle
-        at = column, row, f"{mean:.3g}"
+        at = column, row, f"{mean:.{digits}g}"
         colour = "white" if is_dark else "black"
         panel.text(*at, ha="center", va="center", fontsize=size, color=colour)
 

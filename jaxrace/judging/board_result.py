@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from jaxrace.answers import style
-from jaxrace.answers.answer import Shown, first_of, labels, list_down, listed, panels
+from jaxrace.answers.answer import MOST_DRAWN, Shown, first_of, labels, list_down, listed, panels
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, once_only, outward
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 ShownPairs = Literal["none", "all"]
 
-_MOST_DRAWN = 60  # options of a figure
 _WIDTH = 7  # of a figure, in inches
+_MANY_TIMES = 30  # the least cost: from there on costs are drawn by their logarithms
 _SIGNS = {"better": 1, "tied": 0, "worse": -1}
 _OF_VERDICTS = (style.ORANGE, style.FAINT, style.BLUE)  # worse, tied, better
 _OF_TIERS = (style.BLUE, style.SKY)  # in turn
@@ -207,7 +207,7 @@ class RankOfTable(AnswerOfTable):
 
         Beside it, if costs are known, scores against costs.
         """
-        options = self.options[:_MOST_DRAWN]
+        options = self.options[:MOST_DRAWN]
         names = [one.name for one in options]
         number = len(self.tiers)
         title = self.headline() if number == 1 or self.refuted else f"{number} tiers"
@@ -225,15 +225,15 @@ class RankOfTable(AnswerOfTable):
             once = _span(one.final_best_rank, one.final_worst_rank)
             said = f"{_ranks(one)} (once {once})" if self.has_final else _ranks(one)
             panel.annotate(said, (1.01, place), **at)
+        head = "rank (once: in this one look)" if self.has_final else "rank"
+        panel.text(1.01, 1.0, head, va="bottom", fontsize="small", transform=panel.transAxes)
         for place, (above, below) in enumerate(itertools.pairwise(options)):
             if above.tier != below.tier:
                 panel.axhline(place + 0.5, color=style.EDGE, lw=0.8)
         list_down(panel, called)
-        shown = "mean score" if self.by == "mean" else "win probability, mean over the others"
-        panel.set(
-            title="ranks at the right" + first_of(options, len(self.options)),
-            xlabel=f"{shown}\n(intervals: {self._held(self.delta)})",
-        )
+        if cut := first_of(options, len(self.options)):
+            panel.set(title=cut.removeprefix(": "))
+        panel.set(xlabel=f"{self._score_axis}\n(intervals: {self._held(self.delta)})")
         if self._has_costs:
             _draw_costs(found[1], options, called, self.cheapest, self.better == "smaller")
         return figure
@@ -257,6 +257,7 @@ class RankOfTable(AnswerOfTable):
         panel.imshow(cells, cmap=ListedColormap(_OF_VERDICTS), vmin=-1, vmax=1, aspect="auto")
         list_down(panel, called)
         panel.set_xticks(range(len(places)), called, rotation=90)
+        panel.tick_params(axis="x", labelsize=panel.get_yticklabels()[0].get_fontsize())
         for colour, word in zip(_OF_VERDICTS, ("worse", "tied", "better"), strict=True):
             panel.plot([], [], "s", color=colour, label=word)
         panel.legend(frameon=False, loc="upper left", bbox_to_anchor=(1, 1), fontsize="small")
@@ -272,24 +273,35 @@ def _draw_costs(
     cheapest: str | None,
     is_smaller: bool,
 ) -> None:
-    """Scores against costs, and the frontier: no other is both cheaper and looks better."""
+    """Scores against costs, and by name the frontier: no other is both cheaper and looks better."""
     panel.yaxis.set_inverted(is_smaller)
-    points = []
-    for one, label in zip(options, called, strict=True):
-        if one.cost is None or one.score is None:
-            continue
-        colour = style.ORANGE if one.name == cheapest else _OF_TIERS[(one.tier - 1) % 2]
-        panel.plot(one.cost, one.score, "o", ms=6, color=colour)
-        panel.annotate(label, (one.cost, one.score), (4, 4), textcoords="offset points", fontsize=7)
-        points.append((one.cost, -one.score if is_smaller else one.score))
-    points.sort(key=lambda point: (point[0], -point[1]))
-    costs, scores = np.array(points).T
-    is_ahead = scores == np.maximum.accumulate(scores)
-    frontier = (-scores if is_smaller else scores)[is_ahead]
-    panel.plot(costs[is_ahead], frontier, color=style.GREY, lw=0.8, zorder=0)
+    sign = -1 if is_smaller else 1
+    known = [
+        (one.cost, one.score, label, one)
+        for one, label in zip(options, called, strict=True)
+        if one.cost is not None and one.score is not None
+    ]
+    known.sort(key=lambda point: (point[0], -sign * point[1]))
+    frontier, best, least = [], -np.inf, 0.03 * np.ptp([score for _, score, *_ in known])
+    for cost, score, label, one in known:
+        is_it = one.name == cheapest
+        colour = style.ORANGE if is_it else _OF_TIERS[(one.tier - 1) % 2]
+        panel.plot(cost, score, marker="D" if is_it else "o", ms=6, color=colour)
+        gain, best = sign * score - best, max(sign * score, best)
+        frontier += [(cost, score)] * bool(gain > 0)
+        if gain > least or is_it:
+            # Above and to the left of the frontier nothing is in the way.
+            at: Any = {"textcoords": "offset points", "ha": "right", "fontsize": 7}
+            panel.annotate(label, (cost, score), (-5, 4), **at)
+    panel.plot(*zip(*frontier, strict=True), color=style.GREY, lw=0.8, zorder=0)
+    if known[0][0] > 0 and known[-1][0] > _MANY_TIMES * known[0][0]:
+        panel.set_xscale("log")
+    panel.margins(0.5, 0.1)  # on the left there is room for a name
+    most = known[-1][0]
+    panel.set_xlim(right=1.5 * most if panel.get_xscale() == "log" else most + 0.1 * abs(most))
     panel.set(title="score against cost", xlabel="cost", ylabel="score")
     if cheapest is not None:
-        panel.set_xlabel("cost\n(orange: the cheapest that is not certainly worse)")
+        panel.set_xlabel("cost\n(diamond: the cheapest that is not certainly worse)")
 
 
 def _ranks(one: RankedOption) -> str:

@@ -4,7 +4,17 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from jaxrace.answers import style
-from jaxrace.answers.answer import NOT_YET, Answer, Shown, labels, list_down, listed, panels
+from jaxrace.answers.answer import (
+    MOST_DRAWN,
+    NOT_YET,
+    Answer,
+    Shown,
+    first_of,
+    labels,
+    list_down,
+    listed,
+    panels,
+)
 from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, outward
 
 if TYPE_CHECKING:
@@ -20,7 +30,6 @@ REJECTED = 1  # the exit status where a candidate is
 
 Ends = tuple[float | None, float | None]  # of an interval
 
-_MOST_DRAWN = 60  # candidates of a figure
 _LOOKS = {  # of verdicts: colour and mark
     "better": (style.BLUE, "o"),
     "not worse": (style.SKY, "s"),
@@ -171,7 +180,7 @@ class Gate(Answer):
 
     def plot(self) -> "Figure":
         """A matplotlib figure: an interval for each candidate, lines at 0 and at the margin."""
-        shown = self.candidates[:_MOST_DRAWN]
+        shown = self.candidates[:MOST_DRAWN]
         names = [one.name for one in shown]
         figure, (panel,) = panels(self.headline(), len(shown), (7,), names)
         for place, one in enumerate(shown):
@@ -186,6 +195,8 @@ class Gate(Answer):
         for edge, dashes in zip(self._edges, ("--", "-", "--"), strict=True):
             panel.axvline(edge, color=style.EDGE, lw=0.8, ls=dashes)
         list_down(panel, labels(names))
+        if cut := first_of(shown, len(self.candidates)):
+            panel.set(title=cut.removeprefix(": "))
         panel.set(xlabel=self._axis())
         return figure
 

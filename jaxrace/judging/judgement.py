@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxrace.answers.answer import MOST_DRAWN
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
 from jaxrace.evidence.decision import Seen
@@ -170,7 +171,7 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         )
         for option in decided.ranking
     )
-    shown = _pairs(found)
+    shown, closest = _pairs(found)
     return RaceOfTable(
         top=question.top,
         delta=question.delta,
@@ -181,6 +182,7 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         options=options,
         possible=[names[option] for option in decided.ranking if possible[option]],
         pairs=shown,
+        closest=closest,
         more_pairs=question.top * (len(names) - question.top) - len(shown),
         confidence=confidence(found.levels.verdict),
         next_runs=ahead,
@@ -203,14 +205,26 @@ def _tiers(found: Judgement) -> list[list[str]]:
     return [[names[one] for one in part] for part in np.split(board.ranking, board.ends)]
 
 
-def _pairs(found: Judgement) -> tuple[Pair, ...]:
-    """The closest pairs across the boundary that have runs in common."""
-    question, names, evidence = found.question, found.table.names, found.evidence
-    ranking, top, level = found.decided.ranking, question.top, found.levels.verdict
+def _pairs(found: Judgement) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
+    """The closest pairs across the boundary that have runs in common; and of other options."""
+    question, evidence = found.question, found.evidence
+    ranking, top = found.decided.ranking, question.top
     first, second = (x.ravel() for x in np.meshgrid(ranking[:top], ranking[top:], indexing="ij"))
     order = np.argsort(evidence.highest[first, second].round(table_decision.DIGITS), kind="stable")
-    order = order[evidence.has_runs[first, second][order]][:_MOST_PAIRS]
-    first, second = at = first[order], second[order]
+    order = order[evidence.has_runs[first, second][order]]
+    first, second = first[order], second[order]
+    drawn = {*ranking[:MOST_DRAWN].tolist()}
+    places = (np.unique(options, return_index=True) for options in (first, second))
+    others = [n for x in places for option, n in zip(*x, strict=True) if option in drawn]
+    others = sorted(n for n in others if n >= _MOST_PAIRS)
+    shown = slice(_MOST_PAIRS)
+    return _told(found, first[shown], second[shown]), _told(found, first[others], second[others])
+
+
+def _told(found: Judgement, first: np.ndarray, second: np.ndarray) -> tuple[Pair, ...]:
+    """How much better options [P] are than others [P], with intervals."""
+    question, names, evidence = found.question, found.table.names, found.evidence
+    at, level = (first, second), found.levels.verdict
     if not len(first):
         return ()
     lows, highs = intervals(found.pairs, first, second, level, question.null)

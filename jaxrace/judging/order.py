@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from jaxrace.answers.answer import Answer, Shown, first_of, panels
+from jaxrace.answers import style
+from jaxrace.answers.answer import Answer, Shown, first_of, labels, panels
 from jaxrace.core.validation import require_integer
 from jaxrace.evidence.groups import groups_of_list, in_group_order
 from jaxrace.judging.in_groups import weights_of
@@ -66,13 +67,20 @@ class OrderOfTasks(Answer):
     def plot(self) -> "Figure":
         """A matplotlib figure: how far each group is on the way."""
         shown = self.groups[:_MOST_DRAWN]
-        figure, (panel,) = panels(self.headline(), 2 * _MOST_DRAWN, (6,))
+        figure, (panel,) = panels(self.headline(), _MOST_DRAWN, (6,))
+        called = labels([one.group for one in shown])
         of_each = np.array([one.group for one in self.tasks])
-        for one in shown:
-            panel.plot((of_each == one.group).cumsum() / one.tasks, label=one.group)
+        for number, (one, label) in enumerate(zip(shown, called, strict=True)):
+            share = (of_each == one.group).cumsum() / one.tasks
+            panel.plot(np.arange(1, len(share) + 1), share, label=label, **style.line(number))
         title = "groups on the way" + first_of(shown, len(self.groups))
-        panel.set(title=title, xlabel="tasks", ylabel="share of the group", ylim=(0, 1))
-        panel.legend(frameon=False, fontsize="small")
+        panel.set(
+            title=title,
+            xlabel="tasks so far",
+            ylabel="share of the group that is done",
+            ylim=(0, 1),
+        )
+        figure.legend(loc="outside right upper", frameon=False)
         return figure
 
 

@@ -117,6 +117,6 @@ class PlanOfRace(Answer):
         panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         panel.xaxis.set_major_formatter("{x:,.0f}")
         panel.xaxis.set_minor_locator(NullLocator())
-        panel.set(xlabel=f"{self._unit} of each option", ylabel="races answered")
+        panel.set(xlabel=f"{self._unit} of each option", ylabel="share of the races answered")
         panel.legend(frameon=False)
         return figure

@@ -45,60 +45,63 @@ def draw_race(rows: Sequence[Row], said: Said, top: int, count: int) -> "Figure"
     """Who stands where, by how much, and where the runs went: the first rows of so many options.
 
     The line is below the ``top`` best. An interval is that against the closest option on its other
-    side, seen from the option itself: to the right of the edge it is the better one.
+    side, seen from the option itself: to the right of the edge it is the better one. Runs have no
+    panel if all options have the same number, and none is to be run next.
     """
-    names = [row.name for row in rows]
-    figure, found = panels(said.title, len(rows), (4, 4, 3), names, share_rows=True)
-    standing, differences, runs = found
-    _draw_standing(standing, rows, said)
-    standing.set(title="who stands where" + first_of(rows, count), xlabel=said.score)
-    _draw_differences(differences, rows, said, top - 0.5)
-    _draw_runs(runs, rows, said)
+    names, numbers = [row.name for row in rows], {row.runs for row in rows}
+    is_plain = len(numbers) == 1 and not any(row.next for row in rows)
+    widths = (4, 4) if is_plain else (4, 4, 2)
+    figure, found = panels(said.title, len(rows), widths, names, share_rows=True)
+    _draw_standing(found[0], rows, said)
+    runs = f"\n{max(numbers):,} {said.runs} of each option" if is_plain else ""
+    found[0].set(title="who stands where" + first_of(rows, count), xlabel=said.score + runs)
+    _draw_differences(found[1], rows, said, top - 0.5)
+    if not is_plain:
+        _draw_runs(found[2], rows, said)
     for panel in found:
         panel.axhline(top - 0.5, color=style.EDGE, lw=0.8, ls=style.DASHED)
-    list_down(standing, names)
+    for panel in found[1:]:
+        panel.tick_params(axis="y", left=False)
+    list_down(found[0], names)
+    verdicts = [verdict for verdict in said.verdicts if any(verdict == x.verdict for x in rows)]
+    handles = [found[0].plot([], [], ls="", ms=7, **_looks(verdict))[0] for verdict in verdicts]
+    meanings = [said.verdicts[verdict] for verdict in verdicts]
+    figure.legend(handles, meanings, loc="outside lower left", ncols=4, frameon=False)
     return figure
 
 
-def _looks(row: Row) -> dict[str, Any]:
-    colour, mark = _LOOKS[row.verdict]
+def _looks(verdict: str) -> dict[str, Any]:
+    colour, mark = _LOOKS[verdict]
     return {"color": colour, "marker": mark}
 
 
 def _draw_standing(panel: "Axes", rows: Sequence[Row], said: Said) -> None:
-    labelled = set()
     for place, row in enumerate(rows):
         if row.score is not None:
-            panel.plot(row.score, place, ls="", ms=7, **_looks(row))
-            labelled.add(row.verdict)
-    for verdict, meaning in said.verdicts.items():
-        if verdict in labelled:
-            colour, mark = _LOOKS[verdict]
-            panel.plot([], [], ls="", ms=7, color=colour, marker=mark, label=meaning)
-    if labelled:
-        panel.legend(frameon=False, fontsize="small", loc="best")
+            panel.plot(row.score, place, ls="", ms=7, **_looks(row.verdict))
 
 
 def _draw_differences(panel: "Axes", rows: Sequence[Row], said: Said, line: float) -> None:
     for place, row in enumerate(rows):
         if row.ends is not None:
             low, middle, high = row.ends
-            looks = _looks(row)
+            looks = _looks(row.verdict)
             panel.plot((low, high), (place, place), color=looks["color"], lw=2)
             panel.plot(middle, place, ms=5, **looks)
     for height, edge in zip(((-0.6, line), (line, len(rows) - 0.4)), said.edges, strict=True):
         panel.plot((edge, edge), height, color=style.EDGE, lw=0.8)
-    none = "\n(none: further apart, or no runs in common)"
-    none *= any(row.ends is None for row in rows)
-    panel.set(title="against the closest across the line", xlabel=said.effect + none)
+    if not any(row.ends for row in rows):
+        panel.text(0.5, 0.5, "no intervals", ha="center", transform=panel.transAxes)
+    panel.set(title="against the closest across the line", xlabel=said.effect)
 
 
 def _draw_runs(panel: "Axes", rows: Sequence[Row], said: Said) -> None:
     colours = [_LOOKS[row.verdict][0] for row in rows]
-    panel.barh(range(len(rows)), [row.runs for row in rows], color=colours)
+    panel.barh(range(len(rows)), [row.runs for row in rows], 0.5, color=colours)
     wanted = [(place, row.next, row.runs) for place, row in enumerate(rows) if row.next]
     if wanted:
         places, more, begin = zip(*wanted, strict=True)
-        panel.barh(places, more, left=begin, fill=False, ls=":")
+        panel.barh(places, more, 0.5, left=begin, fill=False, ls=":")
     more = "\n(dotted: to be run next)" if wanted else ""
-    panel.set(title="where the runs went", xlabel=said.runs + more)
+    panel.set(title=f"{said.runs} so far", xlabel=f"{said.runs} of each option{more}")
+    panel.locator_params(axis="x", nbins=5)

@@ -104,6 +104,13 @@ class AnswerOfTable(Answer):
     refuted: str = ""  # what contradicts itself in the table, if anything
     groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
 
+    @property
+    def _score_axis(self) -> str:
+        """What a figure says of scores."""
+        if self.by == "wins":
+            return "win probability, mean over the others"
+        return "mean score" + ("" if self.better == "preferred" else f", {self.better} is better")
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RaceOfTable(AnswerOfTable, Ranking):
@@ -118,6 +125,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
     options: tuple[Option, ...]  # best first
     possible: list[str]  # who may be among the best; if certified, with no tolerance, who is
     pairs: tuple[Pair, ...]  # across the boundary, the closest first
+    closest: tuple[Pair, ...] = ()  # of options that are in none of them, as a figure has them
     more_pairs: int  # across the boundary, further apart or without runs in common
     confidence: float  # that of the interval of each pair, by itself
     at_least: int  # further runs until nothing is in doubt, if all of them go one way
@@ -145,6 +153,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
             tiers=[self.names],
             certificate=None,
             pairs=(),
+            closest=(),
             more_pairs=0,
             at_least=0,
             is_dependent=True,
@@ -194,10 +203,10 @@ class RaceOfTable(AnswerOfTable, Ranking):
         said = Said(
             self.headline(),
             verdicts,
-            "mean score" if is_mean else "win probability, mean over the others",
+            self._score_axis,
             f"{effect}\n{self._percent} intervals, each at all looks",
             (self._edge, (0.0 if is_mean else 1.0) - self._edge),
-            f"{self._unit} of each option",
+            self._unit,
         )
         return draw_race(rows, said, self.top, len(self.options))
 
@@ -205,7 +214,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
         """How much better each option is than the closest across the boundary, with an interval."""
         same = 1.0 if self.by == "wins" else 0.0  # what a number and that seen from there add up to
         found: dict[str, tuple[float, float, float]] = {}
-        for pair in self.pairs:
+        for pair in self.pairs + self.closest:
             found.setdefault(pair.better, (pair.low, pair.estimate, pair.high))
             seen_back = same - pair.high, same - pair.estimate, same - pair.low
             found.setdefault(pair.worse, seen_back)

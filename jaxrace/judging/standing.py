@@ -74,14 +74,16 @@ class DuelOfMatrix(Ranking):
 
     def plot(self) -> "Figure":
         """A matplotlib figure: who beats how many, and how likely each row beats each column."""
-        shown, called = self.options[:MOST_SHOWN], self.labels(28)
+        shown, called = self.options[:MOST_SHOWN], self.labels()
         names = [called[one.name] for one in shown]
-        figure, (ranking, pairs) = panels(self.headline(), 2 * len(shown), (2, 3), self.names)
+        rows = 2 * len(shown) + max(map(len, names)) // 4  # columns have names below
+        figure, (ranking, pairs) = panels(self.headline(), rows, (2, 3), names)
         for place, one in enumerate(shown):
             ranking.barh(place, one.wins, color=style.SKY if one.copeland else style.FAINT)
             ranking.text(0.02, place, f"beats {one.beats}", va="center")
         ranking.axvline(0.5, color=style.EDGE, lw=0.8)
         list_down(ranking, names)
+        ranking.tick_params(axis="y", labelsize="medium")
         title = "who stands where" + first_of(shown, len(self.options))
         ranking.set(title=title, xlabel="win probability, mean over the others")
         cells = np.array(self.shares, float)

@@ -88,8 +88,9 @@ class PolicyValue(Answer):
         for panel, one in zip(found, self.measured, strict=True):
             panel.invert_yaxis()
             panel.hist(self.values[one.name], bins=30, color=style.BLUE, alpha=0.6)
-            panel.axvspan(one.low, one.high, color=style.ORANGE, alpha=0.5, label=self._share)
-            panel.set(xlabel=one.name, ylabel="episodes")
+            panel.axvspan(one.low, one.high, color=style.ORANGE, alpha=0.5)
+            told = f"{one.name}\n(orange: {self._share} interval of its mean)"
+            panel.set(xlabel=told, ylabel="episodes")
         return figure
 
 

@@ -157,10 +157,12 @@ def test_names_that_differ_in_the_middle_stay_apart():
     sizes = ("8B", "70B", "405B")
     names = [f"meta-llama/Meta-Llama-3.1-{size}-Instruct-AWQ-INT4" for size in sizes]
     for size, label in zip(sizes, answer_labels(names, 20), strict=True):
-        assert f"-{size}-" in label
+        assert f"...{size}-..." in label
         assert len(label) <= 20
     kinds = [f"{name[:-9]}-{kind}" for name in names for kind in ("base", "tuned")]
-    assert answer_labels(kinds, 20)[2:4] == ["...70B-Instruct-base", "...70B-Instruct-tuned"]
+    assert answer_labels(kinds, 20)[2:4] == ["meta-...70B-...base", "meta-...70B-...tuned"]
+    grid = [f"lr={lr},batch=64,env=HalfCheetah-v4,seed={s}" for lr in (0.1, 0.01) for s in (1, 2)]
+    assert answer_labels(grid, 20)[1:3] == ["lr=0.1,...seed=2", "lr=0.01,...seed=1"]
     assert answer_labels(["x" * 40] * 2)[0].endswith("(1)")
 
 

@@ -136,14 +136,13 @@ class ImprovementOfLog(Answer):
                 worth.plot(one.bound, place, "|", color=style.BLUE, ms=12)
             if one.estimate is not None:
                 worth.plot(one.estimate, place, "o", color=style.BLUE)
-        label = f"wanted: {self._least} {self._shown(self.floor)}"
-        worth.axvline(self.floor, color=style.EDGE, lw=0.8, ls=style.DASHED, label=label)
+        worth.axvline(self.floor, color=style.EDGE, lw=0.8, ls=style.DASHED)
         worth.set_yticks(range(len(estimates)), [one.name for one in estimates])
         worth.set_ylim(len(estimates) - 0.4, -0.6)
         to = "up to the {} upper" if self.summary["smaller"] else "down to the {} lower"
         xlabel = f"{self._noun}, {to.format(f'{self._level} %')} bound"
+        xlabel += f"\n(dashed: wanted, {self._least} {self._shown(self.floor)})"
         worth.set(title="what it is worth", xlabel=xlabel)
-        worth.legend(frameon=False)
         for shift, colour in (-0.2, style.GREY), (0.2, style.BLUE):
             shares = [one.logged if shift < 0 else one.chosen for one in shown]
             places = [place + shift for place in range(len(shown))]

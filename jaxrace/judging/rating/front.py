@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from jaxrace.answers import style
-from jaxrace.answers.answer import MOST_SHOWN, Ranking, Shown, first_of, list_down, listed, panels
+from jaxrace.answers.answer import (
+    MOST_DRAWN,
+    MOST_SHOWN,
+    Ranking,
+    Shown,
+    first_of,
+    list_down,
+    listed,
+    panels,
+)
 from jaxrace.core import validation
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.table_decision import COUNTED, Certificate
@@ -116,8 +125,8 @@ class SelectionOfVotes(Ranking):
 
     def plot(self) -> "Figure":
         """A matplotlib figure: the ranking with its intervals, and what to compare next."""
-        options, pairs = self.options[:MOST_SHOWN], self.next[:MOST_SHOWN]
-        rows, called = max(len(options), len(pairs)), self.labels()
+        options, pairs = self.options[:MOST_DRAWN], self.next[:MOST_SHOWN]
+        rows, called = max(len(options), len(pairs)), self.labels(20)
         figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2), self.names, 3)
         for place, one in enumerate(options):
             colour = style.BLUE if one.selected else style.GREY
