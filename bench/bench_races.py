@@ -8,7 +8,6 @@ import pytest
 from peers import numpy_batched_race, numpy_lockstep_race, numpy_plain_race
 
 RACES = 1000
-BATCH = 500  # about the fastest of those below, and with a device per core one for each
 PLAIN_RACES = 20
 CHECKED_RACES = 100
 ROUNDS = 25  # calls that count: some seconds, as the speed of a virtual machine varies
@@ -41,13 +40,13 @@ def test_the_peers_decide_as_we_do():
 
 
 def test_jaxrace(benchmark):
-    run = task.many_races(BATCH)
+    run = task.many_races(None)
     measuring.record_jax(benchmark, "races/jaxrace", run, keys(RACES), rounds=ROUNDS)
 
 
 def samples_alone():
     """A function of keys [R]: it draws as many samples as races need, and compares nothing."""
-    samples = jax.jit(task.many_races(BATCH))(keys(RACES))[0]
+    samples = jax.jit(task.many_races(None))(keys(RACES))[0]
     rounds = round(float(np.asarray(samples).mean()))
     return lambda keys: task.outcomes_of(keys, rounds).sum((1, 2))
 

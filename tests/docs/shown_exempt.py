@@ -259,7 +259,7 @@ BARE = [
         "shown on a how-to page, which runs it",
     ),
     Bare("README.md", "jaxrace duel", _CALL),
-    Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20", _CALL),
+    Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20 --bound betting", _CALL),
     Bare("README.md", "jaxrace select docs/data/games.csv --top 3 --next 10", _CALL),
     Bare("docs/developers/decisions.md", "jaxrace race", _CALL),
     Bare("docs/reference/data.md", "jaxrace select FILE", _CALL),
