@@ -47,7 +47,7 @@ def peer_race(outcomes):
 
     params = race_of(len(outcomes), task.TOP).params(task.DELTA)
     bets, weights = np.asarray(params.bets, float), np.exp(np.asarray(params.log_weights, float))
-    numbers = (task.TOP, task.DELTA, task.ROUNDS, bets, weights)
+    numbers = (task.TOP, task.DELTA, task.ROUNDS, bets, weights, float(params.slack))
     return numpy_dominance_race.play(draw, len(outcomes), *numbers)
 
 

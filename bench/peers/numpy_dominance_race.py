@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FIRST, LATER = 11, 5
-SLACK, SHARE = 1.0, 0.05
+SHARE = 0.05
 
 
 def _permutations(size: int) -> NDArray[np.int64]:
@@ -39,6 +39,7 @@ def play(
     max_rounds: int,
     bets: NDArray[np.float64],
     weights: NDArray[np.float64],
+    slack: float,
 ) -> Result:
     """Play a race on numbers, the larger preferred.
 
@@ -50,6 +51,7 @@ def play(
         max_rounds: n_max.
         bets: lambda [L].
         weights: w [L].
+        slack: How far pairs may be ahead of the most doubtful one, and are drawn for.
     """
     log_weights = np.log(weights)
     most = 1 + (max_rounds - FIRST) // LATER
@@ -93,7 +95,7 @@ def play(
         if not doubtful.any() or (doubtful & (shared >= most)).any():
             return Result(_best_guess(blocks, top), False, samples)
         deficit = np.where(doubtful, level - highest, -np.inf)
-        served = doubtful & (deficit >= deficit.max() - SLACK)
+        served = doubtful & (deficit >= deficit.max() - slack)
         lags = count[:, None] <= count[None, :]
         for i in map(int, np.flatnonzero(((served | served.T) & lags).any(1))):
             blocks[i].append(draw(i, LATER))
