@@ -1,10 +1,14 @@
-"""The results of a run: numbers by benchmark, the table of ratios, the JSON and the figure."""
+"""The results of a run: numbers by benchmark, the table of ratios, the JSON and the figures.
+
+`python bench/reporting.py FILE.json` prints the table of the page on performance.
+"""
 
 import importlib.metadata
 import json
 import os
 import platform
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +147,9 @@ def show(rows: list[dict[str, Any]]) -> None:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def write(folder: Path, measured: Measured, loads: list[float], quick: bool) -> Path:
@@ -165,7 +171,52 @@ def write(folder: Path, measured: Measured, loads: list[float], quick: bool) -> 
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
     _draw(measured, path.with_suffix(".png"))
+    if rows := content["ratios"]:
+        draw_ratios(rows, path.with_name(f"{path.stem}-ratios.png"))
     return path
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """The table of ratios, as the page on performance shows it."""
+    heads = "Work", "Peer", "Ours, s", "Peer's, s", "cpu", "clock", "first call", "wanted"
+    lines = ["| " + " | ".join(heads) + " |", "| " + " | ".join(["---"] * len(heads)) + " |"]
+    for row in rows:
+        wanted = _number(row["target"])
+        if row["reached"] is False:
+            wanted += ", missed"
+        scale = "" if row["peer_scale"] >= 1 else " *"
+        cells = [
+            row["subject"],
+            row["peer"].split("/")[-1] + scale,
+            *(_number(row[name]) for name in ("ours_seconds", "peer_seconds")),
+            *(_number(row[name]) for name in ("ratio_of_cpu_seconds", "ratio")),
+            _number(row.get("ratio_with_compilation")),
+            wanted,
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def draw_ratios(rows: list[dict[str, Any]], path: Path) -> None:
+    """How many times as fast as each peer, by processor seconds and by the clock."""
+    from jaxrace.answers import style
+
+    rows = [row for row in rows if row["peer_seconds"] is not None]
+    rows = sorted(rows, key=lambda row: row["ratio_of_cpu_seconds"])
+    figure, panels = style.new_figure((8.5, 0.9 + 0.24 * len(rows)))
+    panel = panels[0, 0]
+    kinds = (("ratio_of_cpu_seconds", "by processor seconds"), ("ratio", "by the clock"))
+    for number, (kind, label) in enumerate(kinds):
+        values = [row[kind] for row in rows]
+        looks = {"color": style.colour(number), "label": label, "ls": ""}
+        panel.plot(values, range(len(rows)), style.mark(number), ms=5, **looks)
+    panel.axvline(1, color=style.EDGE, lw=1)
+    names = [f"{row['subject']}  |  {row['peer'].split('/')[-1]}" for row in rows]
+    panel.set_yticks(range(len(rows)), names, fontsize=8)
+    panel.margins(y=0.02)
+    panel.set(xscale="log", xlabel="times as fast as the peer (work | peer)")
+    panel.legend(loc="lower right")
+    figure.savefig(path, dpi=110)
 
 
 def _draw(measured: Measured, path: Path) -> None:
@@ -188,3 +239,7 @@ def _draw(measured: Measured, path: Path) -> None:
             panel.legend(fontsize=8, frameon=False)
     figure.suptitle(f"jaxrace on {device()}; exponents over the upper half of each curve")
     plots.save(figure, path)
+
+
+if __name__ == "__main__":
+    print(markdown(json.loads(Path(sys.argv[1]).read_text("utf-8"))["ratios"]))

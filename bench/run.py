@@ -1,7 +1,8 @@
 """Runs all benchmarks and their peers: `python bench/run.py [--quick] [--only NAME]`.
 
-Prints the ratios to the named targets and writes bench/results/DEVICE.json and DEVICE.png; a part
-of them has a folder of its own there. Needs `pip install -e ".[test,bench]"`.
+Prints the ratios to the named targets and writes bench/results/DEVICE.json and two figures; a part
+of them has a folder of its own there. `python bench/reporting.py FILE.json` prints the table of
+docs/developers/performance.md. Needs `pip install -e ".[test,bench]"`.
 """
 
 import argparse
@@ -56,8 +57,8 @@ def run_benchmarks(raw: Path, files: list[str], quick: bool) -> int:
     """Run files bench_*.py under pytest, which leaves its numbers in ``raw``."""
     command = [sys.executable, "-m", "pytest", *files]
     command += ["-c", str(HERE.parent / "pyproject.toml"), "--rootdir", str(HERE.parent)]
-    # Warnings of the peers are theirs to mend.
-    command += ["-o", "python_files=bench_*.py", "-o", f"pythonpath={HERE}", "-W", "default"]
+    command += ["-o", "python_files=bench_*.py", "-o", f"pythonpath={HERE} {HERE.parent}"]
+    command += ["-W", "default"]  # warnings of the peers are theirs to mend
     # One process: what runs beside a benchmark disturbs it.
     command += ["--numprocesses=0", "-p", "no:cacheprovider"]
     command += ["--benchmark-disable-gc", "--benchmark-columns=min,median"]
