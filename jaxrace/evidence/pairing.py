@@ -2,7 +2,7 @@
 
 Who is first may be better off, so a result is the mean of two games with sides reversed. One place
 for the tournament of a host and for compiled ones: arrays are NumPy's, changed in place, or JAX's,
-with its module as ``xp``. The evidence is that of ``games``: docs/jax/top_k_selection.md.
+with its module as ``xp``. The evidence is that of ``games``: docs/theory/games.md.
 Axes: K players, n results of each match, L bets.
 """
 

@@ -1,4 +1,4 @@
-"""How often are games certified that should not be? Theorem (games): docs/jax/top_k_selection.md.
+"""How often are games certified that should not be? Theorem (games): docs/theory/games.md.
 
 No certificate "dominance" of these goals is right; "counts" is wrong where one of the others beats
 more than one of the best does. The pairs are chosen by results: an adversary plays on where

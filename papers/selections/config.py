@@ -38,7 +38,7 @@ PROBLEMS: dict[str, str] = {
 FROM_SCORES = ("pocbam", "ml-pocbam", "ml-pocbam-stationary", "hybrid", "pkg", "uniform")
 
 # See ``ScoreSelector``. Of wins 1, 2 and 4 are about as good and 0 is not; of scores it helps some
-# methods and makes hardly a difference to the others (docs/jax/top_k_selection.md).
+# methods and makes hardly a difference to the others (docs/papers/top_k_selection.md).
 POOLED_SAMPLES = 2.0
 _GUARANTEED = ("active-ranking", "pairwise-race")
 _MOST = 10**9

@@ -35,20 +35,18 @@ LONG = [
         "several minutes",
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/papers/games.md",
         "apart",
         "python -m papers.studies.tournaments",
         "some minutes",
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/papers/games.md",
         "laws",
         "python -m papers.studies.two_engines",
         "two minutes",
     ),
-    Long(
-        "docs/jax/top_k_selection.md", "adversary", "python -m papers.audits.tournaments", "minutes"
-    ),
+    Long("docs/papers/games.md", "adversary", "python -m papers.audits.tournaments", "minutes"),
     Long(
         "docs/papers/reproductions.md",
         "others",
@@ -59,7 +57,7 @@ LONG = [
         "docs/compared/bradley-terry.md", "evalica", "python bench/rating.py", "of the extra bench"
     ),
     Long(
-        "docs/jax/top_k_selection.md",
+        "docs/theory/votes.md",
         "calibrated",
         "python tests/judging/rating_cases.py 3000",
         "minutes",
@@ -301,9 +299,12 @@ BARE = [
         "shown in tests/judging/test_race_scores.py",
     ),
     Bare("docs/theory/tables.md", "jaxrace race", _CALL),
-    Bare("docs/jax/top_k_selection.md", "jaxrace select games.csv", _CALL),
+    Bare("docs/jax/top_k_selection.md", "jaxrace select", _CALL),
+    Bare("docs/theory/votes.md", "jaxrace select", _CALL),
+    Bare("docs/theory/games.md", "jaxrace select", _CALL),
+    Bare("docs/theory/games.md", "jaxrace gate", _CALL),
     Bare(
-        "docs/jax/top_k_selection.md",
+        "docs/theory/games.md",
         "jaxrace gate games.pgn --baseline old --tolerance 2 --gap 2",
         _CALL,
     ),

@@ -1,12 +1,11 @@
-"""The numbers of docs/jax/top_k_selection.md that take ten minutes each, for `shown_numbers`."""
+"""The numbers of docs/papers/top_k_selection.md that take ten minutes each, for `shown_numbers`."""
 
 import re
 from collections.abc import Callable, Iterator
 
 from shown_commands import Shown, column, extremes, line, made, row, said, several
 
-PAGE = "docs/jax/top_k_selection.md"
-OF_PAPER = "docs/papers/top_k_selection.md"
+PAGE = "docs/papers/top_k_selection.md"
 Pick = Callable[[str], str]
 
 # Several comparisons at once
@@ -74,17 +73,17 @@ POOLING = {
     "`MlPocbam`, stationary": "ML-POCBAm, stationary",
     "`HybridPocbam`": "hybrid",
 }
-_LOOKS = {"1,035": 2, "225": 0}  # columns of the report
+_LAST = 2  # the column of the report
 
 
-def _shares(after: str, label: str, method: str, weights: tuple[str, ...]) -> Shown:
-    """Of scores and of wins."""
+def _shares(label: str, method: str, weights: tuple[str, ...]) -> Shown:
+    """Of scores and of wins, after 1,035 comparisons."""
     found = (
-        line(f"| 4 of 10, {kind}, {method} | {weight} |", first=_LOOKS[after], count=1)
+        line(f"| 4 of 10, {kind}, {method} | {weight} |", first=_LAST, count=1)
         for kind in ("scores", "wins")
         for weight in weights
     )
-    text = row(PAGE, label, f"after {after} comparisons |")
+    text = row(PAGE, label, "after 1,035 comparisons |")
     return Shown(PAGE, text, POOLED, several(*found))
 
 
@@ -108,12 +107,8 @@ def _others(text: str) -> str:
 
 
 POOLED_SAMPLES = [
-    *(
-        _shares(after, label, method, ("w = 0", "w = 2"))
-        for after in _LOOKS
-        for label, method in POOLING.items()
-    ),
-    *(_shares(after, "`Uniform`", "PKG", ("uniform",)) for after in _LOOKS),
+    *(_shares(label, method, ("w = 0", "w = 2")) for label, method in POOLING.items()),
+    _shares("`Uniform`", "PKG", ("uniform",)),
     Shown(
         PAGE,
         "2,000 problems (± .011)",
@@ -137,28 +132,18 @@ def _of_ten(method: str, top: int, count: int | None = None) -> Pick:
 PAPER = [
     *(
         Shown(
-            OF_PAPER,
-            row(OF_PAPER, label, "top 4 of 10, after | 135"),
+            PAGE,
+            row(PAGE, label, "top 4 of 10, after | 135"),
             FOUR,
             several(*(_of_ten(label, top) for top in (4, 1))),
         )
         for label in ("ML-POCBAm, one sweep", "POCBAm", "uniform", "SELECT/TOP")
     ),
     Shown(
-        OF_PAPER,
+        PAGE,
         "each ± .004 to .005.",
         FOUR,
         lambda text: extremes([float(one) for one in re.findall(r" ± (0\.\d+)", text)]),
-    ),
-    # After the warm-up all who go by the means choose the same.
-    *(
-        Shown(
-            PAGE,
-            text,
-            FOUR,
-            several(_of_ten("ML-POCBAm, one sweep", top, 1), _of_ten("uniform", top, 1)),
-        )
-        for text, top in {"(.481 against .447 for": 4, ", .579 against .557 for": 1}.items()
     ),
 ]
 

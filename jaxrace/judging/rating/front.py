@@ -251,7 +251,7 @@ def select(
     """Say which options are the best by comparisons of two, how likely, and what to compare next.
 
     Two answers, and which is which is said. The ranking is an estimate by one model, of Bradley and
-    Terry for wins and with normal noise for margins (docs/jax/top_k_selection.md). What is
+    Terry for wins and with normal noise for margins (docs/theory/votes.md). What is
     certified is proven by the games alone: the best, tiers, and who may be among the best, at all
     looks.
 
