@@ -141,7 +141,7 @@ LONG = [
     ),
     Long("docs/papers/improvement.md", "figure 4", "python -m papers hcpi-daedalus", "150 minutes"),
     Long(
-        "docs/jax/improvement.md",
+        "docs/papers/improvement.md",
         "how often",
         "pytest -m slow tests/improvement/test_improvement_safety.py",
         _ITSELF,
@@ -269,7 +269,6 @@ BARE = [
     Bare("docs/jax/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/jax/gpu.md", "bench/gpu_list.py", "what another command reads"),
     Bare("docs/jax/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
-    Bare("docs/jax/improvement.md", "python -m papers.improvements gridworld", _CALL),
     Bare(
         "docs/theory/leaderboards.md",
         "jaxrace gate results.csv --baseline main --margin 0.01 --shared",

@@ -226,7 +226,7 @@ def _audited() -> str:
 
 AUDIT = [Shown("docs/papers/audit.md", _audited(), "python -m papers.audits.value", everything)]
 
-# docs/jax/improvement.md
+# docs/papers/improvement.md
 
 ERRORS_OF_BOUNDS = "python -m papers hcpi-bounds --out run > log; cat run/bounds.csv"
 
@@ -236,7 +236,7 @@ SIZES = ("20", "200", "2000")
 def _errors(text: str, bound: str) -> Shown:
     rates = [cells("error_rate", bound=bound, n=size) for size in SIZES]
     means = [cells("mean_bound", bound=bound, n=size) for size in SIZES]
-    return Shown("docs/jax/improvement.md", text, ERRORS_OF_BOUNDS, several(*rates, *means))
+    return Shown("docs/papers/improvement.md", text, ERRORS_OF_BOUNDS, several(*rates, *means))
 
 
 IMPROVEMENT = [

@@ -98,7 +98,7 @@ def test_what_is_certified_is_what_numpy_finds_in_the_rows():
     [("betting", 0.0021, 0.0050, 0.0023), ("bca", 0.0, 0.426, 0.0)],
 )
 def test_candidates_of_a_whole_search(name, lower, estimate, of_the_other):
-    """Numbers of docs/jax/improvement.md: an overfit to few clicks, which the test finds out."""
+    """Numbers of docs/papers/improvement.md: an overfit to few clicks, which the test finds out."""
     rows, data = logged("all", "random")
     _, theirs = logged("all", "bts")
     search = CandidateSearch(strategy=SEPARABLE)
