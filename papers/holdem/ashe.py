@@ -6,8 +6,8 @@ which bend the strength of its hand and the share of folds; the action of the la
 utility (`utility`) is played. Sources: Li and Miikkulainen, "Evolving adaptive poker players for
 effective opponent exploitation" (AAAI workshops 2017) and "Opponent modeling and exploitation in
 poker using evolved recurrent neural networks" (GECCO 2018), and the first author's code of 2017;
-docs/jax/holdem.md tells what is from where. Axes: F = 6 statistics, C = 6 children of a node, A = 7
-actions, T steps of a hand.
+docs/papers/holdem.md tells what is from where. Axes: F = 6 statistics, C = 6 children of a node,
+A = 7 actions, T steps of a hand.
 """
 
 import dataclasses

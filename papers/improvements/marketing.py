@@ -2,9 +2,9 @@
 
 The study of Thomas, Theocharous and Ghavamzadeh 2015 (High confidence policy improvement) rests on
 proprietary data. This simulator shares with it the form of the task and the return of the initial
-policy; docs/papers/improvement.md tells what is from data and what is assumed. The log-odds of a click
-on an ad of cluster c are those of a click model, plus interest_c - fatigue_c, both 0 at first.
-After each visit
+policy; docs/papers/improvement.md tells what is from data and what is assumed. The log-odds of a
+click on an ad of cluster c are those of a click model, plus interest_c - fatigue_c, both 0 at
+first. After each visit
 
     fatigue_c  <- fatigue_retention * fatigue_c + fatigue_step * [c was shown]
     interest_c <- interest_retention * interest_c + interest_step * [c was shown and clicked]

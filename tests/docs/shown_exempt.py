@@ -131,9 +131,9 @@ LONG = [
     Long("docs/jax/gpu.md", "predicted", "bench/gpu_programs.py", "compiled for an H100, on Linux"),
     Long("docs/jax/holdem.md", "hands a second", "python bench/run.py --only holdem", _QUIET),
     Long("docs/jax/holdem.md", "the engine", "pytest -m slow", _ITSELF),
-    Long("docs/jax/holdem.md", "the best players", "python -m papers poker-topk", "31 minutes"),
+    Long("docs/papers/holdem.md", "the best players", "python -m papers poker-topk", "31 minutes"),
     Long(
-        "docs/jax/holdem.md",
+        "docs/papers/holdem.md",
         "players that evolve",
         "python -m papers.holdem --selection hybrid,pkg,race,uniform --hands 119040 "
         "--test-decks 50 --repeats 5",
@@ -268,6 +268,7 @@ BARE = [
     Bare("docs/jax/dueling.md", "python -m papers.duels mine.csv", _CALL),
     Bare("docs/jax/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/jax/gpu.md", "bench/gpu_list.py", "what another command reads"),
+    Bare("docs/jax/holdem.md", "python -m papers.holdem", _CALL),
     Bare("docs/jax/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
     Bare(
         "docs/theory/leaderboards.md",
