@@ -1,9 +1,8 @@
-"""The numbers of docs/jax/dueling.md that take ten minutes each, for `shown_numbers`."""
+"""The numbers of docs/papers/dueling.md that take ten minutes each, for `shown_numbers`."""
 
 from shown_commands import Shown, line, made, row, said, several
 
 PAGE = "docs/papers/dueling.md"
-SIDE = "docs/jax/dueling.md"
 
 _LINEUP = "rucb,dts,sup-klucb,rmed1,merge-rucb,self-sparring,uniform"
 SIDE_BY_SIDE = "; ".join(
@@ -26,7 +25,7 @@ def _arms(label: str, *counts: int) -> Shown:
 def _beside(label: str, name: str) -> Shown:
     """Strong and Copeland's regret, and the share that is right, of two matrices."""
     found = (line(f"{name}  ", count=3, after=after) for after in ("", "BEST: "))
-    return Shown(SIDE, row(SIDE, label, "| strong, 10"), SIDE_BY_SIDE, several(*found))
+    return Shown(PAGE, row(PAGE, label, "| strong, 10"), SIDE_BY_SIDE, several(*found))
 
 
 SHOWN = [

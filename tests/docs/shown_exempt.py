@@ -82,7 +82,7 @@ LONG = [
         "half an hour or so",
     ),
     Long(
-        "docs/jax/dueling.md",
+        "docs/papers/dueling.md",
         "introspection",
         "pytest -m slow tests/dueling/test_dueling_introspection.py",
         _ITSELF,
@@ -119,7 +119,7 @@ LONG = [
         "many hours",
     ),
     Long("docs/jax/dueling.md", "duels a second", "python bench/run.py --only bench_duels", _QUIET),
-    Long("docs/jax/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
+    Long("docs/papers/dueling.md", "games of many sizes", "python bench/mixed_arms.py", _QUIET),
     Long(
         "docs/compared/adastop.md",
         "AdaStop",
