@@ -19,11 +19,11 @@ BATCHED = {
 }
 
 
-def _lost(name: str, look: int) -> Pick:
-    """The share with B = 1 after the first, second or third number of comparisons, the losses."""
+def _lost(name: str) -> Pick:
+    """The share with B = 1 after the third number of comparisons, the losses."""
     label = f"| 4 of 10, {name} | B = "
-    losses = (line(f"{label}{size} |", first=2 * look + 1, count=1) for size in (5, 15, 45))
-    return several(line(f"{label}1 |", first=look, count=1), *losses)
+    losses = (line(f"{label}{size} |", first=5, count=1) for size in (5, 15, 45))
+    return several(line(f"{label}1 |", first=2, count=1), *losses)
 
 
 def _losses(text: str, name: str = "") -> Iterator[tuple[float, float]]:
@@ -37,9 +37,9 @@ BATCHED_CHOICES = [
     *(
         Shown(
             PAGE,
-            row(PAGE, label, "after | 225 |"),
+            row(PAGE, label, "after 1,035 | B = 1"),
             BATCHES,
-            several(*(_lost(name, look) for look in range(3))),
+            _lost(name),
         )
         for label, name in BATCHED.items()
     ),
