@@ -1,4 +1,4 @@
-"""Numbers of Groves and Branke, "Exploiting transitivity", and of docs/papers/top_k_selection.md."""
+"""Numbers of Groves and Branke, "Exploiting transitivity": docs/papers/top_k_selection.md."""
 
 import functools
 
