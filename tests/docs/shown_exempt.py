@@ -268,8 +268,9 @@ BARE = [
     Bare("docs/jax/dominance_race.md", "jaxrace race", _CALL),
     Bare("docs/jax/dueling.md", "jaxrace duel mine.csv", _CALL),
     Bare("docs/jax/dueling.md", "python -m papers.duels mine.csv", _CALL),
-    Bare("docs/jax/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/jax/gpu.md", "bench/gpu_list.py", "what another command reads"),
+    Bare("docs/jax/gpu.md", "jaxrace train", _CALL),
+    Bare("docs/jax/gpu.md", "python -m papers", "a rule, not what it prints"),
     Bare("docs/jax/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
     Bare("docs/jax/improvement.md", "python -m papers.improvements gridworld", _CALL),
     Bare(
