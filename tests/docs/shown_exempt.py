@@ -289,6 +289,11 @@ BARE = [
         "jaxrace race results.csv --shared --weights equal --of 3490 --by mean --low 0 --high 1",
         _CALL,
     ),
+    Bare(
+        "docs/jax/medical.md",
+        "jaxrace train medical --method edps-fast --hazard B",
+        "shown as survival alone",
+    ),
     Bare("docs/jax/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
     Bare("docs/jax/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),
     Bare(
