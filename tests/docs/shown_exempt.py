@@ -166,12 +166,6 @@ LONG = [
     ),
     Long("docs/developers/performance.md", "seconds of it", "jaxrace train medical", _QUIET),
     Long("docs/jax/sweeps.md", "seconds", "python bench/ray_nodes.py", _QUIET),
-    Long(
-        "docs/jax/sweeps.md",
-        "a laptop",
-        "jaxrace train medical --repeats 400 --ray",
-        "minutes of two processes; tests/sweep/test_sweep_ray.py has its rows from one",
-    ),
     Long("docs/papers/reproductions.md", "seconds of all", "python -m papers all", _QUIET),
     Long("docs/jax/medical.md", "limits", "python -m papers medical-limits", "20 minutes"),
     Long(
@@ -294,12 +288,11 @@ BARE = [
         "jaxrace train medical --method edps-fast --hazard B",
         "shown as survival alone",
     ),
+    Bare("docs/jax/sweeps.md", "jaxrace train medical --repeats 400 --ray", _CALL),
     Bare("docs/jax/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
-    Bare("docs/jax/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),
     Bare(
         "docs/jax/sweeps.md", "jaxrace train medical --method pb-edps", "what another command does"
     ),
-    Bare("docs/jax/sweeps.md", "jaxrace train ... --out /mnt/shared/grid", _CALL),
     Bare("docs/jax/sweeps.md", "jaxrace train", _CALL),
     Bare(
         "docs/theory/tables.md",
