@@ -75,7 +75,7 @@ LONG = [
     ),
     Long("docs/papers/audit.md", "dominance", "python -m papers.audits.dominance", "46 minutes"),
     Long(
-        "docs/jax/dominance_race.md", "by mean", "python -m papers.studies.by_mean 300", "minutes"
+        "docs/papers/reproductions.md", "by mean", "python -m papers.studies.by_mean 300", "minutes"
     ),
     Long(
         "docs/papers/audit.md",
