@@ -27,7 +27,7 @@ LONG = [
     Long(
         "docs/explain/how-many-runs.md", "good", "python -m papers.studies.planning", "20 minutes"
     ),
-    Long("docs/jax/shared_tasks.md", "Bets", "python -m papers.studies.bets", "several minutes"),
+    Long("docs/developers/tried.md", "Bets", "python -m papers.studies.bets", "several minutes"),
     Long(
         "docs/compared/irace-and-optuna.md",
         "others",
