@@ -70,10 +70,10 @@ def update_listed(
     *operands: Any,
     block: int | None = None,
 ) -> Carry:
-    """``update(kept, *operands)`` at the marked places of ``kept``, leaves [*n, ...]; bool [*n].
+    """``update(kept, *operands)`` at the marked places, bool ``[*n]``, of ``kept``, ``[*n, ...]``.
 
-    Leaves of operands are [*n, ...] as well; ``update`` is given rows of each, [block, ...]: unless
-    given as many as if it is light.
+    Leaves of operands are ``[*n, ...]`` as well; ``update`` is given rows of each, [block, ...]:
+    unless given as many as if it is light.
 
     >>> wanted, kept = jnp.array([True, False, True]), jnp.array([1, 2, 3])
     >>> update_listed(wanted, jnp.add, kept, jnp.array([10, 20, 30])).tolist()
