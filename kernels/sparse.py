@@ -70,7 +70,7 @@ def update_listed(
     *operands: Any,
     block: int | None = None,
 ) -> Carry:
-    """``update(kept, *operands)`` at the marked places of ``kept``, leaves ``[*n, ...]``; bool ``[*n]``.
+    """``update(kept, *operands)`` at the marked places, bool ``[*n]``, of ``kept``, ``[*n, ...]``.
 
     Leaves of operands are ``[*n, ...]`` as well; ``update`` is given rows of each, [block, ...]:
     unless given as many as if it is light.

@@ -27,7 +27,7 @@ LONG = [
     Long(
         "docs/explain/how-many-runs.md", "good", "python -m papers.studies.planning", "20 minutes"
     ),
-    Long("docs/jax/shared_tasks.md", "Bets", "python -m papers.studies.bets", "several minutes"),
+    Long("docs/developers/tried.md", "Bets", "python -m papers.studies.bets", "several minutes"),
     Long(
         "docs/compared/irace-and-optuna.md",
         "others",
@@ -73,7 +73,7 @@ LONG = [
     ),
     Long("docs/papers/audit.md", "dominance", "python -m papers.audits.dominance", "46 minutes"),
     Long(
-        "docs/jax/dominance_race.md", "by mean", "python -m papers.studies.by_mean 300", "minutes"
+        "docs/papers/reproductions.md", "by mean", "python -m papers.studies.by_mean 300", "minutes"
     ),
     Long(
         "docs/papers/audit.md",
@@ -164,12 +164,6 @@ LONG = [
     ),
     Long("docs/developers/performance.md", "seconds of it", "jaxrace train medical", _QUIET),
     Long("docs/jax/sweeps.md", "seconds", "python bench/ray_nodes.py", _QUIET),
-    Long(
-        "docs/jax/sweeps.md",
-        "a laptop",
-        "jaxrace train medical --repeats 400 --ray",
-        "minutes of two processes; tests/sweep/test_sweep_ray.py has its rows from one",
-    ),
     Long("docs/papers/reproductions.md", "seconds of all", "python -m papers all", _QUIET),
     Long("docs/jax/medical.md", "limits", "python -m papers medical-limits", "20 minutes"),
     Long(
@@ -259,15 +253,16 @@ BARE = [
     Bare("README.md", "jaxrace duel", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20 --bound betting", _CALL),
     Bare("README.md", "jaxrace select docs/data/games.csv --top 3 --next 10", _CALL),
-    Bare("docs/developers/decisions.md", "jaxrace race", _CALL),
+    Bare("docs/developers/tried.md", "jaxrace race", _CALL),
     Bare("docs/reference/data.md", "jaxrace select FILE", _CALL),
     Bare("docs/reference/data.md", "jaxrace duel FILE", _CALL),
     Bare("docs/reference/data.md", "jaxrace improve FILE --low 0 --high 1", _CALL),
     Bare("docs/jax/dominance_race.md", "jaxrace race", _CALL),
     Bare("docs/jax/dueling.md", "jaxrace duel mine.csv", _CALL),
     Bare("docs/jax/dueling.md", "python -m papers.duels mine.csv", _CALL),
-    Bare("docs/jax/gpu.md", "jaxrace train ... --lanes", _CALL),
     Bare("docs/jax/gpu.md", "bench/gpu_list.py", "what another command reads"),
+    Bare("docs/jax/gpu.md", "jaxrace train", _CALL),
+    Bare("docs/jax/gpu.md", "python -m papers", "a rule, not what it prints"),
     Bare("docs/jax/holdem.md", "python -m papers.holdem", _CALL),
     Bare("docs/jax/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
     Bare(
@@ -286,12 +281,16 @@ BARE = [
         "jaxrace race results.csv --shared --weights equal --of 3490 --by mean --low 0 --high 1",
         _CALL,
     ),
+    Bare(
+        "docs/jax/medical.md",
+        "jaxrace train medical --method edps-fast --hazard B",
+        "shown as survival alone",
+    ),
+    Bare("docs/jax/sweeps.md", "jaxrace train medical --repeats 400 --ray", _CALL),
     Bare("docs/jax/sweeps.md", "jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100", _CALL),
-    Bare("docs/jax/sweeps.md", "jaxrace train medical --sigma 1,10,50 --out /net/grid", _CALL),
     Bare(
         "docs/jax/sweeps.md", "jaxrace train medical --method pb-edps", "what another command does"
     ),
-    Bare("docs/jax/sweeps.md", "jaxrace train ... --out /mnt/shared/grid", _CALL),
     Bare("docs/jax/sweeps.md", "jaxrace train", _CALL),
     Bare(
         "docs/theory/tables.md",

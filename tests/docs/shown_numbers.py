@@ -20,32 +20,52 @@ import shown_reproductions
 import shown_selection
 from shown_commands import CHECKOUT, Shown, cells, everything, line, several
 
-# README.md and docs/jax/medical.md
+# README.md and the medical task
 
 TRAIN = "jaxrace train medical --out run"
 
 
+CONSTANT = f"{TRAIN} --method constant"
+
+METHODS = {
+    "Fast PB-EDPS": "pb-edps-fast",
+    "Fast EDPS": "edps-fast",
+    "PB-EDPS": "pb-edps",
+    "EDPS": "edps",
+}
+LEARNERS = {"SARSA(lambda)": "sarsa", "PBPI": "pbpi"}
+OTHER_DOSES = {"constant 0.55": "0.55", "constant 0.6": "0.6"}  # those of no other command
+
+
+def _policy(name: str, hazard: str) -> tuple[str, Callable[[str], str]]:
+    """The command that evaluates it, and its survival, C_S, C_X and reward."""
+    if name in LEARNERS:
+        return shown_reproductions.OUTCOMES, shown_reproductions.of_outcomes(LEARNERS[name], hazard)
+    call = f"{TRAIN} --method {METHODS.get(name, 'pb-edps')}"
+    action = ""
+    if name in OTHER_DOSES:
+        call, action = CONSTANT, f" --action {OTHER_DOSES[name]}"
+    label = METHODS.get(name, name.replace("1.0", "1"))
+    return f"{call} --hazard {hazard}{action}", line(f"{label} ")
+
+
+def _survival(name: str, hazard: str, cell: str) -> Shown:
+    command, pick = _policy(name, hazard)
+    return Shown("docs/jax/medical.md", cell, command, lambda text: pick(text).partition(";")[0])
+
+
 def _medical() -> list[Shown]:
-    """The table of docs/jax/medical.md, which has fewer digits than the commands print."""
-    lines = (CHECKOUT / "docs" / "jax" / "medical.md").read_text("utf-8").splitlines()
-    methods = {
-        "Fast PB-EDPS": "pb-edps-fast",
-        "Fast EDPS": "edps-fast",
-        "PB-EDPS": "pb-edps",
-        "EDPS": "edps",
-    }
-    learners = {"SARSA(lambda)": "sarsa", "PBPI": "pbpi"}
+    """Two tables, which have fewer digits than the commands print."""
     found = []
-    for row in lines:
+    for row in (CHECKOUT / "docs/jax/medical.md").read_text("utf-8").splitlines():
+        match row.strip("| ").split(" | "):
+            case [name, a, b] if "±" in b:
+                found += [_survival(name, "A", a), _survival(name, "B", b)]
+    page = "docs/papers/reproductions.md"
+    for row in (CHECKOUT / page).read_text("utf-8").splitlines():
         match row.split(" | ", 2):
-            case ["| A" | "| B" as hazard, name, text] if name in learners:
-                of = shown_reproductions.of_outcomes(learners[name], hazard[-1])
-                found.append(Shown("docs/jax/medical.md", text, shown_reproductions.OUTCOMES, of))
             case ["| A" | "| B" as hazard, name, text]:
-                method = methods.get(name, "pb-edps")
-                label = methods.get(name, name.replace("1.0", "1"))
-                command = f"{TRAIN} --method {method} --hazard {hazard[-1]}"
-                found.append(Shown("docs/jax/medical.md", text, command, line(f"{label} ")))
+                found.append(Shown(page, text, *_policy(name, hazard[-1])))
     return found
 
 
@@ -67,24 +87,7 @@ def _readme_training() -> list[Shown]:
     return found
 
 
-CONSTANT = f"{TRAIN} --method constant"
-
-MEDICAL = [
-    *_readme_training(),
-    *_medical(),
-    Shown(
-        "docs/jax/medical.md",
-        "a survival rate of .198 ± .002 (C_S 1.58, C_X 2.43, reward -47.3;",
-        f"{CONSTANT} --action 0.55",
-        line("constant 0.55"),
-    ),
-    Shown(
-        "docs/jax/medical.md",
-        "(C_S 1.31, C_X 2.70, reward -20.2)",
-        f"{CONSTANT} --hazard B --action 0.6",
-        line("constant 0.6", first=1),
-    ),
-]
+MEDICAL = [*_readme_training(), *_medical()]
 
 
 # The figures of racing.md and dominance_race.md, and README's
@@ -130,6 +133,7 @@ def _dominance(race: str, columns: str, k: int = 10, task: str = "normal") -> Ca
     return cells(columns, race=race, k=str(k), task=task)
 
 
+BOUNDS_PAGE = "docs/theory/preference_race.md"
 BOUNDS = {
     "stitched-kl": "1136",
     "stitched": "1169",
@@ -149,11 +153,15 @@ STITCHED = "sharp rule, stitched KL bound"
 
 FIGURES = [
     *(
-        Shown("docs/jax/racing.md", f"| `{name}` | {samples} |", SAVED, several(_bounds(name)))
+        Shown(BOUNDS_PAGE, f"| `{name}` | {samples} |", SAVED, several(_bounds(name)))
         for name, samples in BOUNDS.items()
     ),
+    *(
+        Shown("docs/jax/racing.md", f" {BOUNDS[name]}", SAVED, several(_bounds(name)))
+        for name in ("stitched-kl", "published", "stitched-kl-verdict", "open-stitched-kl")
+    ),
     Shown(
-        "docs/jax/racing.md",
+        BOUNDS_PAGE,
         "| `published` with `dynamic_delta` (heuristic) | 1304 |",
         SAVED,
         cells("samples", bound="published", dynamic_delta="True"),

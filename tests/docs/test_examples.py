@@ -98,7 +98,7 @@ def test_doctests(name, tmp_path, monkeypatch):
         ("docs/reference/data.md", 5),
         ("docs/theory/tables.md", 1),
         ("docs/jax/medical.md", 1),
-        ("docs/jax/racing.md", 3),
+        ("docs/jax/racing.md", 2),
         ("docs/jax/sweeps.md", 1),
         ("docs/jax/dominance_race.md", 1),
         ("docs/jax/dueling.md", 3),
