@@ -95,7 +95,7 @@ def test_doctests(name, tmp_path, monkeypatch):
     ("name", "least"),
     cases(
         ("README.md", 2),
-        ("docs/reference/data.md", 5),
+        ("docs/reference/data.md", 4),
         ("docs/theory/tables.md", 1),
         ("docs/jax/medical.md", 1),
         ("docs/jax/racing.md", 3),
