@@ -291,11 +291,6 @@ BARE = [
     ),
     Bare("docs/jax/sweeps.md", "jaxrace train ... --out /mnt/shared/grid", _CALL),
     Bare("docs/jax/sweeps.md", "jaxrace train", _CALL),
-    Bare(
-        "docs/theory/tables.md",
-        "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
-        "shown in tests/judging/test_race_scores.py",
-    ),
     Bare("docs/theory/tables.md", "jaxrace race", _CALL),
     Bare("docs/jax/top_k_selection.md", "jaxrace select", _CALL),
     Bare("docs/theory/votes.md", "jaxrace select", _CALL),

@@ -96,7 +96,6 @@ def test_doctests(name, tmp_path, monkeypatch):
     cases(
         ("README.md", 2),
         ("docs/reference/data.md", 4),
-        ("docs/theory/tables.md", 1),
         ("docs/jax/medical.md", 1),
         ("docs/jax/racing.md", 3),
         ("docs/jax/sweeps.md", 1),
