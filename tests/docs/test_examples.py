@@ -160,7 +160,7 @@ def long_lines(text: str) -> list[int]:
 
 
 def test_lines_of_prose_are_short():
-    lines = {page.name: long_lines(page.read_text("utf-8")) for page in PAGES}
+    lines = {str(page): long_lines(page.read_text("utf-8")) for page in PAGES}
     assert {name: numbers for name, numbers in lines.items() if numbers} == {}
 
 
@@ -182,7 +182,7 @@ def signs(text: str) -> list[int]:
 
 def test_no_line_of_prose_begins_with_a_sign_of_markdown():
     """What follows % is not shown: half a sentence was missing."""
-    lines = {page.name: signs(page.read_text("utf-8")) for page in PAGES}
+    lines = {str(page): signs(page.read_text("utf-8")) for page in PAGES}
     assert {name: numbers for name, numbers in lines.items() if numbers} == {}
 
 
