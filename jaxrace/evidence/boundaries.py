@@ -2,7 +2,7 @@
 
 A set of options of which each has a verdict over each of the rest is a beginning of the list, but
 for a probability of delta for all such sets, of any size, at any look, together. The boundaries
-that are certified cut the list into tiers. Proofs: docs/theory/leaderboards.md.
+that are certified cut the list into tiers. Proofs: docs/theory/tiers.md.
 """
 
 import math
@@ -19,7 +19,7 @@ def board_levels(by: By, num_options: int, delta: float) -> Levels:
 
     mean: tiers ln((K - 1) / delta), pairs ln(K (K - 1) / (2 delta)).
     wins: tiers ln(1.5 K / ((1 - eps) delta)), eps = 0.05, pairs ln(K (K - 1) / delta).
-    Ties within a tolerance are among the pairs, at no price. Proofs: docs/theory/leaderboards.md.
+    Ties within a tolerance are among the pairs, at no price. Proofs: docs/theory/tiers.md.
 
     >>> [round(level, 3) for level in board_levels("mean", 10, 0.05)]
     [5.193, 6.802, 6.802]

@@ -6,8 +6,8 @@ comes from is drawn as well: at step s with a probability in proportion to w_g (
 after n_g tasks of it with the sum S_g; of streams to w_g. Then the next difference has a mean of at
 most c_s = (mu - sum_g w_g S_g / N_g) / Q_s under the null, Q_s = sum_g w_g (1 - n_g / N_g); of
 streams of at most mu. With w_g = N_g / N this is one list in an order by lot. The proof is in
-docs/theory/leaderboards.md, "Several benchmarks". A pair's evidence ends before the first task that
-one of the two lacks, and goes on when it is run: it never moves, whatever fills the gap.
+docs/theory/groups.md. A pair's evidence ends before the first task that one of the two lacks, and
+goes on when it is run: it never moves, whatever fills the gap.
 
 The draws are those of independent clocks: of a list each task has an exponential one of rate
 w_g / N_g, of a stream each group rings at rate w_g. So they depend on the seed, and the names and

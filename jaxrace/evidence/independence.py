@@ -88,7 +88,7 @@ def rises(values: np.ndarray) -> bool:
 def is_too_few(counts: ArrayLike) -> bool:
     """Are runs with an autocorrelation of .5 hardly likelier than not to be warned of?
 
-    Measured for 1 to 20 options with so many runs each, int [K]; see docs/theory/tables.md.
+    Measured for 1 to 20 options with so many runs each, int [K]; see docs/theory/assumptions.md.
     """
     return int(np.maximum(np.asarray(counts) - 4, 0).sum()) < _LEAST_CHECKED
 
@@ -174,7 +174,7 @@ class _Tested(NamedTuple):
         """ln of twice the probability to be as far on that side.
 
         That of a gamma distribution of the same moments, by the signed root of its likelihood; of a
-        normal one where that has the heavier tail. See docs/theory/tables.md for how sharp it is.
+        normal one where that has the heavier tail. How sharp it is: docs/theory/assumptions.md.
         """
         if self.variance <= 0:
             return 0.0

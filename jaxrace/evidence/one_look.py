@@ -4,8 +4,8 @@ The statistic of "i over j" is the sum of its differences over the root of the s
 Its law, if nobody is better, is that of the same sums with random signs, or normal factors, of
 whole tasks: the same ones for all pairs, so that what pairs have in common counts once. A claim
 needs both. Of independent runs each pair is compared with permutations of its own runs; how pairs
-go together comes from normal draws for each option. Theorems: docs/theory/leaderboards.md,
-"One look". Axes: K options, T tasks, n_i runs of option i, B draws, H claims, P pairs.
+go together comes from normal draws for each option. Theorems: docs/theory/one-look.md.
+Axes: K options, T tasks, n_i runs of option i, B draws, H claims, P pairs.
 """
 
 import dataclasses
@@ -189,7 +189,7 @@ def handicapped(
 
     z solves S = z sqrt(V) + (z^2 - 1) k / 3, k = max(-C / V, 0), for the sums S, V and C with that
     term. Few terms say little of seldom ones: the term stands for one that is as bad as can be, and
-    k for how skewed they are (docs/theory/leaderboards.md). Right or wrong answers need neither.
+    k for how skewed they are (docs/theory/one-look.md). Right or wrong answers need neither.
 
     >>> print(handicapped(np.array(9.0), np.array(15.0), np.array(9.0), 1.0))
     2.0

@@ -2,7 +2,7 @@
 
 Four claims, in the order of ``CLAIMS``. Those for a candidate are one event, that the null E d <= D
 is rejected, where D is the mean of its differences from the baseline, and those against it another
-one: the theorem on gates in docs/theory/leaderboards.md.
+one: the theorem on gates in docs/theory/gate.md.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""How often is a tier, a rank or a tie wrong? Theorems: docs/theory/leaderboards.md.
+"""How often is a tier, a rank or a tie wrong? Theorems: docs/theory/tiers.md.
 
 Pairs of options that are equally good, or apart by just the tolerance, far from all others, so that
 errors are as likely as can be: then every pair is a boundary that may be wrong. Of equal ones the

@@ -1,6 +1,6 @@
 """How often does a gate promote, or reject, and should not?
 
-Theorem (gate): docs/theory/leaderboards.md.
+Theorem (gate): docs/theory/gate.md.
 
 The true difference D of a candidate and the baseline is 0, the margin below it, or above it: what
 is said of a candidate that is just not so is as likely as can be. Broken controls show that errors

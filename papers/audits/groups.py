@@ -1,4 +1,4 @@
-"""How often are equal options told apart on groups of tasks? Proofs: docs/theory/leaderboards.md.
+"""How often are equal options told apart on groups of tasks? Proofs: docs/theory/groups.md.
 
 Two options of the same macro mean differ on each group, which makes a table in the order of its
 groups no stream, and no list in an order by lot. Counted are the tables whose evidence of "the

@@ -1,4 +1,4 @@
-"""How often is one look at a table wrong? Theorems: docs/theory/leaderboards.md, One look.
+"""How often is one look at a table wrong? Theorems: docs/theory/one-look.md.
 
 Counted are tables in which the best option is out, the first of several, and tables with any wrong
 claim about a pair: that one of two is better which are equally good, or the worse one. Broken

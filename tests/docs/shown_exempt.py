@@ -88,18 +88,16 @@ LONG = [
         _ITSELF,
     ),
     Long(
-        "docs/theory/leaderboards.md",
+        "docs/papers/audit.md",
         "20,000 tables",
         "python -m papers.audits.groups",
         "20 minutes",
     ),
-    Long("docs/theory/leaderboards.md", "gate", "python -m papers.audits.gate 20000", "minutes"),
+    Long("docs/papers/audit.md", "gate", "python -m papers.audits.gate 20000", "minutes"),
+    Long("docs/theory/gate.md", "gate", "python -m papers.studies.gate_forecast", "a minute"),
+    Long("docs/papers/audit.md", "a line", "python -m papers.audits.boards 4000", "minutes"),
     Long(
-        "docs/theory/leaderboards.md", "gate", "python -m papers.studies.gate_forecast", "a minute"
-    ),
-    Long("docs/theory/leaderboards.md", "a line", "python -m papers.audits.boards 4000", "minutes"),
-    Long(
-        "docs/theory/leaderboards.md",
+        "docs/papers/audit.md",
         "199 draws",
         "python -m papers.audits.one_look",
         "an hour or so",
@@ -241,12 +239,12 @@ _CALL = "how it is called, without what it prints"
 
 BARE = [
     Bare(
-        "docs/theory/leaderboards.md",
+        "docs/theory/tiers.md",
         "jaxrace rank results.csv --shared --by mean --low 0 --high 1 --tolerance 0.01",
         "a file of the reader's",
     ),
     Bare(
-        "docs/theory/leaderboards.md",
+        "docs/theory/one-look.md",
         "jaxrace rank board.csv --shared --by mean --low 0 --high 1 --final",
         "shown on a how-to page, which runs it",
     ),
@@ -266,18 +264,18 @@ BARE = [
     Bare("docs/jax/holdem.md", "python -m papers.holdem", _CALL),
     Bare("docs/jax/improvement.md", "jaxrace improve log.csv --low 0 --high 20 --bound ci", _CALL),
     Bare(
-        "docs/theory/leaderboards.md",
+        "docs/theory/gate.md",
         "jaxrace gate results.csv --baseline main --margin 0.01 --shared",
         _CALL,
     ),
     Bare("docs/papers/reproductions.md", "python -m papers NAME", _CALL),
     Bare(
-        "docs/theory/leaderboards.md",
+        "docs/theory/groups.md",
         "jaxrace order ITEMS.csv --groups subject --seed 1 --to order.csv",
         _CALL,
     ),
     Bare(
-        "docs/theory/leaderboards.md",
+        "docs/theory/groups.md",
         "jaxrace race results.csv --shared --weights equal --of 3490 --by mean --low 0 --high 1",
         _CALL,
     ),
@@ -292,11 +290,6 @@ BARE = [
         "docs/jax/sweeps.md", "jaxrace train medical --method pb-edps", "what another command does"
     ),
     Bare("docs/jax/sweeps.md", "jaxrace train", _CALL),
-    Bare(
-        "docs/theory/tables.md",
-        "jaxrace race docs/data/answers.csv --shared --of 2000 --by mean --low 0 --high 1",
-        "shown in tests/judging/test_race_scores.py",
-    ),
     Bare("docs/theory/tables.md", "jaxrace race", _CALL),
     Bare("docs/jax/top_k_selection.md", "jaxrace select", _CALL),
     Bare("docs/theory/votes.md", "jaxrace select", _CALL),

@@ -71,7 +71,7 @@ def of_outcomes(method: str, hazard: str) -> Callable[[str], str]:
 
 CLAIMS = [
     _claim(
-        "both means, by .1 standard errors in the closer one;",
+        "smaller in both means, by .1 in the closer one.",
         OUTCOMES,
         line("| Hazard A: pb-edps is on the Pareto front of (C_S, C_X) | figure 3 |", count=1),
     ),
@@ -81,7 +81,7 @@ CLAIMS = [
         line("| Hazard B: pb-edps is on the Pareto front of (C_S, C_X) | figure 5 |", count=1),
     ),
     _claim(
-        "SARSA misses dominating it by 4.2 standard errors;",
+        "SARSA misses dominating it by 4.2.",
         OUTCOMES,
         line(
             "| Hazard A: pb-edps is on the Pareto front of (C_S, C_X, death rate) "
@@ -90,7 +90,7 @@ CLAIMS = [
         ),
     ),
     _claim(
-        "random policy misses dominating it by .3 standard errors:",
+        "random policy misses dominating it by .3 |",
         OUTCOMES,
         line("| Hazard B: pbpi is close to the Pareto front of (C_S, C_X) | figure 5 |", count=1),
     ),
@@ -111,7 +111,7 @@ CLAIMS = [
         OUTCOMES,
         *(_of(method, "A", 4) for method in ("edps", "sarsa", "pb-edps")),
     ),
-    _claim("It does: -50.5 ± 0.7 |", OUTCOMES, _of("pbpi", "A", 4)),
+    _claim("A: PBPI earns least | -50.5 ± 0.7 |", OUTCOMES, _of("pbpi", "A", 4)),
     _claim(
         "PB-EDPS .178 ± .004, PBPI .141 ± .003, EDPS .163 ± .008, SARSA .190 ± .001 on",
         CONVERGENCE,
@@ -193,14 +193,14 @@ def _beside(label: str, *places: int) -> Callable[[str], str]:
 
 
 RACES = [
-    _claim("here 2,357 ± 11 at .989 ± .001)", SYNTHETIC, _beside("normal | PBR-CO | 10", 1, 3)),
+    _claim("2,357 ± 11 at .989 ± .001 |", SYNTHETIC, _beside("normal | PBR-CO | 10", 1, 3)),
     _claim(
-        "here 1,394 ± 15 at .986 ± .002)",
+        "1,394 ± 15 at .986 ± .002 |",
         SYNTHETIC,
         _beside("bernoulli, drift k/5 | HR | 10", 1, 3),
     ),
     _claim(
-        "published, 1,510 at 1.000 and 1,464 at 1.000 come out",
+        "| 1,510 at 1.000 and 1,464 at 1.000 |",
         SYNTHETIC,
         *(_beside(f"bernoulli, drift k/5 | PBR-CO | {k}", 1, 3) for k in (1, 10)),
     ),

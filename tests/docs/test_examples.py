@@ -95,8 +95,7 @@ def test_doctests(name, tmp_path, monkeypatch):
     ("name", "least"),
     cases(
         ("README.md", 2),
-        ("docs/reference/data.md", 5),
-        ("docs/theory/tables.md", 1),
+        ("docs/reference/data.md", 4),
         ("docs/jax/medical.md", 1),
         ("docs/jax/racing.md", 2),
         ("docs/jax/sweeps.md", 1),
@@ -161,8 +160,34 @@ def long_lines(text: str) -> list[int]:
 
 
 def test_lines_of_prose_are_short():
-    lines = {page.name: long_lines(page.read_text("utf-8")) for page in PAGES}
+    lines = {str(page): long_lines(page.read_text("utf-8")) for page in PAGES}
     assert {name: numbers for name, numbers in lines.items() if numbers} == {}
+
+
+def signs(text: str) -> list[int]:
+    """Lines within a paragraph that Markdown takes for something else: comments, and lists."""
+    text = re.sub(
+        r"^```.*?^```", lambda found: "\n" * found[0].count("\n"), text, flags=re.M | re.S
+    )
+    is_prose, found = None, []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            is_prose = None  # a paragraph begins behind it
+        elif is_prose is None:
+            is_prose = not re.match(r"([-+*|:<]|\d+[.)]) |[|#:]| {4}", line)
+        elif is_prose and re.match(r"%|[-+*] |1[.)] ", line):
+            found.append(number)
+    return found
+
+
+def test_no_line_of_prose_begins_with_a_sign_of_markdown():
+    """What follows % is not shown: half a sentence was missing."""
+    lines = {str(page): signs(page.read_text("utf-8")) for page in PAGES}
+    assert {name: numbers for name, numbers in lines.items() if numbers} == {}
+
+
+def test_a_sign_of_markdown_is_found():
+    assert signs("2 to 5\n% of\n\n* one\n* two\n\nwith 1\n1. As\n\n1. one\n2. two\n") == [2, 8]
 
 
 def test_a_long_line_is_found():

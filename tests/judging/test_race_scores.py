@@ -103,7 +103,6 @@ def test_runs_that_depend_on_each_other_are_judged_on_demand(scores, tmp_path, c
     [
         ("README.md", "answers.csv --shared --by mean --low 0 --high 1"),
         ("docs/start.md", "scores.csv --top 2"),
-        ("docs/theory/tables.md", "answers.csv --shared --of 2000 --by mean --low 0 --high 1"),
     ],
 )
 def test_pages_show_what_is_printed(page, options, capsys):
