@@ -19,7 +19,7 @@ version = release = importlib.metadata.version("jaxrace")
 
 extensions = [
     *("myst_nb", "sphinx_copybutton", "sphinx.ext.autodoc", "sphinx.ext.napoleon"),
-    *("sphinxcontrib.programoutput", "reference", "pages"),
+    *("sphinxcontrib.programoutput", "reference", "pages", "outputs"),
 ]
 exclude_patterns = ["_build", "data", "figures"]
 root_doc = "index"
@@ -38,6 +38,8 @@ nb_merge_streams = True
 python_maximum_signature_line_length = 78
 add_module_names = False
 toc_object_entries_show_parents = "hide"
+
+copybutton_selector = "div.highlight pre:not(.output pre)"
 
 linkcheck_timeout = 20
 linkcheck_anchors = False
