@@ -15,6 +15,7 @@ class Outputs(SphinxTransform):
     default_priority = 400
 
     def apply(self, **_: Any) -> None:
+        """Split commands from what they print, in all blocks of a page."""
         for block in list(self.document.findall(nodes.literal_block)):
             if block.get("language", "text") not in ("text", "default", "none"):
                 continue
