@@ -92,7 +92,7 @@ def test_jaxrace(benchmark, quick, name):
     add_costs(benchmark, BUDGET)
 
 
-@pytest.mark.parametrize("name", ["pocbam", "pkg", "swept", "followed"])
+@pytest.mark.parametrize("name", ["pocbam", "followed"])
 def test_large(benchmark, quick, name):
     """Whole runs of figure 2c, half of which is the warm-up."""
     if quick:
@@ -129,7 +129,7 @@ def play_peer(seeds, informed, with_fit):
 @pytest.mark.parametrize("name", ["pocbam", "restarted"])
 def test_numpy(benchmark, quick, one_thread, name):
     """Whole runs one after the other, on one core: fits differ in their number of steps."""
-    runs = 4 if quick else 40
+    runs = 4 if quick else 12
     rounds = 1 if name in SLOW else 2
     opening = WARM_UP * OPTIONS * (OPTIONS - 1) // 2
     informed = 100 if quick else BUDGET - opening
