@@ -126,25 +126,42 @@ def _require_alike(
 def pairs_of_games(
     table: Table, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray | None, list[str]]:
-    """``labelled_pairs``, and a note if too few games have one: None then."""
-    found = labelled_pairs(table, first, second)
-    number = 0 if found is None else int((found >= 0).sum())
-    if 2 * number > len(first):
-        return found, []
-    said = (
-        f"labels of pairs, such as rounds, make pairs of {number:,} of {len(first):,} games: not "
-        "used, so games of two are paired as they come; once they make pairs of more than half, "
-        "these are used, and earlier pairs change"
+    """``labelled_pairs``, by rounds or else by FEN alone; None, and a note, if most have none."""
+    named, most = {head.lower(): head for head in table.heads}, 0
+    for by_round in (True, False) if "fen" in named else (True,):
+        labels = labelled_pairs(table, first, second, by_round=by_round)
+        number = 0 if labels is None else int((labels >= 0).sum())
+        if 2 * number > len(first):
+            is_told = by_round or "round" not in named
+            return labels, [] if is_told else ["pairs of games by FEN: each Round is of one game"]
+        most = max(number, most)
+    if most:
+        said = (
+            f"labels of pairs, such as rounds, make pairs of {most:,} of {len(first):,} games: not "
+            "used, so games of two are paired as they come; once they make pairs of more than half,"
+            " these are used, and earlier pairs change"
+        )
+        return None, [said]
+    games = [*zip(first.tolist(), second.tolist(), strict=True)]
+    if not {"white", "black"} <= {*named} or {*games}.isdisjoint((j, i) for i, j in games):
+        return None, []
+    rounds = table.labels(named["round"]) if "round" in named else [""] * len(games)
+    met = {(*sorted(two), of) for two, of in zip(games, rounds, strict=True)}
+    once = (
+        "each Round occurs once" if len(met) == len(games) else "neither Round nor FEN tells pairs"
     )
-    return None, [said] if number else []
+    return None, [f"pairs by order of games: openings not matched, as {once}"]
 
 
-def labelled_pairs(table: Table, first: np.ndarray, second: np.ndarray) -> np.ndarray | None:
+def labelled_pairs(
+    table: Table, first: np.ndarray, second: np.ndarray, *, by_round: bool = True
+) -> np.ndarray | None:
     """The two games of one opening, sides reversed, that each row is of: int64 [n], -1 for none.
 
     They are of one round, such as 12, or 12.1 and 12.2, and of one FEN. Where a round has more than
     one game of either side and no FEN, they are of one ECO code and opening there, or of none. None
-    if the table has no such columns. Of half of the games or fewer, rounds are no pairs.
+    if the table has no such columns. Without ``by_round`` they are of one FEN, the k-th with i
+    first and the k-th with j first: the pairs of earlier games stay what they are.
     """
     named = {head.lower(): head for head in table.heads}
     if not {"round", "fen"} & {*named}:
@@ -156,7 +173,7 @@ def labelled_pairs(table: Table, first: np.ndarray, second: np.ndarray) -> np.nd
     groups: dict[tuple[object, ...], list[int]] = {}
     players = zip(first.tolist(), second.tolist(), strict=True)
     for row, (two, of_round, fen) in enumerate(zip(players, rounds, fens, strict=True)):
-        known = "" if of_round in _UNKNOWN else of_round.split(".")[0]
+        known = of_round.split(".")[0] if by_round and of_round not in _UNKNOWN else ""
         if known or fen:
             groups.setdefault((*sorted(two), known, fen), []).append(row)
     found, number = np.full(len(first), -1), 0

@@ -83,6 +83,19 @@ def pairs(games, tmp_path):
             ],
             [0, 1, 1, 0, 2, 3, 3, 2],
         ),
+        # One number a game, and ended in another order: by position, which may come again.
+        (
+            [
+                *[("x", "y", "1-0", {"Round": "3", "FEN": FENS[0]})],
+                *[("y", "x", "1-0", {"Round": "2", "FEN": FENS[1]})],
+                *[("x", "y", "1-0", {"Round": "1", "FEN": FENS[1]})],
+                *[("y", "x", "1-0", {"Round": "6", "FEN": FENS[0]})],
+                *[("x", "y", "1-0", {"Round": "5", "FEN": FENS[0]})],
+                *[("y", "x", "1-0", {"Round": "4", "FEN": FENS[0]})],
+                *[("x", "z", "1-0", {"Round": "7", "FEN": FENS[0]})],
+            ],
+            [0, 2, 2, 0, 1, 1, -1],
+        ),
         # Four games of a round, and nothing that tells two openings apart; rounds of people.
         (
             [(*two, "1-0", {"Round": "1"}) for two in ("xy", "yx", "yx", "xy")],
@@ -95,6 +108,42 @@ def pairs(games, tmp_path):
 )
 def test_games_of_one_opening(games, expected, tmp_path):
     assert pairs(games, tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("rounds", "expected"),
+    [
+        ("1234", "as each Round occurs once"),
+        ("1111", "as neither Round nor FEN tells pairs"),
+        ("1122", ""),
+    ],
+)
+def test_pairs_by_order_are_said(rounds, expected, tmp_path):
+    games = [(*two, "1-0", {"Round": n}) for two, n in zip(["xy", "yx"] * 2, rounds, strict=True)]
+    (tmp_path / "g.pgn").write_text(pgn(games))
+    said = " ".join(read_votes(tmp_path / "g.pgn").said)
+    assert ("pairs by order of games: openings not matched" in said) == bool(expected)
+    assert expected in said
+
+
+def test_one_number_a_game_out_of_order(tmp_path):
+    """Sixteen at once: the same pairs as of a log that numbers them."""
+    rng, kinds, kept = np.random.default_rng(0), ["1-0", "1/2-1/2", "0-1"], []
+    for number in range(200):
+        p = rng.dirichlet([0.5] * 3)
+        for game, two in enumerate(("xy", "yx")):
+            kept.append((*two, rng.choice(kinds, p=p), number, 2 * number + game))
+    late = np.argsort(np.arange(400) + rng.uniform(0, 16, 400))
+    counts = []
+    for place in (3, 4):
+        games = [
+            (*game[:3], {"Round": game[place], "FEN": f"f{game[3]} w"})
+            for game in (kept[row] for row in late)
+        ]
+        (tmp_path / "g.pgn").write_text(pgn(games))
+        (found,) = jaxrace.gate(tmp_path / "g.pgn", baseline="y").candidates
+        counts.append(found.results)
+    assert counts[0] == counts[1]
 
 
 def test_names_of_one_player(tmp_path):
