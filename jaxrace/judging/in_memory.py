@@ -15,11 +15,13 @@ from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.independence import REFUSED
 from jaxrace.tables import Scores
+from jaxrace.tables.comparisons import comparisons
 from jaxrace.tables.failures import EXPECTED, HINT, sentinels
 from jaxrace.tables.layout import Wide
+from jaxrace.tables.pairs import are_pairs
 from jaxrace.tables.runs import Asked, Failed, SourceRuns, groups_of, in_clusters, scores_of
 from jaxrace.tables.scores import columns_of
-from jaxrace.tables.table import alike, numbered, visible
+from jaxrace.tables.table import Place, alike, numbered, visible
 
 Columns = list[np.ndarray]
 
@@ -36,6 +38,8 @@ def counted(failed: Failed) -> float:
 
 def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores:
     """Columns by name, each an option or what a reader of files takes it for."""
+    if of_numbers and are_pairs(data):
+        raise comparisons(Place("data", "a list"), "pairs of names")
     wide = Wide({}, {}, None)
     if isinstance(data, Mapping) and data and all(isinstance(x, Mapping) for x in data.values()):
         tasks = list(dict.fromkeys(task for column in data.values() for task in column))

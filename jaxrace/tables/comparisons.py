@@ -63,5 +63,7 @@ def _are_numbered_players(table: Table, sides: Sides) -> bool:
 
 def comparisons(place: Place, got: str) -> ComparisonsError:
     """The error of comparisons where scores were expected."""
-    error = place.wrong("scores of options", got, hint="`jaxrace select` ranks by these")
+    hint = "`jaxrace select` ranks by these, and `jaxrace gate` compares each with a baseline and "
+    hint += "forecasts how many more it takes"
+    error = place.wrong("scores of options", got, hint=hint)
     return ComparisonsError(error.name, error.expected, error.got, error.hint)

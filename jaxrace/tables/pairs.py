@@ -12,6 +12,16 @@ from jaxrace.tables.table import Place, quoted
 _OF_TRIPLES = ("first", "second", "score")
 
 
+def are_pairs(source: Any) -> bool:
+    """Is it a list of rows that begin with two names each, so that it has no scores by option?"""
+    if not isinstance(source, Sequence) or isinstance(source, str) or not source:
+        return False
+    return all(
+        isinstance(row, tuple | list) and len(row) > 1 and all(isinstance(x, str) for x in row[:2])
+        for row in source
+    )
+
+
 def with_heads(argument: str, source: Any, asked: Set[str | None]) -> Any:
     """A list of pairs or triples below heads, unless ``asked`` are its own; other sources as is."""
     is_list = isinstance(source, Sequence) and not isinstance(source, str) and len(source) > 0

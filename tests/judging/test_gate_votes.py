@@ -45,6 +45,20 @@ def test_votes_by_their_heads(name):
         jaxrace.race("v.csv")
 
 
+def test_a_list_of_pairs():
+    """In Python, as ``select`` takes it; numbers in rows of two are scores of two options."""
+    won = [("new", "old")] * 12 + [("old", "new")] * 3
+    triples = [("new", "old", 1.0)] * 12 + [("new", "old", 0.0)] * 3
+    rows = [["first", "second", "score"], *map(list, triples)]
+    for data in (won, triples, rows):
+        (found,) = jaxrace.gate(data, baseline="old").candidates
+        assert (found.name, found.verdict, found.score) == ("new", "better", 0.8)
+        with pytest.raises(ValueError, match=r"pairs of names: `jaxrace select` .* forecasts how"):
+            jaxrace.race(data)
+    scores = [(1.0, 2.0), (0.0, 3.0)] * 5
+    assert isinstance(jaxrace.gate(scores, baseline="option 0"), GateOfTable)
+
+
 def test_scores_beside_who_was_better():
     """Two columns of scores, whose larger one has won; words that name tasks."""
     a, b = [3, 5, 4, 4, 2, 3, 5, 2], [1, 5, 2, 5, 2, 1, 5, 4]
