@@ -29,6 +29,7 @@ MOST_SHOWN = 20  # rows of a printed table; the answer has everything
 MOST_DRAWN = 100  # rows of a figure that has a row for each option
 # Heads of columns of names and other words.
 NAMES = ("option", "other", "better", "worse", "algorithm", "where", "does", "estimate", "group")
+NAMES += ("compare next", "with", "best so far", "against")
 _MOST_LISTED = 8  # names in a line
 _ROW, _NARROW_ROW = 0.28, 0.17  # of a figure, in inches; the latter from so many rows on:
 _MANY_ROWS = 25
@@ -99,7 +100,7 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, for JSON; infinity and NaN are None."""
-        also = {name: getattr(self, name) for name in self.ALSO}
+        also = {name: getattr(self, name) for name in (*self.ALSO, "status")}
         return finite(dataclasses.asdict(self) | also)  # pyright: ignore[reportArgumentType]
 
     def to_frame(self, which: str | None = None) -> Any:

@@ -144,6 +144,8 @@ def write_rows(path: Path, rows: Sequence[Any], counted: str = "") -> None:
     columns = {} if not counted else {counted: np.arange(1, len(rows) + 1)}
     for field in dataclasses.fields(rows[0]):
         values = [getattr(row, field.name) for row in rows]
+        if any(isinstance(value, tuple) for value in values):
+            values = [" ".join(map(str, value)) for value in values]
         if any(value is not None for value in values):
             column = np.array(values)
             columns[field.name] = column.astype(float) if column.dtype == object else column

@@ -34,6 +34,7 @@ class RankedOption:
     score: float | None  # its mean, or by wins its mean win probability; None without any runs
     low: float | None  # the interval of the score
     high: float | None
+    level: float  # of the interval, of all of them together
     tier: int  # from 1
     best_rank: int  # the best rank that it may have, from 1
     worst_rank: int
@@ -53,6 +54,7 @@ class RankedPair:
     estimate: float  # win probability (a tie is half a win), or difference of the mean scores
     low: float
     high: float
+    level: float  # of the interval, of all of them together
     verdict: str  # "better", "worse", "tied" within the tolerance, or "?"
 
 
@@ -171,7 +173,16 @@ class RankOfTable(AnswerOfTable):
             ]
             for one in self.options
         ]
-        heads = ["tier", "rank", "option", "runs", score, "interval", *costs, *ahead]
+        heads = [
+            "tier",
+            "rank",
+            "option",
+            "runs",
+            score,
+            f"{_percent(self.delta)} interval",
+            *costs,
+            *ahead,
+        ]
         if self.has_final:
             heads[2:2] = ["tier*", "rank*"]
             for row, one in zip(rows, self.options, strict=True):
@@ -185,14 +196,14 @@ class RankOfTable(AnswerOfTable):
                 [x.option, x.other, f"{x.estimate:.3g}", _interval(x.low, x.high), x.verdict]
                 for x in self.pairs
             ]
-            heads = ["option", "other", effect, "interval", "verdict"]
+            heads = ["option", "other", effect, f"{_percent(self.pairs_error)} interval", "verdict"]
             sure = f"intervals: {self._held(self.pairs_error)}"
             shown.append(Shown.first(heads, rows, sure))
         return shown + groups_shown(self.groups, self.names)
 
     def _held(self, error: float) -> str:
         looks = "" if self.one_look else ", at all looks"
-        return f"all of them hold together with {100 * (1 - error):.10g} %{looks}"
+        return f"all of them hold together with {_percent(error)}{looks}"
 
     @property
     def _has_costs(self) -> bool:
@@ -302,6 +313,10 @@ def _draw_costs(
     panel.set(title="score against cost", xlabel="cost", ylabel="score")
     if cheapest is not None:
         panel.set_xlabel("cost\n(diamond: the cheapest that is not certainly worse)")
+
+
+def _percent(error: float) -> str:
+    return f"{100 * (1 - error):.10g} %"
 
 
 def _ranks(one: RankedOption) -> str:

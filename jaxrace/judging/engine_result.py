@@ -15,12 +15,15 @@ class Engine:
     """
 
     name: str
-    games: int  # against the baseline that counted
-    results: str  # how many lost, drawn and won; or of 0, 1/2, 1, 3/2 and 2 points in two games
+    games: int  # against the baseline that counted; two with sides reversed are two
+    results: tuple[
+        int, ...
+    ]  # how many lost, drawn and won; or of 0, 1/2, 1, 3/2 and 2 points in two games
     score: float | None  # share of the points
     elo: float | None
     low: float | None
     high: float | None
+    level: float  # of the intervals, of all candidates together, at all looks
     nelo: float | None  # normalized Elo
     nelo_low: float | None
     nelo_high: float | None
@@ -68,12 +71,12 @@ class GateOfGames(Gate):
         return self._asked(f"{self.baseline} by {games:,} games", within, gap)
 
     def meanings(self) -> list[str]:
-        return [self.refuted or self._guarantee("at all looks together")]
+        return [self.refuted or self._guarantee()]
 
     def tables(self) -> list[Shown]:
         rows = [
             [
-                *(one.name, f"{one.games:,}", one.results),
+                *(one.name, f"{one.games:,}", ", ".join(map(str, one.results))),
                 "" if one.score is None else f"{one.score:.4g}",
                 *self._cells(one.elo, (one.low, one.high), one),
                 *self._cells(one.nelo, (one.nelo_low, one.nelo_high), one),
@@ -82,15 +85,16 @@ class GateOfGames(Gate):
             for one in self.candidates
         ]
         results = "0, 1/2, 1, 3/2, 2" if self.in_pairs else "lost, drawn, won"
-        heads = ["option", "games", results, "share", "Elo", "interval", "nElo", "interval"]
+        heads = ["option", "games", results, "share", "Elo", f"{self._percent} interval", "nElo"]
+        heads += [f"{self._percent} of nElo", "verdict"]
         unit = "two games with sides reversed, over root 2" if self.in_pairs else "a game"
         below = [
-            *self._below(" of Elo"),
+            *self._below(" Elo"),
             f"nElo: the mean over the standard deviation of {unit}, times 800 / ln 10",
         ]
         if any(one.verdict == "too few" for one in self.candidates):
             below.append("too few, about so many more games: a forecast, if they go on as so far")
-        return [Shown.first([*heads, "verdict"], rows, *below)]
+        return [Shown.first(heads, rows, *below)]
 
     def _cells(self, estimate: float | None, ends: Ends, one: Engine) -> list[str]:
         return [

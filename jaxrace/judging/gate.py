@@ -139,7 +139,7 @@ def gate(
     candidates = [name for name in coming if name in names]
     each = np.array([share[name] for name in candidates])
     levels = -np.log(np.outer(errors, each))
-    found = _answer(asked, candidates, baseline, margin, want, levels)
+    found = _answer(asked, candidates, baseline, margin, want, levels, 1 - sum(errors))
     told = {"delta_reject": errors[1], "at_most": reserved}
     if question.final and not found.refuted:
         once = _verdicts_once(asked, candidates, baseline, margin, want, errors)
@@ -197,6 +197,7 @@ def _answer(
     margin: float,
     want: Want,
     levels: FloatArray,
+    level: float,
 ) -> GateOfTable:
     question, table, _, pairs = asked[:4]
     places = [table.names.index(name) for name in candidates]
@@ -228,6 +229,7 @@ def _answer(
             runs=len(table.values[option]),
             score=mean_score(question, table, pairs, option) if by_mean else None,
             **dict(zip(("estimate", "low", "high"), map(_known, effect), strict=True)),
+            level=level,
             verdict=verdict,
             further=int(more) if 0 < more < np.inf else None,
             next=number_of(runs, name),

@@ -18,7 +18,7 @@ from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.alike_games import doubt_of
 from jaxrace.judging.claims import Want, certain_of, shares
 from jaxrace.judging.engine_result import Engine, GateOfGames
-from jaxrace.judging.rating.certified import elo_of, games_of
+from jaxrace.judging.rating.certified import elo_of, games_in_one, games_of
 from jaxrace.tables import Votes
 
 _MOST_ELO, _LEAST_GAP = 2_000, 0.01
@@ -63,7 +63,7 @@ def gate_games(
     verdicts, further = found.verdicts(want, games.bets.weights)
     ends = found.ends(games, first, second, margin)
     refuted = doubt_of(games, float(levels.min())) or copied
-    in_one = 2 if _are_pairs(games, votes) else 1
+    in_one = games_in_one(games, votes)
     if in_one == 2 and not votes.sided:
         said.append("quarters of the points: each result is taken to be that of two games")
     of_spread = normalized(games, first, second, levels, in_one)
@@ -82,6 +82,7 @@ def gate_games(
             elo=elo if count else None,
             low=low,
             high=high,
+            level=1 - sum(errors),
             nelo=nelo,
             nelo_low=nelo_low,
             nelo_high=nelo_high,
@@ -159,19 +160,12 @@ def _against(votes: Votes, baseline: int) -> Votes:
     return dataclasses.replace(votes, **kept)
 
 
-def _are_pairs(games: GamePairs, votes: Votes) -> bool:
-    """Is a result that of two games with sides reversed?"""
-    d = games.differences
-    of_two = np.isin(d, np.linspace(-1, 1, 5)).all() and (np.abs(d) == 0.5).any()
-    return bool(of_two and votes.items is None) or (votes.sided and votes.ordered)
-
-
-def _counts(d: FloatArray, in_one: int) -> str:
-    """How many results there are of each kind, from the worst on; nothing if there are others."""
+def _counts(d: FloatArray, in_one: int) -> tuple[int, ...]:
+    """How many results there are of each kind, from the worst on; none if there are others."""
     kinds = np.linspace(-1, 1, 1 + 2 * in_one)
     if not np.isin(d, kinds).all():
-        return ""
-    return ", ".join(str((d == kind).sum()) for kind in kinds)
+        return ()
+    return tuple(int((d == kind).sum()) for kind in kinds)
 
 
 def _known(number: float) -> float | None:

@@ -52,6 +52,7 @@ class Candidate:
     estimate: float | None  # win probability against the baseline, or how much better its mean is
     low: float | None
     high: float | None
+    level: float  # of the interval, of all candidates together, at all looks
     verdict: str  # one of ``CLAIMS``; ``EQUAL``, "too few", "?" or "baseline"
     further: int | None  # runs in common, about, that it takes if they go on as so far
     next: int  # runs that would help next
@@ -61,7 +62,7 @@ class Candidate:
 class Gate(Answer):
     """What the answers about candidates have in common, of tables and of games."""
 
-    ALSO: ClassVar = ("passed", "rejected", "status")
+    ALSO: ClassVar = ("passed", "rejected")
 
     delta: float  # the error of better, and of not worse by the margin
     delta_reject: float  # that of worse, and of no better by the margin
@@ -115,7 +116,16 @@ class Gate(Answer):
         parts = {"REJECTED": self.rejected, "NOT YET": rest, "PASSED": self.passed}
         return "; ".join(f"{word}: {listed(names)}" for word, names in parts.items() if names)
 
-    def _guarantee(self, looks: str) -> str:
+    @property
+    def _looks(self) -> str:
+        return "at all looks together"
+
+    @property
+    def _percent(self) -> str:
+        """The level of an interval, whose ends have an error each."""
+        return f"{100 * (1 - self.delta - self.delta_reject):.4g} %"
+
+    def _guarantee(self) -> str:
         of = (
             "of any candidate" if self.at_most is None else f"of any of {self.at_most:,} candidates"
         )
@@ -126,7 +136,7 @@ class Gate(Answer):
         )
         return (
             f"{passes} is said{of}, and is not so, with a probability of at most {self.delta:g}, "
-            f"{looks}; {falls} with one of at most {self.delta_reject:g}"
+            f"{self._looks}; {falls} with one of at most {self.delta_reject:g}"
         )
 
     def _is_said(self, claim: str) -> bool:
@@ -148,15 +158,16 @@ class Gate(Answer):
         low, middle, high = self._edges
         edges = {"better": middle, "not worse": low, "worse": middle, "no better": high}
         said = [
-            f"{'below' if claim in CLAIMS[2:] else 'above'} {edges[claim]:g}: {self._said(claim)}"
+            f"interval {'below' if claim in CLAIMS[2:] else 'above'} {edges[claim]:g}{of}: "
+            f"{self._said(claim)}"
             for claim in CLAIMS
-            if self._is_said(claim)
+            if claim in (*PASSES[self.wanted], *FALLS[self.wanted]) and self._is_said(claim)
         ]
-        lower, upper = (f"{100 * (1 - error):g} %" for error in (self.delta, self.delta_reject))
-        return [
-            f"an interval{of} {', '.join(said)}",
-            f"all lower ends hold together with {lower}, all upper ends with {upper}",
-        ]
+        below, above = (f"with at most {100 * x:g} %" for x in (self.delta, self.delta_reject))
+        ends = f"all lower ends together are wrong {below}, all upper ends {above}"
+        if len(self.candidates) == 1:
+            ends = f"the lower end alone is wrong {below}, the upper end {above}"
+        return [*said, f"{ends}, {self._looks}"]
 
     def _between(self, ends: Ends) -> str:
         """An interval, rounded outwards, but past an edge if and only if that claim is certain."""
@@ -237,6 +248,10 @@ class GateOfTable(Gate, AnswerOfTable):
     def _amount(self) -> str:
         return f"{self.margin:g}"
 
+    @property
+    def _looks(self) -> str:
+        return "in this one look" if self.one_look else super()._looks
+
     def asked(self) -> str:
         unit = "runs" if self.kind == "independent" else "tasks"
         about = f"{self.baseline.name} by {self.by}, {self.kind} {unit}"
@@ -249,8 +264,7 @@ class GateOfTable(Gate, AnswerOfTable):
             return ["runs may depend on each other, and nothing is guaranteed"]
         if all(one.low is not None and one.low == one.high for one in self.candidates):
             return ["all tasks of the list were run: of these it is certain, of no others"]
-        looks = "in this one look" if self.one_look else "at all looks together"
-        return [self._guarantee(looks)]
+        return [self._guarantee()]
 
     def tables(self) -> list[Shown]:
         by_mean, once = self.by == "mean", any(one.final for one in self.candidates)
@@ -269,7 +283,7 @@ class GateOfTable(Gate, AnswerOfTable):
         effect = ["mean", "better by"] if by_mean else ["wins"]
         ahead = ["run next"] if self.next_runs else []
         looks = ["verdict", *(["verdict*"] if once else [])]
-        heads = ["option", "runs", *effect, "interval", *looks, *ahead]
+        heads = ["option", "runs", *effect, f"{self._percent} interval", *looks, *ahead]
         below = [*self._below(), f"{self.better} scores are better"]
         if once:
             below.append("*: with the same errors, if this table is looked at once and never again")

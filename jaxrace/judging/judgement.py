@@ -234,7 +234,12 @@ def _told(found: Judgement, first: np.ndarray, second: np.ndarray) -> tuple[Pair
     effects = (question.effect(x) for x in (evidence.mean[at], lows, highs))
     numbers = zip(*(x.tolist() for x in (*effects, evidence.highest[at] / level)), strict=True)
     return tuple(
-        Pair(names[i], names[j], *own, decided=verdict == "enough", verdict=verdict)
+        Pair(
+            *(names[i], names[j], *own),
+            level=confidence(level),
+            decided=verdict == "enough",
+            verdict=verdict,
+        )
         for i, j, own, verdict in zip(*at, numbers, verdicts.tolist(), strict=True)
     )
 

@@ -176,13 +176,14 @@ def _pairs(
     question, names, ranking = asked.question, asked.table.names, board.ranking
     first, second = np.triu_indices(len(names), 1)
     first, second = at = ranking[first], ranking[second]
-    ends = intervals(asked.pairs, first, second, question.levels(len(names)).strong)
+    strong = question.levels(len(names)).strong
+    ends, level = intervals(asked.pairs, *at, strong), 1 - 2 * len(first) * math.exp(-strong)
     effects = np.stack([question.effect(x) for x in (evidence.mean[at], *ends)], -1).tolist()
     verdicts = np.select(
         [seen.strong[at], seen.strong.T[at], is_tied[at]], ["better", "worse", "tied"], "?"
     )
     return tuple(
-        RankedPair(names[i], names[j], mean, low, high, verdict)
+        RankedPair(names[i], names[j], mean, low, high, level, verdict)
         for i, j, (mean, low, high), verdict in zip(*at, effects, verdicts.tolist(), strict=True)
     )
 
@@ -206,6 +207,7 @@ def _options(
                 score=mean,
                 low=low,
                 high=high,
+                level=1 - question.delta,
                 tier=int(board.tier[option]) + 1,
                 best_rank=int(board.lowest[option]),
                 worst_rank=int(board.highest[option]),

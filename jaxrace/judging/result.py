@@ -40,6 +40,7 @@ class Pair:
     low: float
     high: float
     evidence: float  # ln E so far over the level of a verdict; 1 or more with one
+    level: float  # of the interval
     decided: bool  # is the evidence enough?
     verdict: str  # "enough", "against", "equal" on a whole list of tasks; or "", undecided
 

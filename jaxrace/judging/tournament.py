@@ -24,10 +24,11 @@ from jaxrace.evidence.games import GamePairs, Waiting, joined
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
 from jaxrace.judging.rating import SelectionOfVotes, select
+from jaxrace.tables.votes import OF_TOURNAMENT
 
 # Of a log. So ``select`` reads that sides count, and two games with sides reversed are one result.
-_SIDES = ("home", "away")
-_OF_SHARES, _OF_MARGINS = "score", "margin of "
+*_SIDES, _OF_SHARES = OF_TOURNAMENT
+_OF_MARGINS = "margin of "
 
 Game = tuple[str, str, float]  # first, second, and the share, or the margin, of the first
 
@@ -271,7 +272,7 @@ def _rows_of(log: Path, players: Sequence[str], margin: float | None) -> list[Ga
         raise BadArgument("log", "a line break at its end", repr(text[-40:]), hint)
     heads, *games = [*csv.reader(text.splitlines())] or [[*_heads(margin)]]
     *sides, of = heads if len(heads) == 3 else [""]
-    is_log = (*sides,) == _SIDES and (of == _OF_SHARES or of.startswith(_OF_MARGINS))
+    is_log = sides == _SIDES and (of == _OF_SHARES or of.startswith(_OF_MARGINS))
     if not is_log:
         raise BadArgument(
             "log", f"{','.join(_heads(margin))} in line 1", repr(",".join(heads))[:80]

@@ -289,7 +289,8 @@ def shares_of(
     shares = 1 - shares if sides.names_losers else shares
     often = np.bincount(places, minlength=len(cells)).tolist()
     if both_bad := sum(n for cell, n in zip(cells, often, strict=True) if "bad" in cell.lower()):
-        said.append(f"votes for neither, as both are bad, read as ties: {both_bad:,}")
+        read = f"votes for neither, as both are bad, read as ties: {both_bad:,}"
+        said.append(f"{read}; leave their rows out to drop them")
     if far := sum(n for cell, n in zip(cells, often, strict=True) if ">>" in cell):
         said.append(f"wins by far (>>) read as wins: {far:,}")
     if unended := int(np.isnan(shares).sum()):

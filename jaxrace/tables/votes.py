@@ -37,6 +37,7 @@ from jaxrace.tables.table import (
 
 Kind = Literal["win", "margin"]
 
+OF_TOURNAMENT = ("home", "away", "score")  # heads of the log of one: shares of the points
 _VOTES = (0.0, 0.5, 1.0)  # as shares of a win: lost, tied, won
 _READ_AS_WINS = (
     "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
@@ -175,7 +176,8 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     rows = np.flatnonzero(~np.isnan(shares))
     if not rows.size:
         raise table.wrong("at least one comparison that has ended", "none")
-    more = [f"votes from column {sides.outcome!r}", *more]
+    what = "games" if sided else "votes"
+    more = [f"{what} from column {sides.outcome!r}", *more]
     return _told(votes, *more, rows=rows, scores=shares[rows])
 
 
@@ -241,7 +243,8 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
     is_scale = scores[least] >= 0 and bool((scores > 1).any())
     sides.require_said(table, asked, f"{scores[least]:g}", least, is_scale)
     kind = _kind_of(table, head, scores, asked)
-    guessed = [_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS] if asked == "auto" else []
+    guessed = [_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS]
+    guessed = guessed if asked == "auto" and (table.heads, kind) != (OF_TOURNAMENT, "win") else []
     return _told(votes, *guessed, *more, scores=scores, kind=kind)
 
 

@@ -1,6 +1,7 @@
 """Two engines: gates of games in Elo, their intervals at the stop, and the study's other tests."""
 
 import dataclasses
+import json
 import math
 from typing import Any
 
@@ -50,10 +51,10 @@ def test_normalized_elo():
     (found,) = gate(log_of([1.0, -1.0, 1.0, 1.0]), baseline="old").candidates
     assert found.nelo == pytest.approx(800 / math.log(10) / math.sqrt(3))
     assert found.elo == pytest.approx(400 * math.log10(3))
-    assert found.results == "1, 0, 3"
+    assert found.results == (1, 0, 3)
     (found,) = gate(pairs_log([1, 2]), baseline="old").candidates
     assert found.nelo == pytest.approx(800 / math.log(10) / math.sqrt(2))
-    assert (found.results, found.games, found.score) == ("0, 0, 1, 0, 1", 4, 0.75)
+    assert (found.results, found.games, found.score) == ((0, 0, 1, 0, 1), 4, 0.75)
     # Means and deviations do not ask for an order, and of one result there is no deviation.
     (found,) = gate(log_of([1.0]), baseline="old").candidates
     assert (found.nelo, found.elo, found.high) == (None, None, None)
@@ -80,7 +81,7 @@ def test_elo_is_what_other_programs_print(counts, elo, nelo):
     log = {"first": ["new"] * number, "second": ["old"] * number, "score": points}
     (found,) = gate(read_votes(log, score="win"), baseline="old").candidates
     assert (round(found.elo, 2), round(found.nelo, 2)) == (elo, nelo)
-    assert found.results == ", ".join(map(str, counts))
+    assert found.results == counts
 
 
 @pytest.mark.parametrize(("counts", "bounds", "ratio"), RATIOS)
@@ -197,6 +198,56 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match=r"^baseline: expected one of new, old"):
         gate(log, baseline="older")
     assert gate(counts, baseline="old").passed == ["new"]
+
+
+def test_what_programs_read():
+    """Numbers are numbers, a level stands beside each interval, and games are games everywhere."""
+    log = pairs_log(np.random.default_rng(0).choice([0.5, 1, 1.5], 60))
+    found = gate(log, baseline="old", delta=0.01, delta_reject=0.04).to_dict()
+    (new,) = found["candidates"]
+    assert (sum(new["results"]), new["games"], found["status"]) == (60, 120, 3)
+    assert new["level"] == pytest.approx(0.95)
+    selected = jaxrace.select(log)
+    kept = json.loads(json.dumps(selected.to_dict()))
+    assert kept["status"] == selected.status
+    (pair,) = kept["proven"]
+    assert pair["games"] == new["games"] == kept["comparisons"]
+    assert pair["level"] == kept["proven_confidence"]
+    assert {one["level"] for one in (*kept["options"], kept["gap"])} == {0.95}
+    scores = np.random.default_rng(0).normal(size=(2, 20))
+    table = dict(zip("ab", scores, strict=True))
+    for answer, rows in (
+        (jaxrace.race(table), "pairs"),
+        (jaxrace.rank(table, pairs="all"), "options"),
+        (jaxrace.rank(table, pairs="all"), "pairs"),
+        (gate(table, baseline="a"), "candidates"),
+    ):
+        assert all(0.9 <= one["level"] < 1 for one in answer.to_dict()[rows])
+
+
+def test_each_column_has_its_own_head():
+    log = pairs_log([1, 1.5, 0.5, 2] * 10)
+    for table in (*gate(log, baseline="old").tables(), *jaxrace.select(log).tables()):
+        assert len({*table.heads}) == len(table.heads)
+    (shown,) = gate(log, baseline="old", delta=0.01, delta_reject=0.05).tables()
+    assert "94 % interval" in shown.heads
+    assert (
+        "the lower end alone is wrong with at most 1 %, the upper end with at most 5 %"
+        in " ".join(shown.below)
+    )
+
+
+def test_elo_of_players():
+    """The model's, above the mean of all, with an interval; of margins there is none."""
+    log = log_of(np.random.default_rng(0).permutation(np.repeat([1.0, -1.0], [1_800, 1_200])))
+    answer: Any = jaxrace.select(log)
+    new, old = answer.options
+    assert new.elo == pytest.approx(-old.elo)
+    assert new.elo - old.elo == pytest.approx(400 * math.log10(1.5), abs=2)
+    expected = 400 / math.log(10) * math.sqrt(1 / 1_800 + 1 / 1_200) * 1.96
+    assert new.elo_high - new.elo_low == pytest.approx(expected, rel=0.1)
+    margins = jaxrace.select([("x", "y", 1.5), ("y", "x", -2.0)] * 20)
+    assert (margins.options[0].elo, margins.options[0].elo_low) == (None, None)
 
 
 def test_sorted_games_prove_nothing():

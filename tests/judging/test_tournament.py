@@ -30,6 +30,7 @@ def test_a_tournament_and_its_log(tmp_path):
     judged = jaxrace.select(path, score="win")
     assert (judged.certificate, judged.leads) == ("dominance", ["b"])
     assert gone_on.result().leads == ["b"]
+    assert not any("scores are read as" in note for note in jaxrace.select(path).notes)
 
 
 def tell_both(tournament, first, second, results):

@@ -33,10 +33,11 @@ class ProvenPair:
 
     better: str
     worse: str
-    games: int
+    games: int  # that counted; two with sides reversed are two
     score: float  # mean share of the points
     low: float  # of its expectation, at all looks together
     high: float
+    level: float  # that of the interval, by itself
     elo: float | None  # of the score; None of 0 or 1
     certain: bool  # is the evidence enough?
 
@@ -98,6 +99,13 @@ def games_of(votes: Votes, level: float) -> Results:
     return Results(games, said, wrong, copied)
 
 
+def games_in_one(games: GamePairs, votes: Votes) -> int:
+    """How many games a result is: two with sides reversed, or one."""
+    d = games.differences
+    of_two = np.isin(d, np.linspace(-1, 1, 5)).all() and (np.abs(d) == 0.5).any()
+    return 2 if (of_two and votes.items is None) or (votes.sided and votes.ordered) else 1
+
+
 def prove(votes: Votes, top: int, delta: float) -> Proof:
     """Certify the best ``top``, cut the list into tiers, and say who may be among the best."""
     names, count = np.array(votes.names), len(votes.names)
@@ -140,14 +148,16 @@ def _pairs(
     order = np.argsort(seen.mean[first, second], kind="stable")[:_MOST_PAIRS]
     first, second = first[order], second[order]
     low, high = intervals(games, first, second, level)
+    in_one = games_in_one(games, votes)
     return tuple(
         ProvenPair(
             better=votes.names[i],
             worse=votes.names[j],
-            games=int(games.met[i, j]),
+            games=int(games.met[i, j]) * in_one,
             score=float((1 + seen.mean[i, j]) / 2),
             low=float((1 + a) / 2),
             high=float((1 + b) / 2),
+            level=confidence(level),
             elo=elo_of(float(seen.mean[i, j])),
             certain=bool(seen.over[i, j]),
         )

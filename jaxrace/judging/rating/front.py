@@ -42,9 +42,9 @@ _LEVEL = 0.95  # of intervals, each by itself
 # Draws of the qualities, as many as there is room and time for.
 _MOST_DRAWS, _FEWEST_DRAWS, _MOST_NUMBERS = 10_000, 1_000, 2 * 10**6
 _TOLD, _SURE = 0.4, 0.9995  # probabilities below are true to .1 only; above they read as certain
+_NEXT, _LEADS = ("compare next", "with"), ("best so far", "against")  # heads of pairs
 _LEAST = 10  # comparisons of an option, before anything is called likely
-# Chances that a comparison changes the selection: small ones, and those of the model alone.
-_UNLIKELY, _LEAST_SHOWN = 0.01, 1e-9
+_UNLIKELY = 0.01  # a chance that a comparison changes the selection
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,10 +52,14 @@ class Ranked:
     """One option."""
 
     name: str
-    comparisons: int  # that it was in
+    comparisons: int  # that it was in; of games as many
     score: float
     low: float | None  # None: not known
     high: float | None
+    elo: float | None  # by the model, of shares of a win: above the mean of all; None of margins
+    elo_low: float | None
+    elo_high: float | None
+    level: float  # of the intervals, each by itself, approximately
     selected: bool
 
 
@@ -68,6 +72,7 @@ class Gap:
     score: float
     low: float | None
     high: float | None
+    level: float  # of the interval, approximately
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +109,7 @@ class SelectionOfVotes(Ranking):
     proven: tuple[ProvenPair, ...]  # across the boundary, the closest first
     proven_confidence: float  # that of the interval of each of these pairs, by itself
     notes: tuple[str, ...] = ()
+    of_games: bool = False  # of players with a side each, as White and Black
 
     @property
     def sure(self) -> bool:
@@ -116,6 +122,10 @@ class SelectionOfVotes(Ranking):
     @property
     def is_answered(self) -> bool:
         return self.sure
+
+    @property
+    def _unit(self) -> str:
+        return "game" if self.of_games else "comparison"
 
     @property
     def _few(self) -> list[str]:
@@ -150,7 +160,7 @@ class SelectionOfVotes(Ranking):
 
     def asked(self) -> str:
         return (
-            f"Top {self.top} of {len(self.options)} options by {self.comparisons:,} comparisons, "
+            f"Top {self.top} of {len(self.options)} options by {self.comparisons:,} {self._unit}s, "
             f"read as {self.reading}s"
         )
 
@@ -177,12 +187,9 @@ class SelectionOfVotes(Ranking):
             )
         chance = 0.0 if self.log_chance is None else math.exp(self.log_chance)
         if chance < _UNLIKELY:
-            most = f"below {_LEAST_SHOWN:g}"
-            most = f"{chance:.1g} at most" if chance >= _LEAST_SHOWN else most
-            lines.append(
-                "none of the comparisons that are proposed is likely to change the selection by "
-                f"itself: the chance is {most}"
-            )
+            do = "play" if self.of_games else "make"
+            more = "" if self.sure else f"; {do} them by the hundred"
+            lines.append(f"no single {self._unit} is likely to change the selection{more}")
         return lines
 
     def _proof(self) -> str:
@@ -210,16 +217,21 @@ class SelectionOfVotes(Ranking):
             [
                 *(str(place), one.name, f"{one.comparisons:,}", f"{one.score:.4g}"),
                 "" if one.low is None else f"{one.low:.4g} to {one.high:.4g}",
+                *_elo_cells(one),
                 "selected" if one.selected else "",
             ]
             for place, one in enumerate(self.options, 1)
         ]
         unit = "wins" if self.reading == "win" else "margin"
-        heads = ["", "option", "compared", unit, "95 % interval", "verdict"]
+        has_elo = any(one.elo is not None for one in self.options)
+        elo = ["Elo", "95 % of Elo"] if has_elo else []
+        count = "games" if self.of_games else "compared"
+        heads = ["", "option", count, unit, "95 % interval", *elo, "verdict"]
         below = ["an estimate by a model"]
         below[0] += "; intervals are approximate, each by itself" if self.connected else ""
+        below += ["Elo: by the model, above the mean of all options"] if has_elo else []
         pairs = [[x.better, x.worse, f"{x.compared:,}", f"{x.times:,}"] for x in self.next]
-        ahead = Shown.first(["better", "worse", "compared", "next"], pairs)
+        ahead = Shown.first([*_NEXT, f"{self._unit}s so far", "next"], pairs)
         proven = [
             [
                 *(x.better, x.worse, f"{x.games:,}", f"{x.score:.3g}"),
@@ -230,7 +242,7 @@ class SelectionOfVotes(Ranking):
             for x in self.proven
             if (x.low, x.high) != (0, 1)
         ]
-        shown = ["better", "worse", "games", "share"]
+        shown = [*_LEADS, count, "share"]
         shown += [f"{100 * self.proven_confidence:.3g} % interval", "Elo", "evidence"]
         how = "by the games alone: each interval holds by itself, at all looks together"
         of_pairs = [Shown.first(shown, proven, how)] if proven else []
@@ -324,12 +336,17 @@ def _answer(
     is_connected = rating.pairs.is_connected()
     proven = prove(votes, top, delta)._asdict()
     met = rating.pairs.met()
-    options = []
+    options, elos = [], np.full((3, len(names)), np.nan)
+    if votes.kind == "win":
+        elos = _elos(rating, drawn, sides)
     for place, option in enumerate(ranking):
         score, *around = ends[:, option].tolist()
         around = around if is_connected else [None, None]
         times = int(met[option].sum())
-        options.append(Ranked(names[option], times, score, *around, selected=place < top))
+        elo, *of_elo = (None if math.isnan(x) else x for x in elos[:, option].tolist())
+        of_elo = of_elo if is_connected else [None, None]
+        numbers = score, *around, elo, *of_elo
+        options.append(Ranked(names[option], times, *numbers, level=_LEVEL, selected=place < top))
     ahead = float(expected[last] - expected[first])
     of_gap = (float(low), float(high)) if is_connected else (None, None)
     pairs, log_chance = advice(rating, top, number, rng)
@@ -351,10 +368,25 @@ def _answer(
         comparisons=len(votes.first),
         options=tuple(options),
         confidence=float(is_right.mean()) if is_connected else None,
-        gap=Gap(names[last], names[first], ahead, *of_gap),
+        gap=Gap(names[last], names[first], ahead, *of_gap, level=_LEVEL),
         next=tuple(proposals),
         log_chance=log_chance if math.isfinite(log_chance) else None,
         connected=is_connected,
         notes=tuple(notes),
+        of_games=votes.sided,
         **proven,
     )
+
+
+def _elos(rating: Rating, drawn: np.ndarray, sides: tuple[float, float]) -> np.ndarray:
+    """Elo of the qualities, which are log-odds, above their mean, and its interval: [3, K]."""
+    found = np.concatenate([rating.qualities[None], drawn]) * 400 / math.log(10)
+    found -= found.mean(1, keepdims=True)
+    return np.stack([found[0], *np.quantile(found[1:], sides, 0)])
+
+
+def _elo_cells(one: Ranked) -> list[str]:
+    if one.elo is None:
+        return []
+    known = one.elo_low is not None and one.elo_high is not None
+    return [f"{one.elo:.0f}", f"{one.elo_low:.0f} to {one.elo_high:.0f}" if known else ""]
