@@ -11,7 +11,7 @@ import importlib
 import inspect
 import json
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -48,11 +48,13 @@ def config_of(
     *functions: Callable[..., Any],
     without: Sequence[str] = (),
     needs_file: bool = True,
+    groups: Mapping[str, Sequence[str]] | None = None,
     **own: tuple[Any, Any, str],
 ) -> type:
     """The config of a command: a dataclass of the arguments of functions, and what they say.
 
     ``file`` is the name of the file and its help, ``own`` are other options: type, default, help.
+    ``groups`` are options that the help lists below a head of their own.
     """
     found: dict[str, tuple[Any, Any, str]] = {}
     for function in functions:
@@ -71,7 +73,9 @@ def config_of(
     inputs = property(lambda self: {file[0]: path} if (path := getattr(self, file[0])) else {})
     first: Any = (file[0], str) if needs_file else (file[0], str | None, None)
     config = dataclasses.make_dataclass(
-        "Config", [first, *fields], frozen=True, namespace={"inputs": inputs}
+        *("Config", [first, *fields]),
+        frozen=True,
+        namespace={"inputs": inputs, "groups": groups or {}},
     )
     config.__doc__ = "\n".join([inspect.cleandoc(about or ""), "", "Attributes:", *lines])
     return config

@@ -3,7 +3,8 @@
 Says of each option but the baseline whether it is better, not worse by --margin, no better by it,
 worse, or how many more runs it takes to know, about: at every look, however often runs are added.
 Of games or votes the same in Elo, with --tolerance instead of --margin: of two engines, two games
-with sides reversed as one. --gap says what is likely, for fewer games.
+with sides reversed as one. --gap says what is likely, for fewer games. Without --want better a
+candidate that is not worse by the margin, or the tolerance, passes as well.
 An option is better than another if it scores higher more often than lower, or, --by mean, if its
 mean is higher. Runs are independent, or, --shared, all options ran on the same tasks, in one order:
 see `jaxrace race --help`. Imports no JAX. Exit status: 0 all candidates are better, or not worse by
@@ -14,7 +15,7 @@ For example:
   jaxrace gate scores.csv --baseline main
   jaxrace gate results.csv --baseline main --margin 0.01 --shared --by mean --low 0 --high 1
   jaxrace gate results.csv --baseline main --shared --looks gate.looks --report gate.md
-  jaxrace gate games.pgn --baseline old --tolerance 3 --gap 3
+  jaxrace gate games.pgn --baseline old --want better --tolerance 3 --gap 3
 """
 
 import contextlib
@@ -31,7 +32,16 @@ from jaxrace.tables.comparisons import ComparisonsError
 
 FIGURE = "gate.png"
 _GAMES = "Or games or votes: PGN, or a table as `jaxrace select` takes it."
-Config = config_of_scores(__doc__, gate, race, without=("top",), also=_GAMES)
+_GROUPS = {
+    "of games and votes": ("tolerance", "gap", "score", "first_column", "second_column"),
+    "of scores": (
+        *("margin", "by", "low", "high", "shared", "of", "smaller", "larger", "horizon", "gaps"),
+        *("looks", "order_by_lot", "weights", "seed", "final", "dependent", "option_column"),
+        *("task_column", "group_column", "cluster_column", "options", "failed", "where"),
+        *("no_header", "next"),
+    ),
+}
+Config = config_of_scores(__doc__, gate, race, without=("top",), also=_GAMES, groups=_GROUPS)
 
 
 def ask(config: Any) -> tuple[GateOfTable | GateOfGames, str]:

@@ -78,7 +78,12 @@ def paragraphs(**subjects: dict[str, str]) -> str:
 def add_options(parser: Any, config: type) -> None:
     """An option for every field but the positional one, with the help of the docstring."""
     texts, hints = described(config)[1], get_type_hints(config)
+    heads = getattr(config, "groups", {})
+    groups = {name: head for head, names in heads.items() for name in names}
+    parsers = {head: parser.add_argument_group(head) for head in heads}
+    every = parser
     for field in dataclasses.fields(config):
+        parser = parsers.get(groups.get(field.name, ""), every)
         hint, text = hints[field.name], texts[field.name]
         if field.name in POSITIONAL:
             number = "?" if field.default is None else None  # a file that may be left out

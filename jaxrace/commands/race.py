@@ -16,7 +16,7 @@ For example:
 """
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -44,6 +44,7 @@ def config_of_scores(
     *functions: Callable[..., Any],
     without: Sequence[str] = (),
     also: str = "",
+    groups: Mapping[str, Sequence[str]] | None = None,
 ) -> type:
     """The config of a command that judges a table of scores, see ``config_of``."""
     return config_of(
@@ -51,6 +52,7 @@ def config_of_scores(
         ("scores", f"{_FILE} {also}"),
         *(*functions, read_scores),
         without=("compare", "header", *without),
+        groups=groups,
         no_header=(bool, False, _NO_HEADER),
         next=(str | None, None, _NEXT),
     )

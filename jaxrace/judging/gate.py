@@ -62,8 +62,8 @@ def gate(
             candidate and is not so. Without it the same as delta, which is that of better, and of
             not worse by the margin.
         want: What lets a candidate pass. One between -margin and margin is both, not worse by it
-            and no better by it: either takes what is certain first. With better, not worse does not
-            pass; with not-worse, no better does not reject.
+            and no better by it: either takes what is certain first, so that not worse passes as
+            well. With better, not worse does not pass; with not-worse, no better does not reject.
         at_most: Of so many candidates in all, each has the same share of the errors. Without it of
             those in the table; or with looks of any number, and the one that came as number c has
             the share 6 / (pi c)^2.
@@ -124,7 +124,7 @@ def gate(
         return gate_games(votes, baseline, errors=(errors[0], errors[1]), **asked_for)
     for name, given in (("tolerance", tolerance), ("gap", gap)):
         if given:
-            raise BadArgument(name, "games or votes", "scores", ": margin= is theirs")
+            raise BadArgument(name, "games or votes", "scores", ": margin (--margin) is theirs")
     names, question = asked.table.names, asked.question
     if baseline not in names:
         raise BadArgument("baseline", f"one of {listed(names)}", repr(baseline))
@@ -155,7 +155,7 @@ def _games(data: Any, settings: Mapping[str, Any], told: Mapping[str, str]) -> V
     unset = {name: one.default for name, one in inspect.signature(race).parameters.items()}
     for name, given in settings.items():
         if name not in ("delta", *text) and given not in (None, (), "", unset.get(name)):
-            hint = ": tolerance= is theirs, in Elo" if name == "margin" else ""
+            hint = ": tolerance (--tolerance) is theirs, in Elo" if name == "margin" else ""
             raise BadArgument(name, "scores of options", "games or votes", hint)
     if isinstance(data, Votes):
         return data

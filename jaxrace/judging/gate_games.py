@@ -41,7 +41,8 @@ def gate_games(
     if gap is not None:
         require_number("gap", gap, least=_LEAST_GAP, below=_MOST_ELO)
         if not votes.ordered:
-            raise BadArgument("gap", "games in their order", "counts of them")
+            hint = ": leave out gap (--gap), whose bets follow the games"
+            raise BadArgument("gap", "games in their order", "counts of them", hint)
     if baseline not in votes.names:
         raise BadArgument("baseline", f"one of {listed(votes.names)}", repr(baseline))
     place = votes.names.index(baseline)

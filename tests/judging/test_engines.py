@@ -10,6 +10,7 @@ import pytest
 
 import jaxrace
 from jaxrace.commands.cli import main
+from jaxrace.commands.gate import Config
 from jaxrace.evidence.games import GamePairs, gap_bets
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.claims import certain_of
@@ -186,11 +187,15 @@ def test_what_is_refused():
     log = log_of([1.0, 0.0, -1.0] * 10)
     counts = {"player_a": ["new"], "player_b": ["old"], "wins_a": [30], "wins_b": [2], "draws": [9]}
     for data, settings, message in (
-        (log, {"margin": 0.1}, "margin: expected scores of options, got games or votes"),
+        (log, {"margin": 0.1}, "margin: expected scores of options, got games or votes: tolerance"),
         (log, {"shared": True}, "shared: expected scores of options, got games or votes"),
         (log, {"tolerance": -1}, "tolerance: expected a number"),
         (log, {"gap": 0}, "gap: expected a number"),
-        (counts, {"gap": 5}, "gap: expected games in their order, got counts"),
+        (
+            counts,
+            {"gap": 5},
+            r"gap: expected games in their order, got counts of them: leave out gap \(--gap\)",
+        ),
         ({"old": [1.0] * 5, "new": [0.0] * 5}, {"gap": 5}, "gap: expected games or votes"),
     ):
         with pytest.raises(ValueError, match=f"^{message}"):
@@ -274,8 +279,22 @@ def test_the_command(tmp_path, monkeypatch, capsys):
         assert main([*command, "--report", "gate.md"]) == status
         assert "0, 1/2, 1, 3/2, 2" in capsys.readouterr().out
         assert main([*command, "--out", f"out{status}"]) == status
+        assert main([*command, "--margin", "5"]) == 2
+        assert "got games or votes: tolerance (--tolerance) is theirs" in capsys.readouterr().err
         assert main([*command, "--next", "next.csv"]) == 2
         assert "--next: expected scores of options" in capsys.readouterr().err
+
+
+def test_the_help_keeps_games_apart(capsys):
+    fields = {field.name for field in dataclasses.fields(Config)}
+    assert all({*names} <= fields for names in Config.groups.values())
+    assert main(["gate", "--help"]) == 0
+    common, rest = capsys.readouterr().out.split("\nof games and votes:\n")
+    games, scores = rest.split("\nof scores:")
+    assert "\n  --want " in common
+    assert "\n  --gap " in games
+    assert "\n  --margin " in scores
+    assert "\n  --gaps " in scores
 
 
 def test_the_sprt_is_walds():
