@@ -48,6 +48,12 @@ LONG = [
     ),
     Long("docs/papers/games.md", "adversary", "python -m papers.audits.tournaments", "minutes"),
     Long(
+        "docs/compared/sprt.md",
+        "standard error",
+        "python -m papers.studies.two_engines",
+        "two minutes",
+    ),
+    Long(
         "docs/papers/reproductions.md",
         "others",
         "jaxrace train medical --seed 1 --repeats 1000",

@@ -26,6 +26,12 @@ def test_a_tournament_and_its_log(tmp_path):
     assert gone_on.ask() == begun.ask()
     play(gone_on)
     assert (gone_on.best, gone_on.certificate) == (["b"], "dominance")
+    # Who comes later has met nobody yet, and all games count.
+    with_another = jaxrace.Tournament([*strength, "d"], log=path)
+    assert (with_another.games, with_another.certificate) == (gone_on.games, None)
+    assert "d" in with_another.ask()[0]
+    with pytest.raises(ValueError, match=r"log: expected .* of these players"):
+        jaxrace.Tournament("ab", log=path)
     # A log of games is judged alike by ``select``.
     judged = jaxrace.select(path, score="win")
     assert (judged.certificate, judged.leads) == ("dominance", ["b"])
