@@ -86,7 +86,7 @@ class GateOfGames(Gate):
         ]
         results = "0, 1/2, 1, 3/2, 2" if self.in_pairs else "lost, drawn, won"
         heads = ["option", "games", results, "share", "Elo", f"{self._percent} interval", "nElo"]
-        heads += [f"{self._percent} of nElo", "verdict"]
+        heads += [f"{self._percent} nElo interval", "verdict"]
         unit = "two games with sides reversed, over root 2" if self.in_pairs else "a game"
         below = [
             *self._below(" Elo"),

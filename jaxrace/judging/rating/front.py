@@ -224,12 +224,12 @@ class SelectionOfVotes(Ranking):
         ]
         unit = "wins" if self.reading == "win" else "margin"
         has_elo = any(one.elo is not None for one in self.options)
-        elo = ["Elo", "95 % of Elo"] if has_elo else []
+        elo = ["Elo", "95 % Elo interval"] if has_elo else []
         count = "games" if self.of_games else "compared"
         heads = ["", "option", count, unit, "95 % interval", *elo, "verdict"]
         below = ["an estimate by a model"]
         below[0] += "; intervals are approximate, each by itself" if self.connected else ""
-        below += ["Elo: by the model, above the mean of all options"] if has_elo else []
+        below[0] += "; Elo is above the mean of all options" if has_elo else ""
         pairs = [[x.better, x.worse, f"{x.compared:,}", f"{x.times:,}"] for x in self.next]
         ahead = Shown.first([*_NEXT, f"{self._unit}s so far", "next"], pairs)
         proven = [
