@@ -303,7 +303,7 @@ BARE = [
     Bare("docs/theory/games.md", "jaxrace gate", _CALL),
     Bare(
         "docs/theory/games.md",
-        "jaxrace gate games.pgn --baseline old --tolerance 2 --gap 2",
+        "jaxrace gate games.pgn --baseline old --want better --tolerance 2 --gap 2",
         _CALL,
     ),
     Bare("docs/jax/top_k_selection.md", "python -m papers.selections thurstone|wins|circle", _CALL),
