@@ -300,6 +300,11 @@ BARE = [
     Bare("docs/jax/top_k_selection.md", "jaxrace select", _CALL),
     Bare("docs/theory/votes.md", "jaxrace select", _CALL),
     Bare("docs/theory/games.md", "jaxrace select", _CALL),
+    Bare(
+        "docs/compared/sprt.md",
+        "jaxrace gate games.pgn --baseline main --want better --tolerance 2 --gap 2",
+        _CALL,
+    ),
     Bare("docs/theory/games.md", "jaxrace gate", _CALL),
     Bare(
         "docs/theory/games.md",
