@@ -75,7 +75,7 @@ def config_of(
     config = dataclasses.make_dataclass(
         *("Config", [first, *fields]),
         frozen=True,
-        namespace={"inputs": inputs, "groups": groups or {}},
+        namespace={"inputs": inputs, "HELP_GROUPS": groups or {}},
     )
     config.__doc__ = "\n".join([inspect.cleandoc(about or ""), "", "Attributes:", *lines])
     return config

@@ -78,7 +78,7 @@ def paragraphs(**subjects: dict[str, str]) -> str:
 def add_options(parser: Any, config: type) -> None:
     """An option for every field but the positional one, with the help of the docstring."""
     texts, hints = described(config)[1], get_type_hints(config)
-    heads = getattr(config, "groups", {})
+    heads = getattr(config, "HELP_GROUPS", {})
     groups = {name: head for head, names in heads.items() for name in names}
     parsers = {head: parser.add_argument_group(head) for head in heads}
     every = parser

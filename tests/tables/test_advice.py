@@ -361,6 +361,24 @@ VOTE_CASES = [
     ),
     Case(VOTES, table(f"{SIDES}score", "x,y,.75", "x,z,1"), "--score win", ("--score win",)),
     Case(
+        "gate FILE.csv --baseline x --margin 5",
+        table("white,black,result", *["x,y,1-0", "y,x,1/2-1/2"] * 3),
+        "tolerance (--tolerance) is theirs, in Elo",
+        ("jaxrace gate FILE.csv --baseline x --tolerance 5",),
+    ),
+    Case(
+        "gate FILE.csv --baseline a --tolerance 5",
+        table("a,b", ".3,.2", ".5,.4", ".6,.7"),
+        "margin (--margin) is theirs",
+        ("jaxrace gate FILE.csv --baseline a --margin 0.1",),
+    ),
+    Case(
+        "gate FILE.csv --baseline x --gap 5",
+        table("player_a,player_b,wins_a,wins_b,draws", "x,y,4,3,2"),
+        "leave out gap (--gap), whose bets follow the games",
+        (),
+    ),
+    Case(
         "gate FILE.csv --baseline x",
         table(f"{SIDES}score", "x,y,.75", "x,z,1"),
         "--score win",
