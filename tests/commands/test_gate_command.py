@@ -40,7 +40,7 @@ def test_exit_statuses(chance, end, capsys):
     assert headline in said
     report = Path("gate.md").read_text()
     assert report.startswith(f"## {headline}\n")
-    assert "| option | runs | wins | interval | verdict |" in report
+    assert "| option | runs | wins | 90 % interval | verdict |" in report
     asked = Path("next.csv").read_text().splitlines()
     assert asked[0] == "option,task"
     assert (len(asked) > 1) == (end[1] == 3)
