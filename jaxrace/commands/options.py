@@ -124,7 +124,8 @@ def _parse_several(hint: Any, given: Any) -> Any:
 
 def add_answer_options(parser: Any) -> None:
     """How the answer of a file is shown, and where it is kept."""
-    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    text = "print everything as JSON, also the exit status, and the level beside each interval"
+    parser.add_argument("--json", action="store_true", help=text)
     text = "a Markdown or HTML file to write, with a figure beside it as PNG and SVG (Markdown "
     text += "without matplotlib: no figure)"
     parser.add_argument("--report", metavar="FILE", help=text)

@@ -208,7 +208,7 @@ class Gate(Answer):
         list_down(panel, labels(names))
         if cut := first_of(shown, len(self.candidates)):
             panel.set(title=cut.removeprefix(": "))
-        panel.set(xlabel=self._axis())
+        panel.set(xlabel=f"{self._axis()}\n({self._percent} intervals, {self._looks})")
         return figure
 
     def _words(self, one: Any) -> str:
