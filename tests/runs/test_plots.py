@@ -5,8 +5,9 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import jaxrace
-from jaxrace import judging, runs
+from jaxrace import runs
 from jaxrace.answers.answer import labels as answer_labels
+from jaxrace.judging.standing import DuelOfMatrix
 from jaxrace.runs import plots
 
 LABELS = {"reward": "reward per game", "cost": "cost (euro)", "time": "time (s)"}
@@ -128,7 +129,7 @@ def test_names_have_room_and_are_shown_as_they_are(kind):
             ]
             assert not any(box.width and box.overlaps(other) for box in below for other in others)
         shown = [text.get_text() for text in figure.axes[0].get_yticklabels()]
-        most = 100 if isinstance(answer, judging.RaceOfTable) else 20
+        most = 20 if isinstance(answer, DuelOfMatrix) else 100
         assert len(set(shown)) == len(shown) == min(len(names), most)
         assert ("the first 20 of 40" in figure.axes[0].get_title()) == (len(names) > most)
         if kind == "unlike":  # text, which no font here has
@@ -151,6 +152,18 @@ def test_an_option_of_a_race_has_the_interval_of_its_closest_pair():
     closest = pairs["fair"]
     np.testing.assert_allclose(drawn[0], (closest.low, closest.high))
     assert drawn[0][0] > 0.5 > drawn[1][1]
+
+
+def test_each_of_many_options_has_an_interval_and_equal_runs_have_no_panel():
+    rng = np.random.default_rng(1)
+    scores = {f"model-{n}": rng.normal(-5 * n, 1, 60) for n in range(70)}
+    standing, differences = jaxrace.race(scores, top=5).plot().axes
+    lines = [np.asarray(line.get_ydata()) for line in differences.lines]
+    rows = [line[0] for line in lines if len(line) == 2 and line[0] == line[1]]
+    assert {*range(70)} <= {*rows}
+    assert "60 runs of each option" in standing.get_xlabel()
+    scores["model-3"] = scores["model-3"][:20]
+    assert len(jaxrace.race(scores, top=5).plot().axes) == 3
 
 
 def test_names_that_differ_in_the_middle_stay_apart():
