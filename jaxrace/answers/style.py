@@ -18,7 +18,8 @@ SKY, RED, GREEN = "#56B4E9", "#D55E00", "#009E73"
 COLOURS = (BLUE, ORANGE, BLACK, PURPLE, SKY, RED, GREEN)
 GREY, EDGE, FAINT = "0.6", "0.3", "0.8"  # what is out, lines to compare with, what is behind
 DASHED = (0, (4, 2))
-DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
+DASHES = ("--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))  # from the fourth line on
+_SOLID = 3
 MARKS = "osD^vPX"
 MORE = "viridis"  # of heat maps, uniform to the eye: yellow is the best everywhere
 FOR_AND_AGAINST = "PuOr"  # of heat maps about 0: purple is for the row, orange against it
@@ -33,9 +34,9 @@ def line(number: int) -> dict[str, Any]:
     """Colour and dashes of one of several lines: from the fourth on, dashes differ, too.
 
     >>> line(0), line(7)
-    ({'color': '#0072B2', 'ls': '-'}, {'color': '#0072B2', 'ls': ':'})
+    ({'color': '#0072B2', 'ls': '-'}, {'color': '#0072B2', 'ls': '--'})
     """
-    dashes = DASHES[(number + 1) // 4 % len(DASHES)]
+    dashes = "-" if number < _SOLID else DASHES[(number - _SOLID) % len(DASHES)]
     return {"color": colour(number), "ls": dashes}
 
 

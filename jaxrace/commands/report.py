@@ -102,7 +102,8 @@ def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None
         text = (
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
             f"<title>{html.escape(shown(answer.headline()))}</title><style>body{{font-family:sans-serif;"
-            "margin:2em}td,th{padding:.2em .8em;text-align:right}svg{max-width:100%}</style></head>"
+            "margin:2em}td,th{padding:.2em .8em;text-align:right}svg{max-width:100%;height:auto}"
+            "</style></head>"
             f"<body>{answer.to_html(figure=False)}{said}{vector[vector.index('<svg') :]}</body>"
             "</html>\n"
         )

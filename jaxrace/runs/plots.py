@@ -44,7 +44,8 @@ def learning_curve(folder: files.StrPath) -> "Figure":
         for number, (name, means) in enumerate(summary["baselines"].items(), start=1):
             level = means[metric]["mean"]
             panel.axhline(level, lw=1.3, label=name, **style.line(number + 2))
-        panel.set_ylabel(label)
+        is_smaller = metric in summary.get("smaller", ())
+        panel.set_ylabel(f"{label}\n(less is better)" if is_smaller else label)
         tidy(panel, "x")
     for panel in shown[-_COLUMNS:]:
         panel.set_xlabel("training episodes used by a search")

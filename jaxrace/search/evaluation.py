@@ -89,8 +89,9 @@ class PolicyValue(Answer):
             panel.invert_yaxis()
             panel.hist(self.values[one.name], bins=30, color=style.BLUE, alpha=0.6)
             panel.axvspan(one.low, one.high, color=style.ORANGE, alpha=0.5)
-            told = f"{one.name}\n(orange: {self._share} interval of its mean)"
-            panel.set(xlabel=told, ylabel="episodes")
+            title = f"orange: {self._share} interval of the mean"
+            panel.set_title(title, fontsize="medium")
+            panel.set(xlabel=one.name, ylabel="episodes")
         return figure
 
 

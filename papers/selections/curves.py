@@ -1,5 +1,6 @@
 """Success rates as curves: read, drawn, as a table. Axes: J selections, T points."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from jaxrace.answers import style
 from jaxrace.runs import plots
 from jaxrace.runs.tables import markdown_table
 from papers.workbench import Columns, band, mean_and_error, mean_columns, with_error
+
+_MOST_NAMED, _LEADERS = 8, 3  # lines with a name in a figure; best ones of a panel
 
 
 class Curve(NamedTuple):
@@ -39,10 +42,13 @@ def table_of(curves: dict[str, dict[str, Curve]]) -> list[Columns]:
 def draw_curves(
     panel: "plots.Axes", curves: dict[str, Curve], title: str, names: Sequence[str] = ()
 ) -> None:
-    """Success rate against samples, with two standard errors; a colour for each of ``names``."""
+    """Success rate against samples, with two standard errors; the rest of ``names`` is grey."""
     order = list(names) or list(curves)
     for name, curve in curves.items():
         rate, error = curve.success
+        if name not in order:
+            panel.plot(curve.time, rate, color=style.FAINT, lw=0.8, zorder=1)
+            continue
         place = order.index(name)
         mark = style.mark(place) if curve.are_settings else None
         looks = {"marker": mark, "ms": 4, "lw": 1.2, **style.line(place)}
@@ -52,17 +58,43 @@ def draw_curves(
     plots.tidy(panel, "x", title=title, xlabel="comparisons", ylabel=counted)
 
 
-def figure_of(curves: dict[str, dict[str, Curve]]) -> "plots.Figure":
-    """A panel for each task."""
-    figure, panels = plots.grid(len(curves), 3, (6, 4.2), (0, 0.6))
-    names = list(dict.fromkeys(name for found in curves.values() for name in found))
+def figure_of(
+    curves: dict[str, dict[str, Curve]],
+    columns: int = 3,
+    size: tuple[float, float] = (6, 4.2),
+    before: str = "top ",
+    **shared: bool,
+) -> "plots.Figure":
+    """A panel for each task; of many methods those have colours that lead most often."""
+    figure, panels = plots.grid(len(curves), columns, size, (0, 0.6), **shared)
+    names, every = leading(curves), {name for found in curves.values() for name in found}
     handles = {}
     for panel, (task, found) in zip(panels, curves.items(), strict=True):
-        draw_curves(panel, found, f"top {task}", names)
+        draw_curves(panel, found, f"{before}{task}", names)
         handles |= dict(zip(found, panel.get_lines(), strict=True))
-    shown = [handles[name] for name in names]
-    figure.legend(shown, names, loc="outside lower center", ncols=5, frameon=False)
+        if shared:
+            panel.label_outer()
+    told = [*names]
+    if others := every - {*names}:
+        told.append(f"{len(others)} others")
+        handles[told[-1]] = handles[others.pop()]
+    shown = [handles[name] for name in told]
+    wide = int(figure.get_figwidth() / 2.4)
+    figure.legend(shown, told, loc="outside lower center", ncols=wide, frameon=False)
     return figure
+
+
+def leading(curves: dict[str, dict[str, Curve]]) -> list[str]:
+    """As many methods as lines stay apart, those which most often are among the best at the end."""
+    names = list(dict.fromkeys(name for found in curves.values() for name in found))
+    if len(names) <= _MOST_NAMED:
+        return names
+    leads = Counter()
+    for found in curves.values():
+        last = {name: curve.success[0][-1] for name, curve in found.items()}
+        leads.update(sorted(last, key=lambda name, last=last: -last[name])[:_LEADERS])
+    chosen = [name for name, _ in leads.most_common(_MOST_NAMED)]
+    return [name for name in names if name in chosen]
 
 
 def correct_at(curve: Curve, samples: float) -> np.ndarray:

@@ -8,10 +8,9 @@ import numpy as np
 
 from jaxrace import selection
 from jaxrace.core.protocol import pytree
-from jaxrace.runs import plots
 from papers.holdem.matches import STRENGTH_ERROR, STRENGTH_SAMPLES
 from papers.selections.config import POOLED_SAMPLES
-from papers.selections.curves import Curve, draw_curves, success_table, table_of
+from papers.selections.curves import Curve, figure_of, success_table, table_of
 from papers.selections.runs import Task, run_selector, run_top
 from papers.top_k import poker_matches, poker_report
 from papers.top_k.thurstone_noise import PUBLISHED_CROSSING, run_with_index
@@ -103,11 +102,8 @@ def run(bench: Workbench) -> None:
         for number in range(populations)
     }
     bench.write_table("success.csv", table_of({**curves, "all, live": live}))
-    figure, panels = plots.grid(len(curves), 5, (3.6, 3.2), (0, 0.5), sharex=True, sharey=True)
-    for panel, (name, found) in zip(panels, curves.items(), strict=True):
-        draw_curves(panel, found, name)
-        panel.set_ylim(0, 1)
-    plots.legend_below(figure, 6)
+    figure = figure_of(curves, 5, (3, 3), "", sharex=True, sharey=True)
+    figure.axes[0].set_ylim(0, 1)
     bench.write_figure("figure_8.png", figure)
     preferred = poker_matches.preferred(scores, int(truth.best[0].sum()))
     same, players = (preferred == truth.best).all(1).sum(), truth.order.shape[1]

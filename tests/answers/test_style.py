@@ -36,12 +36,12 @@ def test_colours_stay_apart_for_people_who_see_no_green_or_no_red():
         assert least_difference(usual[:4], missing) < 8  # what would fail
 
 
-def test_lines_of_a_figure_differ_in_dashes_or_colour_and_four_in_both():
-    lines = [(one["color"], str(one["ls"])) for one in map(style.line, range(21))]
+def test_lines_of_a_figure_differ_and_from_the_fourth_on_neighbours_in_dashes():
+    lines = [(one["color"], str(one["ls"])) for one in map(style.line, range(28))]
     assert len({*lines}) == len(lines)
-    for place, (colour, dashes) in enumerate(lines):
-        assert dashes != lines[place - 7][1] or colour != lines[place - 7][0]
-    assert style.line(0)["ls"] != style.line(3)["ls"]
+    dashes = [dashes for _, dashes in lines]
+    assert len({*dashes[2:7]}) == 5
+    assert all(a != b for a, b in itertools.pairwise(dashes[2:]))
 
 
 def test_colours_are_chosen_in_one_place():
