@@ -216,9 +216,10 @@ def _pairs(found: Judgement) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
     drawn = {*ranking[:MOST_DRAWN].tolist()}
     places = (np.unique(options, return_index=True) for options in (first, second))
     others = [n for x in places for option, n in zip(*x, strict=True) if option in drawn]
-    others = sorted(n for n in others if n >= _MOST_PAIRS)
-    shown = slice(_MOST_PAIRS)
-    return _told(found, first[shown], second[shown]), _told(found, first[others], second[others])
+    others = sorted({n for n in others if n >= _MOST_PAIRS})
+    shown = [*range(min(_MOST_PAIRS, len(first))), *others]
+    told = _told(found, first[shown], second[shown])
+    return told[:_MOST_PAIRS], told[_MOST_PAIRS:]
 
 
 def _told(found: Judgement, first: np.ndarray, second: np.ndarray) -> tuple[Pair, ...]:

@@ -229,7 +229,7 @@ def _figure(learned: medical.Findings, found: Findings) -> "plots.Figure":
             # The best of the class comes as near to the rule as one likes.
             label = f"{limits.RULE}; {limits.CLASS}"
             panel.axhline(rules[hazard], color=style.EDGE, lw=1, ls="--", label=label)
-    figure.suptitle("PB-EDPS while it learns: the rank 1 of the last race")
+    figure.suptitle("PB-EDPS while it learns: the rank 1 of the last race, means of all searches")
     plots.legend_below(figure, 3)
     return figure
 
