@@ -1,4 +1,4 @@
-"""Makes dominance_race.png, dominance_race.csv and dominance_single.png.
+"""Makes dominance_race.png and dominance_race.csv.
 
 Run it with `python docs/figures/dominance_race.py` (some minutes on two cores). The synthetic tasks
 of Busa-Fekete et al. 2014, section 6.1: top 5 of 10 options, at most 300 samples per option,
@@ -78,7 +78,6 @@ def main() -> None:
         writer.writeheader()
         writer.writerows(rows)
     draw_costs(rows, here / "dominance_race.png")
-    draw_single(here / "dominance_single.png")
 
 
 def draw_costs(rows: list[dict[str, Any]], path: Path) -> None:
@@ -87,10 +86,11 @@ def draw_costs(rows: list[dict[str, Any]], path: Path) -> None:
     for column, task in enumerate(TASKS):
         cost, right = axes[:, column]
         cost.axhline(OPTIONS * ROUNDS, color=style.EDGE, linestyle=":", label="every sample drawn")
-        for name, (_, colour) in RACES_COMPARED.items():
+        for number, (name, (_, colour)) in enumerate(RACES_COMPARED.items()):
+            looks = {"color": colour, "marker": style.mark(number), "ms": 4, "label": name}
             mine = [row for row in rows if row["task"] == task and row["race"] == name]
-            draw_curve(cost, mine, "samples", colour, name)
-            draw_curve(right, mine, "accuracy", colour, name)
+            draw_curve(cost, mine, "samples", looks)
+            draw_curve(right, mine, "accuracy", looks)
         cost.set(title=f"{task} options", ylim=(0, 3200))
         right.set(
             xlabel="k (distance between the options)", xticks=range(1, 11), ylim=(0.88, 1.003)
@@ -106,38 +106,11 @@ def draw_costs(rows: list[dict[str, Any]], path: Path) -> None:
     plots.save(figure, path)
 
 
-def draw_curve(
-    axes: Axes, rows: list[dict[str, Any]], column: str, colour: str, label: str
-) -> None:
+def draw_curve(axes: Axes, rows: list[dict[str, Any]], column: str, looks: dict[str, Any]) -> None:
     """One race's means, with two standard errors."""
     means = np.array([row[column] for row in rows])
     errors = 2 * np.array([row[f"{column}_stderr"] for row in rows])
-    axes.errorbar([row["k"] for row in rows], means, errors, color=colour, label=label)
-
-
-def draw_single(path: Path) -> None:
-    """Samples per option in one race, beside those of the published race on the same options."""
-    task = TASKS["normal"]
-    task_key, race_key = jax.random.split(jax.random.key(3))
-    drawn = task.draw(task_key, 10.0, OPTIONS)
-    means = np.asarray(task.means(drawn))
-    order = np.argsort(-means)
-    figure, [[axes]] = plots.new_figure((9, 3.2))
-    places = np.arange(OPTIONS)
-    for offset, name in ((-0.2, "published race"), (0.2, "dominance race")):
-        race, colour = RACES_COMPARED[name]
-        result = racing.run(race, race_key, task.sample, drawn, race.params(DELTA))
-        samples = np.asarray(result.samples)
-        label = f"{name}: {samples.sum():,} samples"
-        bars = axes.bar(places + offset, samples[order], 0.4, color=colour, label=label)
-        axes.bar_label(bars, fontsize=8)
-    axes.axvline(TOP - 0.5, color=style.EDGE, linestyle="--")
-    axes.annotate("top 5", (TOP - 0.6, 0.9), xycoords=("data", "axes fraction"), ha="right")
-    axes.set_xticks(places, [f"{means[i]:.2f}" for i in order])
-    axes.set(xlabel="mean of the option", ylabel="samples drawn", ylim=(0, 340))
-    axes.legend(fontsize=8, frameon=False)
-    figure.suptitle("One race on normal options, k = 10", fontsize=10)
-    plots.save(figure, path)
+    axes.errorbar([row["k"] for row in rows], means, errors, **looks)
 
 
 if __name__ == "__main__":

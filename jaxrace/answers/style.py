@@ -20,7 +20,7 @@ GREY, EDGE, FAINT = "0.6", "0.3", "0.8"  # what is out, lines to compare with, w
 DASHED = (0, (4, 2))
 DASHES = ("--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))  # from the fourth line on
 _SOLID = 3
-MARKS = "osD^vPX"
+MARKS = "osD^vPX*"  # one more than colours: pairs of both repeat late
 MORE = "viridis"  # of heat maps, uniform to the eye: yellow is the best everywhere
 FOR_AND_AGAINST = "PuOr"  # of heat maps about 0: purple is for the row, orange against it
 

@@ -83,7 +83,7 @@ def _figure(found: Findings) -> "plots.Figure":
             panel.set(xlabel="delta of the races", ylabel="initial step size sigma")
             panel.set_xticks(range(len(DELTAS)), [f"{delta:g}" for delta in DELTAS])
             panel.set_yticks(range(len(SIGMAS)), [f"{sigma:g}" for sigma in SIGMAS])
-    figure.suptitle("Means of the repetitions for each setting")
+    figure.suptitle("Means of the repetitions for each setting: more is better, the best in yellow")
     return figure
 
 

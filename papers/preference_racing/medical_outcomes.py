@@ -114,7 +114,8 @@ def _draw(panel: "plots.Axes", methods: medical.Policies) -> None:
     markers = dict(zip(medical.OWN_DOSES, "ox", strict=True))
     colors = dict.fromkeys(medical.OWN_DOSES, style.EDGE)
     own = enumerate(medical.without_own_doses(methods))
-    colors |= {name: style.colour(number) for number, name in own}
+    for number, name in own:
+        colors[name], markers[name] = style.colour(number), style.mark(number)
     for method, metrics in methods.items():
         points = _points(metrics)
         middle, color = points.mean(0), colors[method]
@@ -122,8 +123,7 @@ def _draw(panel: "plots.Axes", methods: medical.Policies) -> None:
             shape = patches.Ellipse(tuple(middle), *ellipse[:2], angle=ellipse.angle)
             shape.set(color=color, alpha=alpha, lw=0)
             panel.add_patch(shape)
-        marker = markers.get(method, "o")
-        panel.plot(*middle, marker=marker, ms=5, color=color, ls="", label=method)
+        panel.plot(*middle, marker=markers[method], ms=6, color=color, ls="", label=method)
     plots.tidy(panel)
 
 
