@@ -52,6 +52,7 @@ def draw_race(rows: Sequence[Row], said: Said, top: int, count: int) -> "Figure"
     is_plain = len(numbers) == 1 and not any(row.next for row in rows)
     widths = (4, 4) if is_plain else (4, 4, 2)
     figure, found = panels(said.title, len(rows), widths, names, share_rows=True)
+    figure.set_figwidth(figure.get_figwidth() - 2 * (not is_plain))  # that of runs is narrow
     _draw_standing(found[0], rows, said)
     runs = f"\n{max(numbers):,} {said.runs} of each option" if is_plain else ""
     found[0].set(title="who stands where" + first_of(rows, count), xlabel=said.score + runs)

@@ -16,7 +16,7 @@ from papers.workbench import Workbench, mean_and_error, mean_in_words
 # Label, colour and marker of the races of the paper's figure.
 _PAPER = {
     "HR": (style.BLUE, "s"),
-    "PBR, printed rule": (style.RED, "o"),
+    "PBR, printed rule": (style.BLACK, "o"),
     "PBR, sharp rule": (style.ORANGE, "^"),
 }
 
