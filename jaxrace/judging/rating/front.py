@@ -137,7 +137,7 @@ class SelectionOfVotes(Ranking):
         """A matplotlib figure: the ranking with its intervals, and what to compare next."""
         options, pairs = self.options[:MOST_DRAWN], self.next[:MOST_SHOWN]
         rows, called = max(len(options), len(pairs)), self.labels(20)
-        figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2), self.names, 3)
+        figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2), [*called.values()], 3)
         for place, one in enumerate(options):
             colour = style.BLUE if one.selected else style.GREY
             if one.low is not None and one.high is not None:
