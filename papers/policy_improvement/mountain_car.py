@@ -26,6 +26,8 @@ PUBLISHED = {
     "betting": {},
 }
 
+_BARS = (style.BLUE, style.ORANGE, style.FAINT, style.PURPLE)  # black marks are seen on them
+
 
 def improve_once(
     method: improvement.PolicyImprovement,
@@ -90,7 +92,7 @@ def _figure(table: Columns, floor: float) -> "plots.Figure":
         own = table["bound"] == bound
         x = np.arange(len(sizes)) + (number - (len(BOUNDS) - 1) / 2) * width
         heights, errors = table["performance"][own], table["performance_stderr"][own]
-        panel.bar(x, heights, width, yerr=errors, color=style.colour(number), label=bound)
+        panel.bar(x, heights, width, yerr=errors, color=_BARS[number], label=bound)
         published = [PUBLISHED[bound].get(int(n), np.nan) for n in sizes]
         panel.plot(x, published, "k_", ms=14, label="published" if number == 0 else None)
     panel.axhline(floor, color=style.GREY, lw=0.8)
