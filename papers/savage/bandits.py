@@ -127,8 +127,9 @@ def _figure(found: Found) -> "plots.Figure":
         for name, log in logs.items():
             curve = log.regret[:, 0, :, 0].mean(0)
             panel.plot(log.time, curve, label=name, **style.line(names.index(name)))
-        unit = "arms miscounted" if task == "counting" else "regret"
-        panel.set(title=task, xlabel="choices", ylabel=f"{unit} of what is recommended, so far")
+        is_count = task == "counting"
+        told = "arms miscounted so far" if is_count else "regret of what is recommended, so far"
+        panel.set(title=task, xlabel="choices", ylabel=told)
         panel.tick_params(axis="x", labelrotation=20)
         plots.tidy(panel, "xy")
     plots.legend_below(figure, 4)
