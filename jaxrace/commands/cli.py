@@ -12,6 +12,7 @@ import gc
 import os
 import pkgutil
 import re
+import shutil
 import signal
 import sys
 from argparse import RawDescriptionHelpFormatter
@@ -55,20 +56,23 @@ _VERBS: dict[str, Verb] = {
     ),
 }
 # What each verb does: those that leave a run's folder,
-_RUNS = {"train": "train policies, and compare them with baselines"}
+_RUNS = {"train": "train policies in JAX, and compare them with baselines"}
 # those that answer a file: ``jaxrace.commands.VERB`` is imported when it is asked for,
 _FILES = {
     "race": "certify the best of a table of scores",
     "rank": "put the options of a table of scores in tiers",
-    "gate": "let candidates pass that are better than a baseline, or not worse by a margin",
-    "order": "put tasks of several benchmarks in an order by lot, before they are run",
+    "gate": "let candidates pass that are better than a baseline, or not worse",
+    "order": "draw the order of tasks of several benchmarks, before they are run",
     "plan": "say how many runs a race, a ranking or a gate will need",
     "duel": "say who beats whom in a matrix of wins or preferences",
     "select": "find the best k from votes, games or other comparisons of two",
     "improve": "find a policy that is certainly no worse, in a log of decisions",
 }
 # and those that only print.
-_SHOWN = {"list": "show what there is to choose from", "info": "show versions and devices"}
+_SHOWN = {
+    "list": "show environments, methods, bounds and strategies",
+    "info": "show versions and devices",
+}
 
 
 def command() -> NoReturn:
@@ -90,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments or its own, and return the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:
-        names = ", ".join((*_RUNS, *_FILES, *_SHOWN))
+        names = ", ".join((*_FILES, *_RUNS, *_SHOWN))
         return _fail(2, f"expected one of {names}; jaxrace --help says more")
 
     def run() -> int:
@@ -144,11 +148,12 @@ def _said(error: Exception, verb: Verb | None) -> str:
 
 def _make_parser(name: str, asked: Verb | None) -> ArgumentParser:
     """The parser of the command, with the options of the verb of this name."""
-    about = "Racing algorithms and preference-based policy search in JAX."
-    example = "train medical --repeats 20"
+    about = "Find out which of your models, agents or settings is really best."
+    example = "race scores.csv"
     parser = _new_parser(about, example, prog="jaxrace", version=jaxrace.__version__)
-    verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
-    for verb, text in {**_RUNS, **_FILES, **_SHOWN}.items():
+    more = "jaxrace VERB --help says more about each."
+    verbs = parser.add_subcommands(dest="verb", title="verbs", description=more, metavar="VERB")
+    for verb, text in {**_FILES, **_RUNS, **_SHOWN}.items():
         if verb == name and asked is not None:
             verbs.add_subcommand(verb, parser_of(asked), help=text)
         else:
@@ -168,8 +173,9 @@ def parser_of(verb: Verb, **settings: Any) -> ArgumentParser:
 
 
 def _new_parser(about: str, example: str = "", **settings: Any) -> ArgumentParser:
+    about += f"\n\nFor example:\n  jaxrace {example}" if example else ""
     return ArgumentParser(
-        description=f"{about}\n\nFor example:\n  jaxrace {example}" if example else about,
+        description=options.filled(about, shutil.get_terminal_size().columns - 2),
         formatter_class=RawDescriptionHelpFormatter,
         exit_on_error=False,
         allow_abbrev=False,

@@ -1,8 +1,9 @@
 """Say who beats whom in a matrix of wins or preferences.
 
-Prints who beats how many, who is the best in which way and, of counts, how clear that is.
-Imports no JAX. Exit status: 0, or 3 for counts by which it is not clear that one beats all
-others.
+Prints how many others each option beats, and who is the best in which way. Of counts it also says
+which pairs are clear. Imports no JAX.
+
+Exit status: 0; 3 if counts do not make it clear that one option beats all others.
 
 For example:
   jaxrace duel wins.csv
@@ -17,8 +18,8 @@ from jaxrace.judging.standing import DuelOfMatrix, duel
 from jaxrace.tables import read_matrix
 
 FIGURE = "matrix.png"
-_FILE = """A file with p_ij (arm i beats arm j), or how often i has beaten j, in row i and
-    column j, perhaps with names (CSV or other text with delimiters, Excel, Parquet, .npy)."""
+_FILE = """A file (CSV or other text with delimiters, JSON, Excel, Parquet, .npy), perhaps with
+    names. In row i and column j is the probability that i beats j, or how often i has beaten j."""
 
 Config = config_of(__doc__, ("matrix", _FILE), duel, read_matrix)
 

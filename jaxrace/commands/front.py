@@ -34,8 +34,8 @@ from jaxrace.runs import plots, tables
 
 _WIDEST = 1_000  # letters in a line that no terminal shows
 _NO_OPTIONS = ("data", "source", "argument")
-_DECIMAL = "The decimal sign; auto takes a comma for one where it can be no other."
-_DELIMITER = "What is between the columns; auto takes what all lines allow."
+_DECIMAL = "The decimal sign. auto takes a comma where it can be nothing else."
+_DELIMITER = "What separates the columns. auto takes what all lines allow."
 _OF_TEXT = {
     "decimal": (Decimal, "auto", _DECIMAL),
     "delimiter": (Delimiter, "auto", _DELIMITER),

@@ -1,15 +1,21 @@
 """Let candidates pass that are better than a baseline, or not worse by a margin.
 
-Says of each option but the baseline whether it is better, not worse by --margin, no better by it,
-worse, or how many more runs it takes to know, about: at every look, however often runs are added.
-Of games or votes the same in Elo, with --tolerance instead of --margin: of two engines, two games
-with sides reversed as one. --gap says what is likely, for fewer games. Without --want better a
-candidate that is not worse by the margin, or the tolerance, passes as well.
-An option is better than another if it scores higher more often than lower, or, --by mean, if its
-mean is higher. Runs are independent, or, --shared, all options ran on the same tasks, in one order:
-see `jaxrace race --help`. Imports no JAX. Exit status: 0 all candidates are better, or not worse by
-the margin; 1 one is worse, or no better by the margin (as is every status of a command that failed,
-which prints a line that begins with "jaxrace: error"); 3 not yet; 2 bad input.
+Says of each candidate whether it is better than the baseline, not worse by --margin, no better by
+--margin, or worse. Or it says about how many more runs it takes to know. Candidates are all options
+but the baseline. Verdicts hold at every look, however often runs are added.
+
+Games and votes are judged in Elo, with --tolerance instead of --margin. Two games of two engines
+with sides reversed count as one. --gap says what is likely, so that fewer games will do.
+
+Without --want better a candidate that is not worse by the margin, or the tolerance, passes, too.
+
+The better option scores higher more often than lower. With --by mean it has the higher mean. Runs
+must be independent. With --shared all options ran on the same tasks, in one order. See
+`jaxrace race --help`. Imports no JAX.
+
+Exit status: 0 all candidates pass: they are better, or not worse by the margin; 1 one is rejected:
+it is worse, or no better by the margin; 3 not yet; 2 bad input. A command that fails also ends with
+1, or 2, and prints a line that begins with "jaxrace: error".
 
 For example:
   jaxrace gate scores.csv --baseline main
@@ -31,7 +37,7 @@ from jaxrace.tables import read_scores
 from jaxrace.tables.comparisons import ComparisonsError
 
 FIGURE = "gate.png"
-_GAMES = "Or games or votes: PGN, or a table as `jaxrace select` takes it."
+_GAMES = "Or games or votes: PGN, or a table that `jaxrace select` takes."
 _GROUPS = {
     "of games and votes": ("tolerance", "gap", "score", "first_column", "second_column"),
     "of scores": (

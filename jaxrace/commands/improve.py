@@ -1,12 +1,15 @@
 """Find a policy that is certainly no worse, in a log of decisions.
 
-Its mean return is no lower than a floor, by a lower confidence bound. The floor is by default
-an estimate of what the policy in use earns: the mean return of the fifth of the log that is
-searched. A file has a row for each step (CSV: trajectory, action, probability, reward, perhaps
-behaviour, and what was observed) or arrays [n, T] (NPZ). Imports no JAX. --out leaves a folder
-with config.json, log.csv, summary.json and policy.npz. The error probability is that of one
-test: for a log that is tried again until something passes, it is larger. Exit status: 0, or 3
-where there is no better policy.
+By a lower confidence bound, the new policy's mean return is no lower than a floor. By default the
+floor is an estimate of what the policy in use earns: the mean return of the fifth of the log that
+is searched. The rest of the log tests the policy, once. If you try a log again until something
+passes, the error probability grows.
+
+A table has a row for each step, with columns such as trajectory, action, probability, reward,
+perhaps behaviour, and what was observed. An NPZ file has arrays [n, T]. --out leaves a folder with
+config.json, log.csv, summary.json and policy.npz. Imports no JAX.
+
+Exit status: 0, or 3 if no policy passes.
 
 For example:
   jaxrace improve log.csv --low 0 --high 20
@@ -25,9 +28,9 @@ from jaxrace.tables import read_log
 FIGURE = "performance.png"
 BOUNDS: dict[str, str] = {
     "ci": "safe: a concentration inequality for heavy tails",
-    "betting": "safe: what no gambler could refute; tighter",
-    "betting-anytime": "the same for any number of values; for one look too",
-    "bernstein": "safe: empirical Bernstein, values above 5 count as 5",
+    "betting": "safe: by bets, the tightest; for a known number of values",
+    "betting-anytime": "safe: as betting, for any number of values; still one look",
+    "bernstein": "safe: empirical Bernstein; values above 5 count as 5",
     "t": "semi-safe: Student's t",
     "bca": "semi-safe: the corrected bootstrap",
     "percentile": "semi-safe: the plain bootstrap",
@@ -46,11 +49,11 @@ _TABLES = (
     ".xlsx",
 )
 _ROLES = ("trajectory", "action", "probability", "reward", "behaviour", "context")
-_FILE = """A file of logged decisions: a table (CSV or other text with delimiters, JSON, Excel,
-    Parquet) with a row for each, or an NPZ file of arrays."""
-_COLUMNS = f"""Of a table: columns by their roles, if they have other names, such as
-    action=item,reward=click,probability=p,context=age,context=device; the roles are
-    {", ".join(_ROLES[:-1])} and {_ROLES[-1]} (default: all others)."""
+_FILE = """A file of logged decisions. A table (CSV or other text with delimiters, JSON, Excel,
+    Parquet) has a row for each. Or an NPZ file of arrays."""
+_COLUMNS = f"""Columns by their roles, if they have other names, such as
+    action=item,reward=click,context=age,context=device. Roles are {", ".join(_ROLES[:-1])} and
+    {_ROLES[-1]} (all other columns, unless given)."""
 
 Config = config_of(__doc__, ("log", _FILE), improve, read_log, columns=(str | None, None, _COLUMNS))
 

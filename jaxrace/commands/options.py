@@ -5,6 +5,7 @@ import functools
 import inspect
 import itertools
 import re
+import textwrap
 from argparse import ArgumentTypeError
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -28,6 +29,7 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str: ("NAME", "a text"),
     str | None: ("NAME", "a text, or null"),
 }
+_OPTION = re.compile(r"`(\w+)`")  # an argument, in a docstring
 _FILES = ("next", "report", "looks", "cost", "to")  # where they are texts
 POSITIONAL = (
     *("env", "tasks", "task", "log", "scores", "votes", "problem", "matrix", "name", "pilot"),
@@ -66,6 +68,12 @@ def described(told: Any, head: str = "Attributes") -> tuple[str, dict[str, str]]
     return about, dict(zip(parts[::2], texts, strict=True))
 
 
+def filled(about: str, width: int) -> str:
+    """Paragraphs in lines of some width; those with indented lines, as commands, stay."""
+    parts = [x if "\n  " in x else textwrap.fill(x, width) for x in about.split("\n\n")]
+    return "\n\n".join(parts)
+
+
 def paragraphs(**subjects: dict[str, str]) -> str:
     """Names and a line on each, by subject: for the list, and for the end of a help."""
     lines = []
@@ -78,13 +86,18 @@ def paragraphs(**subjects: dict[str, str]) -> str:
 def add_options(parser: Any, config: type) -> None:
     """An option for every field but the positional one, with the help of the docstring."""
     texts, hints = described(config)[1], get_type_hints(config)
+    names = hints.keys() - {*POSITIONAL}
     heads = getattr(config, "HELP_GROUPS", {})
     groups = {name: head for head, names in heads.items() for name in names}
     parsers = {head: parser.add_argument_group(head) for head in heads}
     every = parser
+
+    def as_spelt(quoted: re.Match[str]) -> str:
+        return spelt(quoted[1]) if quoted[1] in names else quoted[0]
+
     for field in dataclasses.fields(config):
         parser = parsers.get(groups.get(field.name, ""), every)
-        hint, text = hints[field.name], texts[field.name]
+        hint, text = hints[field.name], _OPTION.sub(as_spelt, texts[field.name])
         if field.name in POSITIONAL:
             number = "?" if field.default is None else None  # a file that may be left out
             about = {"metavar": field.name.upper(), "type": hint, "help": text, "nargs": number}
@@ -105,7 +118,7 @@ def add_options(parser: Any, config: type) -> None:
             type=functools.partial(_parse_several, hint) if several else hint,
             default=field.default,
             metavar=placeholder,
-            help=f"{text} (default: {field.default})",
+            help=text if field.default in (None, "") else f"{text} (default: {field.default})",
         )
 
 
@@ -124,33 +137,34 @@ def _parse_several(hint: Any, given: Any) -> Any:
 
 def add_answer_options(parser: Any) -> None:
     """How the answer of a file is shown, and where it is kept."""
-    text = "print everything as JSON, also the exit status, and the level beside each interval"
+    text = "Print everything as JSON, also the exit status, and the level beside each interval."
     parser.add_argument("--json", action="store_true", help=text)
-    text = "a Markdown or HTML file to write, with a figure beside it as PNG and SVG (Markdown "
-    text += "without matplotlib: no figure)"
+    text = "A Markdown or HTML file to write, with its figure as PNG and SVG beside it. Without "
+    text += "matplotlib Markdown has no figure."
     parser.add_argument("--report", metavar="FILE", help=text)
-    text = "new or empty folder for tables, a figure and summary.json (default: nothing is left)"
+    text = "A new or empty folder for tables, a figure and summary.json."
     parser.add_argument("--out", metavar="DIR", help=text)
 
 
 def add_run_options(parser: Any, default: str) -> None:
     """Where a run goes, whether it goes on, and how its sweeps are done."""
-    text = f"new or empty folder for what the run leaves (default: {default})"
+    text = f"A new or empty folder for what the run leaves. (default: {default})"
     parser.add_argument("--out", metavar="DIR", help=text)
-    text = "go on with the run in --out, which was interrupted; the other options as they were"
+    text = "Go on with the interrupted run in --out. Give the other options as before."
     parser.add_argument("--resume", action="store_true", help=text)
-    text = "jobs of a device that advance together (default: by memory and device); rounding "
-    parser.add_argument("--lanes", type=int, metavar="W", help=f"{text}depends on it")
+    text = "Jobs that advance together on a device. Rounding depends on it. "
+    text += "(default: by memory and device)"
+    parser.add_argument("--lanes", type=int, metavar="W", help=text)
     text = (
-        "do the jobs on a cluster of Ray: auto, HOST:PORT or ray://HOST:PORT; without an address, "
-        "in several processes of this machine"
+        "Do the jobs on a cluster of Ray: auto, HOST:PORT or ray://HOST:PORT. Without an address: "
+        "in several processes of this machine."
     )
     parser.add_argument("--ray", nargs="?", const=LOCAL, metavar="ADDRESS", help=text)
     text = (
-        "where to compute; auto: with a GPU, what ends sooner by the size of the job, or the one "
-        "on which a run began (default: auto)"
+        "Where to compute. auto: where a job of this size ends sooner, or where its run began. "
+        "(default: auto)"
     )
     shown = "{auto,cpu,gpu}"
     parser.add_argument("--device", type=Device, default="auto", metavar=shown, help=text)
-    text = "neither read nor write compiled programs in the user's cache folder"
+    text = "Neither read nor write compiled programs in the user's cache folder."
     parser.add_argument("--no-compilation-cache", action="store_true", help=text)

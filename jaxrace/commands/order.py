@@ -1,8 +1,10 @@
 """Put the tasks of several benchmarks in an order by lot, before any of them is run.
 
-Options run the tasks in this order, and may stop wherever it is clear who is best on average:
-`jaxrace race RESULTS --shared --weights equal --seed N --of TASKS` reads what they have, at any
-time. Imports no JAX. Exit status: 0.
+Options run the tasks in this order. They may stop as soon as it is clear who is best on average:
+`jaxrace race RESULTS --shared --weights equal --seed N --of TASKS` says so at any time. Imports no
+JAX.
+
+Exit status: 0.
 
 For example:
   jaxrace order questions.csv --groups subject --seed 1 --to order.csv
@@ -19,9 +21,9 @@ from jaxrace.judging.order import OrderOfTasks, order
 from jaxrace.runs import tables
 
 FIGURE = "order.png"
-_FILE = """A file of all tasks with their groups (CSV, JSON, JSON lines, Excel, Parquet), such as
-    columns question and subject."""
-_TO = "A CSV file to write: the rows of the items in the order in which they are to be run."
+_FILE = """A file of all tasks and their groups (CSV, JSON, JSON lines, Excel, Parquet), with
+    columns such as question and subject."""
+_TO = "A CSV file to write: the rows of TASKS in the order in which to run them."
 
 Config = config_of(__doc__, ("tasks", _FILE), order, without=("items",), to=(str | None, None, _TO))
 

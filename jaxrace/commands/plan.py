@@ -1,10 +1,14 @@
 """Say how many runs a race, a ranking or a gate will need.
 
-Simulates the very race: on what a pilot leaves possible, a table of at least five runs of each
-option, whose gaps may be larger or smaller than they look; or on stated --options, --gap and
---spread. Half of such races end between the first and the last quartile that are printed. Runs
-of the pilot count, unless --fresh. All options run alike: a race that follows --next needs fewer
-runs. Imports no JAX. Exit status: 0.
+Simulates the very race, from a pilot or from stated options. A pilot is a table of at least five
+runs of each option. Its gaps may be larger or smaller than they look, and the simulation draws
+from all that it leaves possible. Stated options need --options, --gap and --spread.
+
+Half of such races end between the first and the last quartile that are printed. Runs of the pilot
+count, unless --fresh. All options run alike: a race that follows --next needs fewer runs. Imports
+no JAX.
+
+Exit status: 0.
 
 For example:
   jaxrace plan pilot.csv --shared
@@ -21,8 +25,7 @@ from jaxrace.judging.plan import NOT_SIMULATED
 from jaxrace.tables import read_scores
 
 FIGURE = "plan.png"
-_FILE = """A file of scores, as `jaxrace race` reads it, of runs that were made; or nothing, for
-    options that are stated."""
+_FILE = """A file of scores that `jaxrace race` reads. Without it options are stated."""
 
 Config = config_of(
     __doc__,

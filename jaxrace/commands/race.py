@@ -1,13 +1,16 @@
 """Certify the best of a table of scores.
 
-Says which options are certainly the best, or what to run next. An option is better than another
-if it scores higher more often than lower, or, --by mean, if its mean is higher. Runs are
-independent, also those of different options (no seeds or tasks in common), alike, and in the
-order in which they were made; or, --shared, all options ran on the same tasks, in one order.
-Runs may be added at the end of the table and judged again, as often as you like, as long as the
-columns and options stay what they are: the error probability holds for all looks together. Runs
-that chance alone would hardly make, since they are sorted, resemble the ones before them or
-repeat, are refused. Imports no JAX. Exit status: 0 certified, 3 not yet.
+Says which options are certainly the best, or what to run next. The better option scores
+higher more often than lower. With --by mean it has the higher mean.
+
+Runs must be independent, alike, and in the order in which they were made. Independent runs of two
+options have no seeds or tasks in common. With --shared all options ran on the same tasks, in one
+order. Sorted, repeated or autocorrelated runs are refused.
+
+Add runs at the end of the table and look again, as often as you like. Columns and options must
+stay the same. The error probability holds for all looks together. Imports no JAX.
+
+Exit status: 0 certified, 3 not yet.
 
 For example:
   jaxrace race scores.csv --top 3
@@ -31,12 +34,12 @@ Found = TypeVar("Found")
 
 FIGURE = "race.png"
 _FILE = """A file of scores (CSV, JSON, JSON lines, Excel, Parquet), or a folder of them.
-    Either a column for each option, with its name above and a score in each row, or
-    nothing where it has fewer runs; or a row for each run, with columns of options, scores
-    and perhaps tasks; or what hyperfine, pytest-benchmark, Inspect, lm-evaluation-harness
-    or Optuna have left. Runs in the order in which they were made."""
-_NO_HEADER = "The first row is a run, and options are called option 1, option 2, ..."
-_NEXT = "A CSV file to write, of what to run next: option and runs, or option and task."
+    With a column for each option: its name above, a score in each row, nothing where it has fewer
+    runs. Or with a row for each run: columns of options, scores and perhaps tasks. Or what
+    hyperfine, pytest-benchmark, Inspect, lm-evaluation-harness or Optuna have left. Runs are in the
+    order in which they were made."""
+_NO_HEADER = "The first row is a run. Options are called option 1, option 2, ..."
+_NEXT = "A CSV file to write: what to run next, by option the number of runs, or the tasks."
 
 
 def config_of_scores(
@@ -63,7 +66,7 @@ def judge_scores(function: Callable[..., Found], config: Any) -> tuple[Found, st
     header = not config.no_header
     table = read_scores(config.scores, header=header, **arguments(read_scores, config))
     found = function(table, **arguments(race, config) | arguments(function, config))
-    hint = "if every row is a task on which all options ran: --shared compares them by it"
+    hint = "did all options run on the task of each row? then --shared compares them task by task"
     is_shared = config.shared or table.asked_alike
     return found, "" if is_shared or not table.fits_shared else hint
 
@@ -75,7 +78,7 @@ def ask(config: Any) -> tuple[RaceOfTable, str]:
     """Judge a table of scores."""
     found, hint = judge_scores(race, config)
     if config.no_header:
-        note = "options are called by their columns, from left to right"
+        note = "options are numbered by their columns, from left to right"
         found = dataclasses.replace(found, notes=(*found.notes, note))
     return found, hint
 

@@ -1,11 +1,14 @@
 """Put the options of a table in tiers.
 
-Says which options are certainly better than all below them, which are tied within a tolerance, and
-between which ranks each one lies: at every look, however often runs are added. An option is better
-than another if it scores higher more often than lower, or, --by mean, if its mean is higher. Runs
-are independent, or, --shared, all options ran on the same tasks, in one order: see
-`jaxrace race --help`. Imports no JAX. Exit status: 0 answered, as --tiers or --tolerance ask;
-3 not yet.
+Says of each option its tier, the options tied with it, and the ranks that it may have. An option is
+certainly better than all in the tiers below. All of this holds at every look, however often runs
+are added. The better option scores higher more often than lower. With --by mean it has the higher
+mean.
+
+Runs must be independent. With --shared all options ran on the same tasks, in one order. See
+`jaxrace race --help`. Imports no JAX.
+
+Exit status: 0 answered, as --tiers or --tolerance ask; 3 not yet.
 
 For example:
   jaxrace rank scores.csv

@@ -9,9 +9,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from rich.console import Console
+from rich.table import Column
 
 from jaxrace.answers.answer import NAMES, Answer, shown
-from jaxrace.commands.printing import name_column, plus_minus, print_table, say
+from jaxrace.commands.printing import name_column, plus_minus, print_table, say, verdict_column
 from jaxrace.core.validation import BadArgument
 from jaxrace.runs import files, plots
 from jaxrace.runs.tables import markdown_table, markdown_text
@@ -23,12 +24,18 @@ def print_answer(console: Console, answer: Answer) -> None:
     """Print its notes and tables; the headline is for last."""
     say(console, *(f"note: {text}" for text in answer.notes), *([""] if answer.notes else []))
     for table in answer.tables():
-        heads = [name_column(head) if head in NAMES else head for head in table.heads]
+        heads = [_column(head) for head in table.heads]
         sign = plus_minus(console)
         rows = [[cell.replace("\N{PLUS-MINUS SIGN}", sign) for cell in row] for row in table.rows]
         print_table(console, heads, rows)
         more = [f"... and {table.hidden} more, with --json"] if table.hidden else []
         say(console, *more, *table.below, "")
+
+
+def _column(head: str) -> str | Column:
+    if head in NAMES:
+        return name_column(head)
+    return verdict_column() if head == "verdict" else head
 
 
 def require_outputs(inputs: Iterable[str], out: str | None = None, **asked: str | None) -> None:

@@ -1,9 +1,11 @@
 """Find the best k from votes, games or other comparisons of two.
 
-Prints the ranking, how sure it is, and what to compare next. A score is by how much the first
-was better, so 1, -1 and 0 for won, lost and tied, or the share of a win, 1, 0 and 0.5: --score
-margin or --score win says which, where the file does not. Imports no JAX. Exit status: 0, or 3
-while the selection is right with an estimated probability below 1 - delta.
+Prints the ranking, how sure it is, and what to compare next. A score is a margin or a share of a
+win. A margin says by how much the first was better, or just 1, -1 and 0 for won, lost and tied. A
+share of a win is 1, 0 or 0.5. --score margin or --score win says which, where the file does not.
+Imports no JAX.
+
+Exit status: 0, or 3 while the selection is right with an estimated probability below 1 - delta.
 
 For example:
   jaxrace select games.csv --top 3 --next 10
@@ -18,10 +20,10 @@ from jaxrace.judging.rating import SelectionOfVotes, select
 from jaxrace.tables import read_votes
 
 FIGURE = "ranking.png"
-_FILE = """A file of comparisons made so far (CSV or other text with delimiters, JSON, Excel,
-    Parquet, PGN) with two columns of options, such as first and second or model_a and
-    model_b, and one that says who has won, such as score, winner or result; or a folder
-    of such files, which are read as one."""
+_FILE = """A file of comparisons (CSV or other text with delimiters, JSON, Excel, Parquet, PGN),
+    or a folder of such files, which are read as one. Two columns name the options, such as
+    first and second, or model_a and model_b. One column says who has won, such as score,
+    winner or result."""
 
 Config = config_of(__doc__, ("votes", _FILE), select, read_votes)
 

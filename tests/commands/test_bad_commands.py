@@ -7,8 +7,8 @@ from jaxrace.commands.cli import main
 
 BAD = {
     # The command.
-    "": "expected one of train, race, rank, gate, order, plan, duel, select, improve, list, info",
-    "walk": "VERB: invalid choice: 'walk' (choose from 'train', 'race', 'rank', 'gate', ",
+    "": "expected one of race, rank, gate, order, plan, duel, select, improve, train, list, info",
+    "walk": "VERB: invalid choice: 'walk' (choose from 'race', 'rank', 'gate', ",
     "train": "required: env",
     "train maze": "env: expected one of medical, got 'maze'",
     "list races": "unrecognized arguments: races",

@@ -114,7 +114,7 @@ CASES = [
     ("no header", lambda: race_of(BARE, "--no-header"), (["option 3"], 66, 0)),
     (
         "no header is said",
-        lambda: "called by their columns" in ran(f"{RACE} --no-header", {"s.csv": BARE}).out,
+        lambda: "numbered by their columns" in ran(f"{RACE} --no-header", {"s.csv": BARE}).out,
         True,
     ),
     (

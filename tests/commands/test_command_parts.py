@@ -1,10 +1,14 @@
 """Small parts of the command that its own runs hardly try out."""
 
+import io
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
 
+from jaxrace.commands.printing import name_column, print_table, verdict_column
 from jaxrace.commands.progress import shown_stages
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.learning import search_budget
@@ -76,3 +80,13 @@ def test_who_is_best_in_a_circle():
 
     circle = circles["circle at the boundary"]
     assert circle.is_copeland_top(np.eye(3, dtype=bool)).all()
+
+
+def test_a_narrow_terminal_cuts_no_name_and_no_number():
+    console = Console(force_terminal=True, width=50, file=io.StringIO())
+    heads = [name_column("option"), "better by", "interval", verdict_column()]
+    rows = [["large", "0.122", "0.0358 to 0.203", "too few: about 270 more"]]
+    print_table(console, heads, rows)
+    printed = re.sub(r"\x1b\[\d*m", "", console.file.getvalue())
+    assert max(map(len, printed.splitlines())) <= 50
+    assert re.search("large +0.122 +0.0358 to 0.203 +too few", printed)

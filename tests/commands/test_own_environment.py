@@ -128,7 +128,7 @@ def test_what_an_environment_says_is_used(train, words, least, most):
         ("own_arms:Broken", "step: expected a tuple (state, reward, terminal), got"),
         ("own_arms:Blind", "observe: expected a method, got none in Blind"),
         ("own_arms:arms --method edps", "env: expected a return_range (low, high)"),
-        ("own_arms:Aimed --method random", "method: expected one that learns"),
+        ("own_arms:Aimed --method random", "method: expected a method that learns"),
         ("own_arms:arms --method constant", "action: expected an integer from 0 to 2, got 0.4"),
         ("own_arms:arms --hazard B", "hazard: expected none with own_arms:arms"),
     ],

@@ -18,7 +18,7 @@ Method = Literal["pb-edps-fast", "pb-edps", "edps", "edps-fast", "constant", "ra
 METHODS: dict[str, str] = {
     "pb-edps-fast": "evolution strategy, 28 policies that meet the same episodes",
     "pb-edps": "evolution strategy on ranks of preference-based races; published",
-    "edps": "as pb-edps, by a Hoeffding race on returns, delta is a heuristic",
+    "edps": "as pb-edps, by a Hoeffding race on returns; delta is a heuristic",
     "edps-fast": "as pb-edps-fast, by mean returns",
     "constant": "the same action in every step; learns nothing",
     "random": "a random action in every step; learns nothing",
@@ -54,16 +54,16 @@ _MOST_SEED = 2**32 - 1
 class TrainConfig:
     """Train policies, and compare them with baselines.
 
-    Policies are found by evolutionary search, many searches side by side, and evaluated on fresh
-    patients next to policies that learn nothing. Prints a table and leaves a folder with
-    config.json, log.csv, summary.json, timing.json and learning_curve.png. Of several step sizes or
-    deltas it makes a grid: the table ranks the settings, and settings.png shows them. What is
-    interrupted is saved, and goes on with --resume.
+    Many evolutionary searches for a policy run side by side. Their policies, and policies that
+    learn nothing, are evaluated on fresh patients. Prints a table, and leaves a folder with
+    config.json, log.csv, summary.json, timing.json and learning_curve.png. Several step sizes or
+    deltas make a grid: the table ranks the settings, and settings.png shows them. An interrupted
+    run is saved; --resume goes on with it.
 
-    The default is what learns best at this budget (docs/papers/reproductions.md, "Near the
-    limit"). With method pb-edps the defaults are the settings of the medical experiment of
-    Busa-Fekete et al. 2014, section 6.2, but for the race, which has the library's default bound
-    and the sharp rule: `--bound published` takes the paper's bound.
+    The default method learns best at this budget (docs/papers/reproductions.md, "Near the limit").
+    Method pb-edps is that of Busa-Fekete et al. 2014 in its medical experiment (section 6.2), but
+    for its race: it has the library's default bound and the sharp rule. `--bound published` takes
+    the paper's bound.
 
     For example:
       jaxrace train medical
@@ -71,32 +71,33 @@ class TrainConfig:
       jaxrace train medical --sigma 1,10,50 --delta 0.1,0.2 --repeats 20 --out runs/grid
       jaxrace train medical --sigma 0.1,1,5,10,15,25,50,100 --race
 
-    On a cluster of Ray, with a folder that all its nodes see, or in a process per core:
+    On a cluster of Ray, with a folder that all nodes see, or in a process per core:
       jaxrace train medical --sigma 1,10,50 --out /net/grid --ray auto
       jaxrace train medical --repeats 2000 --ray
 
     Attributes:
-        env: Environment, one of those that ``jaxrace list`` shows, or your own: `module:name`.
+        env: The environment: one that ``jaxrace list`` shows, or your own as `module:name`.
         method: What to train or to evaluate; ``jaxrace list`` explains.
-        episodes: Training episodes of each search; the race that uses up the last is finished.
-        repeats: Number of independent searches, of each setting if there are several.
-        sigma: Initial step size of the evolution strategy, or several; null stands for 50 with
-            fast methods and 10 with the others, or for none where the strategy has none.
-        delta: Error probability of each race (edps: of its heuristic), or several.
-        bound: Confidence bound of pb-edps and pb-edps-fast; ``jaxrace list`` explains.
-        strategy: Evolution strategy; ``jaxrace list`` shows all. Null stands for Sep_CMA_ES with
-            fast methods, and for CMA_ES with the others.
-        population: Policies per generation; a race ranks them, the better half is recombined.
+        episodes: Training episodes of each search. The race that uses up the last is finished.
+        repeats: The number of independent searches, of each setting of a grid.
+        sigma: The initial step size of the evolution strategy, or several. Without it 50 with fast
+            methods, 10 with the others, and none where the strategy has none.
+        delta: The error probability of each race (of edps: of its heuristic), or several.
+        bound: The confidence bound of pb-edps and pb-edps-fast; ``jaxrace list`` explains.
+        strategy: The evolution strategy; ``jaxrace list`` shows all. Without it Sep_CMA_ES with
+            fast methods, and CMA_ES with the others.
+        population: Policies per generation. A race ranks them, and the better half is recombined.
             Fast methods have their own number.
-        max_rounds: Most episodes that a race may spend on one policy; fast methods have their own.
-        action: Action of method constant, in the medical task a dose in [0, 1].
-        hazard: Medical task: how readily patients die; fewer do with B.
-        coefficients: Medical task: growth rates of tumour and toxicity.
-        reward: Medical task: reward of Zhao et al. 2009, or as printed in the 2014 paper.
-        race: Of a grid: stop the repeats of settings that cannot be the best any more, by a
-            dominance race on what they end with.
+        max_rounds: The most episodes that a race may spend on one policy. Fast methods have their
+            own number.
+        action: The action of method constant. In the medical task it is a dose in [0, 1].
+        hazard: Medical task: how readily patients die. With B fewer die.
+        coefficients: Medical task: the growth rates of tumour and toxicity.
+        reward: Medical task: the reward of Zhao et al. 2009, or as printed in the 2014 paper.
+        race: Of a grid: stop the repeats of settings that cannot be the best any more. A dominance
+            race on their final results decides.
         test_patients: Fresh episodes on which every policy is evaluated.
-        seed: Seed of all random numbers.
+        seed: The seed of all random numbers.
     """
 
     env: str = "medical"

@@ -37,7 +37,7 @@ def own_task(config: TrainConfig) -> Task:
     actions = tuple(range(count or 0))
     policy = _checked_policy(env, config.env, count)
     if not config.learns and not actions:
-        wanted = f"one that learns, as {config.env} has no num_actions"
+        wanted = f"a method that learns, as {config.env} has no num_actions"
         raise BadArgument("method", wanted, repr(config.method))
     if config.method == "constant" and config.action not in actions:
         raise BadArgument("action", f"an integer from 0 to {len(actions) - 1}", repr(config.action))
