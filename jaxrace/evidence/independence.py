@@ -34,7 +34,7 @@ IN_COMMON = "shared=True (--shared) compares options task by task, whatever task
 
 
 class DependentRunsWarning(UserWarning):
-    """Runs that hardly are independent: no verdict on them is guaranteed."""
+    """Runs are hardly independent, so no verdict on them is guaranteed."""
 
 
 class Runs(NamedTuple):
@@ -52,12 +52,12 @@ class _Finding(NamedTuple):
 
 
 def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
-    """Warn if runs hardly are independent, and refuse them if they certainly are not.
+    """Warn if runs are hardly independent, and refuse them if they certainly are not.
 
     Are the runs of an option sorted? Do they resemble the ones before them, or rise or fall in
     time? Do options go together row by row? Do all runs of an option, or all rows, occur several
-    times, or rows more often than in independent options? Independent runs are refused with a
-    probability of at most 1e-6, and warned of with one of at most .01, at each call.
+    times, or rows more often than in independent options? At each call independent runs are refused
+    with a probability of at most 1e-6, and doubted by a warning with one of at most .01.
 
     Args:
         runs: Of each option its scores [n_i], in the order in which they were made, by name or by
@@ -120,7 +120,7 @@ def _worst(kinds: list[list[_Finding]], level: float) -> BadArgument | None:
         worst = min(counted, default=_Finding(0.0, ""))
         if worst.log_p < math.log(level):
             expected = "independent ones in the order in which they were made"
-            chance = f"; chance does so less than once in {1 / level:,.0f} tries"
+            chance = f"; by chance less than once in {1 / level:,.0f} tries"
             return BadArgument("runs", expected, worst.what, chance)
     return None
 
@@ -159,7 +159,7 @@ def _sorted(options: Sequence[Runs]) -> list[_Finding]:
         if _is_sorted(order):
             orders = log_factorial(len(order)) - log_factorial(_counts(order)).sum()
             log_p = math.log(2 * len(options) / _SORTED_SHARE) - orders
-            findings.append(_Finding(log_p, f"sorted runs of {name}: a clock or a step?"))
+            findings.append(_Finding(log_p, f"sorted runs of {name} (a clock or a step?)"))
     return findings
 
 

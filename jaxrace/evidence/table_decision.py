@@ -14,7 +14,7 @@ from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray
 Certificate = Literal["dominance", "counts"]
 
 # What the certificate "counts" says. It is no dominance: in a circle each beats one other.
-COUNTED = "certain wins and losses show that nobody beats more of the others"
+COUNTED = "certain wins and losses show that no option beats more of the others"
 
 # Sums of estimates, and evidence, that agree in so many digits are equal.
 DIGITS = 9

@@ -42,8 +42,8 @@ _LEAST_COPIES, _COPIED = 1.5, 1e-4
 _NAMED_SHARE, _REPEATED_SHARE = 0.45, 0.1
 
 ORDER_BY_LOT = (
-    "order_by_lot=SEED (--order-by-lot SEED) puts those of a complete table in a random order, for "
-    "one look; of=N (--of N) asks about these N tasks"
+    "order_by_lot=SEED (--order-by-lot SEED) puts the tasks of a complete table in a random order, "
+    "for one look; of=N (--of N) asks about these N tasks"
 )
 
 _FEW_STRETCHES = 4  # of tasks of one group, for each group: these may be refused outright
@@ -66,11 +66,11 @@ def in_order_by_lot(table: ScoreTable, seed: int) -> ScoreTable:
         raise BadArgument(
             *("order_by_lot", f"a table in which every option has run all {number:,} tasks"),
             f"fewer of {listed(short)}",
-            ": tasks that not all have run are to be left out",
+            ": leave out tasks that not all have run",
         )
     repeated = _repeated(by_task(ranks(table.values), table.tasks, number))
     if repeated.log_e >= -math.log(REFUSED):
-        raise BadArgument("order_by_lot", "tasks of their own", repeated.what)
+        raise BadArgument("order_by_lot", "different tasks", repeated.what)
     digests = {x: hashlib.sha256(f"{seed}\n{x}".encode()).digest() for x in table.task_names}
     return table.in_task_order(sorted(table.task_names, key=digests.__getitem__))
 
@@ -95,7 +95,7 @@ def doubt_about_copies(values: FloatArray) -> str | None:
     if log_p > math.log(_COPIED):
         return None
     got = f"{counts.sum():,} of which {len(counts):,} differ, each about {mean:.0f} times"
-    return str(BadArgument("tasks", "ones of their own", got, ": leave the copies out"))
+    return str(BadArgument("tasks", "different ones", got, ": leave the copies out"))
 
 
 def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
@@ -130,7 +130,7 @@ def _doubt(worst: _OrderDoubt, is_list: bool) -> str | None:
     level = REFUSED if worst.log_e >= -math.log(REFUSED) else WARNED
     if worst.log_e < -math.log(level):
         return None
-    odds = f"in an order by lot that is so less than once in {1 / level:,.0f} tries"
+    odds = f"an order drawn by lot does so less than once in {1 / level:,.0f} tries"
     doubt = _wrong(f"{worst.what}; {odds}", is_list)
     if level == REFUSED:
         raise doubt
@@ -147,7 +147,7 @@ def _wrong(got: str, is_list: bool) -> BadArgument:
         expected = "an order drawn by lot, before any result was known"
         hint = ". Once all tasks of the list are run, their order does not matter"
     else:
-        expected = "ones that are alike, in whatever order"
+        expected = "alike ones, in any order"
         hint = f". {ORDER_BY_LOT} and no others, once all of them are run"
     return BadArgument("tasks", expected, got, hint)
 

@@ -39,17 +39,16 @@ def doubt_of(games: GamePairs, level: float) -> str:
     log_e = log_e_of_order(games)
     if log_e >= -math.log(WARNED):
         return (
-            f"{_NOTHING}an order like theirs comes by chance in less than one of "
-            f"{math.exp(min(log_e, 27)):.1g} logs; sorted votes prove nothing, nor do players that "
-            "change"
+            f"{_NOTHING}by chance less than one of {math.exp(min(log_e, 27)):.1g} logs has such an "
+            "order; votes must not be sorted, and players must not change"
         )
     first, second = np.nonzero(games.met)
     level = max(level, math.log(max(len(first), 1) / 2 / _OUTSIDE))
     mean = games.process(first, second).mean
     if (games.process(first, second, mean).highest >= level).any():
         return (
-            f"{_NOTHING}how much better one is than another over all games is outside of its own "
-            "interval: it is hardly true that games of two are alike"
+            f"{_NOTHING}the score of two over all of their games is outside of its own interval: "
+            "games of the same two are hardly alike"
         )
     return ""
 
@@ -82,7 +81,7 @@ def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArra
     if not size or (codes[one : one + size] != codes[other : other + size]).any():
         return ""
     return (
-        f"{_NOTHING}{size:,} results, from number {one + 1:,} on, come again, exactly, from number "
+        f"{_NOTHING}{size:,} results from number {one + 1:,} on are the same as those from number "
         f"{other + 1:,} on: leave the copies out"
     )
 

@@ -94,13 +94,13 @@ class RankOfTable(AnswerOfTable):
         return self.options[0].final_tier is not None
 
     def without_guarantee(self) -> "RankOfTable":
-        """The same of runs that may depend on each other: nothing is certain."""
+        """The same answer for runs that may depend on each other: nothing is certain."""
         found = self.without_tiers()
         options = tuple(dataclasses.replace(one, low=None, high=None) for one in found.options)
         return dataclasses.replace(found, options=options, is_dependent=True)
 
     def without_tiers(self) -> "RankOfTable":
-        """The same in one tier, with nothing that is certain."""
+        """The same answer in one tier, in which nothing is certain."""
         unknown: dict[str, int | None] = {"tier": 1, "best_rank": 1}
         unknown |= {"worst_rank": len(self.options)}
         unknown |= dict.fromkeys(("final_tier", "final_best_rank", "final_worst_rank"))
@@ -138,20 +138,20 @@ class RankOfTable(AnswerOfTable):
         if self.is_dependent:
             return ["runs may depend on each other, and nothing is guaranteed"]
         looks = "in this one look" if self.one_look else "at all looks together"
-        better = "has a mean of at least that of each option"
+        better = "each option's mean is at least that of every option"
         if self.by == "wins":
-            better = "is more often better than worse than each option"
+            better = "each option wins more often than it loses against every option"
         told = [f"TIED within {self.tolerance:g}: {listed(names)}" for names in self.tied]
         if self.cheapest is not None:
             than = f" by more than {self.tolerance:g}" if self.tolerance else ""
             told.append(f"CHEAPEST of those that are not certainly worse{than}: {self.cheapest}")
         if self.whole:
-            return [*told, "all tasks of the list were run: of these it is certain, of no others"]
-        what = "any rank or tie is" if self.tolerance else "any rank is"
+            return [*told, "all tasks of the list were run: certain for these tasks alone"]
+        what = "rank or tie" if self.tolerance else "rank"
         return [
             *told,
-            f"each option {better} of the tiers below; the probability that any tier is wrong is "
-            f"at most {self.delta:g}, {looks}, and that {what}, {self.delta:g}",
+            f"{better} in the tiers below; any tier is wrong with a probability of at most "
+            f"{self.delta:g}, and any {what} with one of at most {self.delta:g}, {looks}",
             *(
                 [f"* tiers and ranks in one look: {once_only(self.delta)}"]
                 if self.has_final
@@ -210,7 +210,7 @@ class RankOfTable(AnswerOfTable):
         return self.options[0].cost is not None
 
     def pairs_frame(self) -> Any:
-        """Any two options and how much better one is, as a frame; of ``rank(..., pairs="all")``."""
+        """How much better one of any two options is, as a frame, with ``pairs="all"``."""
         return self.to_frame("pairs")
 
     def plot(self) -> "Figure":

@@ -9,7 +9,7 @@ from jaxrace.judging.gate_result import Ends, Gate
 
 @dataclasses.dataclass(frozen=True)
 class Engine:
-    """One candidate against the baseline. Elo is None of no points or all of them, or no games.
+    """One candidate against the baseline. Elo is None without games, of no and of all points.
 
     The interval in Elo excludes 0, or the tolerance, if and only if that claim is certain.
     """
@@ -50,7 +50,7 @@ class GateOfGames(Gate):
     refuted: str = ""
 
     def without_verdicts(self) -> "GateOfGames":
-        """The same with nothing that is certain."""
+        """The same answer, in which nothing is certain."""
         ends = dict.fromkeys(("low", "high", "nelo_low", "nelo_high", "further"))
         unknown: dict[str, Any] = {"verdict": "?", **ends}
         candidates = tuple(dataclasses.replace(one, **unknown) for one in self.candidates)
@@ -93,7 +93,7 @@ class GateOfGames(Gate):
             f"nElo: the mean over the standard deviation of {unit}, times 800 / ln 10",
         ]
         if any(one.verdict == "too few" for one in self.candidates):
-            below.append("too few, about so many more games: a forecast, if they go on as so far")
+            below.append("too few: the number is a forecast, if games go on as before")
         return [Shown.first(heads, rows, *below)]
 
     def _cells(self, estimate: float | None, ends: Ends, one: Engine) -> list[str]:

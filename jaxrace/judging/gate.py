@@ -49,38 +49,37 @@ def gate(
 ) -> GateOfTable | GateOfGames:
     """Is each candidate better than a baseline, not worse by a margin, no better by it, or worse?
 
-    Candidates are all options but the baseline. Runs may be added and the table judged again, as
-    often as wanted: errors are those of all looks and all candidates together. Of games or votes
-    all is in Elo, by those of a candidate and the baseline.
+    Candidates are all options but the baseline. You may add runs and judge the table again, as
+    often as you like: error probabilities hold for all looks and all candidates together. Games and
+    votes are judged in Elo, and only those of a candidate and the baseline count.
 
     Args:
         data: Scores by name, as ``race`` takes them; or games or votes, as ``select`` does.
         baseline: The name of the option that all others are compared with.
-        margin: Not worse by so much is good enough, and no better by so much is not worth going on:
-            in units of the score by mean, and in win probability (below 0.5) by wins.
-        delta_reject: The probability that worse, or no better by the margin, is said of any
-            candidate and is not so. Without it the same as delta, which is that of better, and of
-            not worse by the margin.
-        want: What lets a candidate pass. One between -margin and margin is both, not worse by it
-            and no better by it: either takes what is certain first, so that not worse passes as
-            well. With better, not worse does not pass; with not-worse, no better does not reject.
-        at_most: Of so many candidates in all, each has the same share of the errors. Without it of
-            those in the table; or with looks of any number, and the one that came as number c has
-            the share 6 / (pi c)^2.
-        tolerance: Of games what margin is of scores, in Elo.
-        gap: Of games, in Elo: how far beyond what is asked the truth is likely to be, said before
-            the first game. Most bets are then best there, and a fifth fewer games will do. What is
-            guaranteed does not rest on it. For better, if 5 Elo are expected, it is 5; and for not
-            worse by 5, if 0 are.
-        score: Of games or votes, as ``select`` takes it, and so are the next two. What numbers as
-            scores are: "win", the share of a win of the first; "margin", by how much it was better;
-            "auto", what they can only be.
-        first_column: The column of the first option; by it or score, data are games or votes.
-        second_column: That of the second one.
-        **settings: The other arguments of ``race``, but top; of games delta alone. By a file of
-            looks new candidates may come and old ones be left out, while the baseline stays. By
-            final the verdicts of one look stand beside those of all looks, by which candidates
-            pass.
+        margin: A candidate passes if it is not worse by so much, and is rejected if it is no better
+            by so much: by mean in units of the score, by wins in win probability (below 0.5).
+        delta_reject: The probability of wrongly calling any candidate worse, or no better by the
+            margin. Without it the same as ``delta``, the probability of wrongly calling any better,
+            or not worse by the margin.
+        want: What decides about a candidate that is both not worse and no better by the margin.
+            either: what is certain first. better: not worse does not pass. not-worse: no better
+            does not reject.
+        at_most: How many candidates there will be at most. Each has the same share of the errors.
+            Without it all in the table share them; or, with ``looks``, any number may come, and
+            number c has the share 6 / (pi c)^2.
+        tolerance: The margin of games, in Elo.
+        gap: Of games: by how many Elo the truth probably exceeds what is asked, stated before the
+            first game. A fifth fewer games will do. The guarantee does not rest on it. It is 5 for
+            better if 5 are expected, and for not worse by 5 if 0 are.
+        score: What numbers as scores of games or votes are: "win", the first's share of a win;
+            "margin", by how much it was better; "auto", what alone they can be.
+        first_column: Of games or votes: the column of the first option. With it, or ``score``, data
+            are read as games or votes.
+        second_column: Of games or votes: the column of the second option.
+        **settings: The other arguments of ``race``, but top; of games ``delta`` alone. With
+            ``looks`` new candidates may come and old ones may be left out, while the baseline
+            stays. With ``final`` the verdicts of one look stand beside those of all looks.
+            Candidates pass by those of all looks.
 
     Returns:
         The result; print it.

@@ -126,17 +126,15 @@ class Gate(Answer):
         return f"{100 * (1 - self.delta - self.delta_reject):.4g} %"
 
     def _guarantee(self) -> str:
-        of = (
-            "of any candidate" if self.at_most is None else f"of any of {self.at_most:,} candidates"
-        )
-        of = "" if self.at_most == 1 else f" {of}"
+        number = "" if self.at_most is None else f"of {self.at_most:,} "
+        of = "" if self.at_most == 1 else f" for one or more {number}candidates"
         passes, falls = (
             " or ".join(f'"{self._said(claim)}"' for claim in claims if self._is_said(claim))
             for claims in (PASSES[self.wanted], FALLS[self.wanted])
         )
         return (
-            f"{passes} is said{of}, and is not so, with a probability of at most {self.delta:g}, "
-            f"{self._looks}; {falls} with one of at most {self.delta_reject:g}"
+            f"{passes} is wrong{of} with a probability of at most {self.delta:g}, {self._looks}; "
+            f"{falls} with one of at most {self.delta_reject:g}"
         )
 
     def _is_said(self, claim: str) -> bool:
@@ -229,11 +227,11 @@ class GateOfTable(Gate, AnswerOfTable):
     at_most: int | None  # candidates that share the errors; None: any number
 
     def without_guarantee(self) -> "GateOfTable":
-        """The same of runs that may depend on each other: nothing is certain."""
+        """The same answer for runs that may depend on each other: nothing is certain."""
         return dataclasses.replace(self.without_verdicts(), is_dependent=True)
 
     def without_verdicts(self) -> "GateOfTable":
-        """The same with nothing that is certain."""
+        """The same answer, in which nothing is certain."""
         unknown = {"verdict": "?", "low": None, "high": None, "further": None, "next": 0}
         unknown |= {"final": None}
         candidates = tuple(dataclasses.replace(one, **unknown) for one in self.candidates)
@@ -263,7 +261,7 @@ class GateOfTable(Gate, AnswerOfTable):
         if self.is_dependent:
             return ["runs may depend on each other, and nothing is guaranteed"]
         if all(one.low is not None and one.low == one.high for one in self.candidates):
-            return ["all tasks of the list were run: of these it is certain, of no others"]
+            return ["all tasks of the list were run: certain for these tasks alone"]
         return [self._guarantee()]
 
     def tables(self) -> list[Shown]:
@@ -286,9 +284,9 @@ class GateOfTable(Gate, AnswerOfTable):
         heads = ["option", "runs", *effect, f"{self._percent} interval", *looks, *ahead]
         below = [*self._below(), f"{self.better} scores are better"]
         if once:
-            below.append("*: with the same errors, if this table is looked at once and never again")
+            below.append("*: with the same errors, if you look at this table once and never again")
         if any(one.verdict == "too few" for one in self.candidates):
-            below.append("too few, about so many more: a forecast, if runs go on as so far")
+            below.append("too few: the number is a forecast, if runs go on as before")
         names = [self.baseline.name, *(one.name for one in self.candidates)]
         return [Shown.first(heads, rows, *below), *groups_shown(self.groups, names)]
 

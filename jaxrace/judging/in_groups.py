@@ -118,8 +118,8 @@ def lottery_notes(question: Question, table: ScoreTable, lot: Lottery) -> list[s
     """Which groups there are, how they count, and what the order by lot waits for."""
     how = {"equal": "each group counts the same", "size": "each task counts the same"}
     by = how.get(str(question.weights), "")
-    about = f"asked about is the mean over {len(lot.weights)} groups of tasks"
-    about += f", and {by}" if by else ""
+    about = f"the question is about the mean over {len(lot.weights)} groups of tasks"
+    about += f", where {by}" if by else ""
     if not by or question.of_groups or question.of_items:
         counts = lot.sizes or Counter(lot.before.groups)
         weights = "" if by else " with the weight {:.3g}"
@@ -138,8 +138,8 @@ def lottery_notes(question: Question, table: ScoreTable, lot: Lottery) -> list[s
     hint = "" if lot.sizes else f"; of={len(lot.before.task_names)} asks about these tasks alone"
     return [
         about,
-        f"tasks count in an order by lot among groups, seed {question.seed}{within}",
-        f"that order waits for what is missing; so far count: {listed(waits)}{hint}",
+        f"tasks count in an order drawn by lot among groups, seed {question.seed}{within}",
+        f"this order waits for missing tasks; so far count: {listed(waits)}{hint}",
     ]
 
 

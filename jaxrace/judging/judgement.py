@@ -275,8 +275,8 @@ def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) ->
     for pair in answered.pairs:
         if not pair.low <= pair.estimate <= pair.high:
             return _refuted(
-                f"by how much {pair.better} is better than {pair.worse}, {pair.estimate:.3g} over "
-                f"all of the table, is outside of its own interval, {pair.low:.3g} to "
+                f"over all of the table the difference of {pair.better} and {pair.worse} is "
+                f"{pair.estimate:.3g}, outside of its own interval, {pair.low:.3g} to "
                 f"{pair.high:.3g}",
                 found.question,
             )
@@ -293,7 +293,7 @@ def contradiction(
     """
     names, reached = table.names, (seen.highest >= level) & among
     null = 0.0 if question.kind == "rank" else question.null
-    early = "was certain at an earlier look at the table, though over all of it"
+    early = "was certain at an earlier look, but over all of the table"
     for i, j in np.argwhere(reached & (seen.mean < null)):
         why = f"that {names[i]} is better than {names[j]} {early} {names[j]} is better"
         return _refuted(why, question)
@@ -316,5 +316,5 @@ def assumed(question: Question) -> str:
         advice = "once all tasks of the list are run, their order does not matter"
         return f"the order of the tasks was drawn by lot; {advice}"
     if question.order_by_lot is not None:
-        return "the tasks are alike; with more tasks, in a table of its own, ask again"
+        return "the tasks are alike; ask again with more tasks, in a table of their own"
     return f"the tasks are alike; {ORDER_BY_LOT}, once all of them are run"

@@ -26,7 +26,7 @@ class Looks:
         self._path, self._place = Path(path), Place("looks", f"'{path}'")
         about = dict(question)
         if about.pop("compare") is not None:
-            raise BadArgument("looks", "a race of numbers", "one with compare")
+            raise BadArgument("looks", "a race of numbers", "a race with compare")
         self._question = about
         self._found: dict[str, Any] = {}
         self._weights: dict[str, float] = {}
@@ -65,7 +65,7 @@ class Looks:
                 new = now[name].get(place)
                 if new != old:
                     where = f"run {int(place) + 1}" if table.tasks is None else f"task {place}"
-                    hint = "rows that were there before stay as they are, and new ones go behind"
+                    hint = "leave earlier rows as they are, and add new ones behind them"
                     expected = f"{_said(old)} for {where} of {name}, as before"
                     raise self._place.wrong(expected, _said(new), hint=hint)
         return table

@@ -94,16 +94,19 @@ def order(
 ) -> OrderOfTasks:
     """Put tasks of several groups in an order by lot, before any of them is run.
 
-    Options run the tasks in this order, and stop when it is clear who is best on average over the
-    groups: ``race(..., weights=..., seed=..., of=items)``, with the same arguments, at any look.
+    Options run the tasks in this order. They may stop as soon as it is clear who is best on average
+    over the groups: ``race(..., weights=..., seed=..., of=items)`` says so at any look. It needs
+    the same arguments.
 
     Args:
-        items: All tasks of the list, with their groups: a data frame, columns by name, or the path
+        items: All tasks of the list with their groups: a data frame, columns by name, or the path
             of a file.
-        groups: The column of benchmarks, subjects or the like. Without it a head says so.
-        weights: How groups count: equal, size (as each has tasks), numbers by group, or a file.
-        seed: Of the draw; that of the race later.
-        task_column: The column of names of tasks. Without it a head says so.
+        groups: The column of groups, such as benchmarks or subjects. Without it a known head is
+            looked for.
+        weights: How groups count. equal: each the same. size: by its number of tasks. Or numbers by
+            group, or a file of them.
+        seed: The seed of the draw. The race needs the same.
+        task_column: The column that names the tasks. Without it a known head is looked for.
 
     Raises:
         ValueError: It is not clear which columns these are; a weight is missing, or not above 0.

@@ -69,27 +69,29 @@ def plan(
 ) -> PlanOfRace:
     """Say how many runs it will take until a race, a ranking or a gate answers.
 
-    The very race is simulated, by all options alike: on what a pilot leaves possible, gaps and all,
-    or on normal scores of stated means. A race that runs only who is in doubt needs fewer runs.
+    It simulates the very race, on all that a pilot leaves possible, or on normal scores of stated
+    means. All options run alike: a race that runs only options in doubt needs fewer runs.
 
     Args:
-        data: A pilot: scores by name, as ``race`` takes them, five tasks, or runs of each option,
-            or more. Or a stated mean of each option by its name.
-        top: How many of the best are wanted, kappa.
-        tiers: A ranking into so many tiers instead of the best.
-        baseline: A gate instead: every other option against the one of this name.
-        margin: Of the gate: it is enough to know of each that it is not worse, or that it is no
-            better, by so much.
-        options: Stated instead of a pilot: so many options, called option 1, 2, ...
-        gap: Each of the best is better by so much than each of the others, which are alike; of
-            tiers each option than the next one, and of a gate each than the baseline.
+        data: A pilot: scores by name, as ``race`` takes them, of at least five tasks, or five runs
+            of each option. Or a stated mean of each option by its name.
+        top: How many of the best options are wanted, kappa.
+        tiers: Plan a ranking into so many tiers, instead of a race.
+        baseline: Plan a gate: every other option against the option of this name.
+        margin: Of the gate: how close is enough. Each option is not worse, or is no better, by so
+            much.
+        options: State this many options instead of a pilot. They are called option 1, 2, ...
+        gap: By how much each of the best is better than each of the others, which are alike. Of
+            tiers: each option than the next. Of a gate: each option than the baseline.
         spread: The standard deviation of an option's stated scores.
-        correlation: Of the stated scores of two options on a task; above 0 tasks are shared.
-        budget: Runs of each option, or tasks, that can be paid for: how many races are answered?
-        most: Races are simulated up to so many runs of each option, or tasks.
-        fresh: The pilot's runs do not count, and the race begins anew.
-        simulations: So many races are simulated.
-        seed: Of the simulation.
+        correlation: The correlation of the stated scores of two options on a task. Above 0 tasks
+            are shared.
+        budget: How many runs of each option, or tasks, you can pay for. The plan says how many
+            races these answer.
+        most: The most runs of each option, or tasks, that a simulated race has.
+        fresh: Do not count the pilot's runs: the race begins anew.
+        simulations: The number of simulated races.
+        seed: The seed of the simulation.
         **settings: The other arguments of ``race``: delta, by, low, high, shared, of, tolerance,
             smaller, larger, horizon, and how a pilot is read.
 
@@ -271,8 +273,8 @@ def _result(
     notes = list(asked.notes)
     if not (question.shared or np.isfinite(each).all()):
         notes.append(
-            f"bets are for {question.horizon:,} runs of an option: with a larger horizon, stated "
-            "before the race, smaller gaps are seen"
+            f"bets are for {question.horizon:,} runs of an option: a larger horizon, stated before "
+            "the race, finds smaller gaps"
         )
     return PlanOfRace(
         names=asked.names,

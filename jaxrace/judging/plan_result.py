@@ -65,18 +65,18 @@ class PlanOfRace(Answer):
         unit = "runs of each option" if self.kind == "independent" else "tasks"
         if self.quantiles[0].each is None:
             return f"more than {self.most:,} {unit} for three quarters of the races, or for all"
-        return f"{middle} {unit} in the middle, {first} to {last} for half of the races"
+        return f"a median of {middle} {unit}; half of the races need {first} to {last}"
 
     def _said(self, each: int | None) -> str:
         return f"over {self.most:,}" if each is None else f"{each:,}"
 
     def meanings(self) -> list[str]:
-        told = [f"{len(self.each):,} races were simulated: a forecast, which guarantees nothing"]
+        told = [f"a forecast from {len(self.each):,} simulated races, without guarantee"]
         if self.budget is not None and self.answered is not None:
             error = math.sqrt(max(self.answered * (1 - self.answered), 0.01) / len(self.each))
             within = f"{self.budget:,} {self._unit}{' of each' * (self._unit == 'runs')}"
             told.insert(
-                0, f"within {within} {self.answered:.0%} are answered, give or take {error:.0%}"
+                0, f"{self.answered:.0%} of the races end within {within}, give or take {error:.0%}"
             )
         return told
 
@@ -89,12 +89,12 @@ class PlanOfRace(Answer):
             ]
             for one in self.quantiles
         ]
-        count = f", of which {self.pilot:,} are there" if self.pilot else ""
+        count = f" ({self.pilot:,} are there)" if self.pilot else ""
         return [
             Shown.first(
                 ["races answered", f"{self._unit} of each", "runs still to make"],
                 rows,
-                f"{self._unit} of each option{count}; still to make: of all options together",
+                f"{self._unit} of each option{count}; runs still to make: of all options together",
             )
         ]
 

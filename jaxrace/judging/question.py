@@ -93,13 +93,13 @@ class Question:
                 name = "seed" if self.seed else "of"
                 raise BadArgument(name, "weights of groups of tasks (--weights)", "none")
         elif self.gaps != "lost":
-            raise BadArgument("gaps", "'lost' of groups, whose order waits for them", "'skip'")
+            raise BadArgument("gaps", "'lost' with weights, whose order waits for gaps", "'skip'")
         if self.order_by_lot is not None:
             require_integer("order_by_lot", self.order_by_lot, 0)
             if self.of is not None:
                 hint = (
-                    ": which tasks of a list are run must be by lot, and if all are, their order "
-                    "does not matter"
+                    ": a lot must choose which tasks of a list are run; once all are run, their "
+                    "order does not matter"
                 )
                 raise BadArgument("order_by_lot", "no of=N beside it", "both", hint)
         require_truth("final", self.final)

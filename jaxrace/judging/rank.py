@@ -41,15 +41,16 @@ def rank(
 
     Args:
         data: Scores by name, as ``race`` takes them.
-        tiers: Is it enough to have so many of them? Without it all are wanted that there are.
-        tolerance: Two options are tied if neither is better by so much. It is enough to know of
-            any two which one is better, or that they are tied.
-        pairs: Find how much better one of any two options is, for all of them; or for none.
-        cost: What each option costs, by name, or a file with columns of options and costs: of those
-            that are not certainly worse than another, by more than the tolerance, the cheapest is
-            named.
-        **settings: The other arguments of ``race``, but top. delta is the probability that a tier
-            is wrong, and the same that a rank, a tie or an interval is.
+        tiers: How many tiers are enough. Without it as many as possible are wanted.
+        tolerance: Two options are tied if neither is better by so much: by mean in units of the
+            score, by wins in win probability (below 0.5). Of any two it is enough to know that they
+            are tied.
+        pairs: all: also say how much better one of any two options is. none: leave that out.
+        cost: What each option costs: by name, or a file with columns of options and costs. The
+            answer then names the cheapest option that is not certainly worse than another by more
+            than the tolerance.
+        **settings: The other arguments of ``race``, but top. ``delta`` is the probability that any
+            tier is wrong. It is also the probability that any rank, tie or interval is wrong.
 
     Returns:
         The result; print it.
@@ -134,7 +135,7 @@ def _notes(asked: Prepared) -> list[str]:
     if asked.question.by == "mean" or done.min() == done.max():
         return []
     fewest = asked.table.names[int(done.argmin())]
-    return [f"wins over all others, and their intervals: the first runs, as many as {fewest} has"]
+    return [f"wins and their intervals are of the first runs, as many as {fewest} has"]
 
 
 def _served(

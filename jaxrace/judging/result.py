@@ -46,7 +46,7 @@ class Pair:
 
     @property
     def share(self) -> str:
-        """The evidence in words. Cut off: what is in doubt must not read like 100 %."""
+        """The evidence in words, rounded down: a pair in doubt must not read like 100 %."""
         return self.verdict or f"{math.floor(100 * max(self.evidence, 0))} %"
 
 
@@ -138,7 +138,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
 
     @property
     def certified(self) -> bool:
-        """Are the best certainly that, but for a probability of delta?"""
+        """Are the best certified, with an error probability of at most delta?"""
         return self.certificate is not None
 
     @property
@@ -146,7 +146,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
         return self.certified
 
     def without_guarantee(self) -> "RaceOfTable":
-        """The same of runs that may depend on each other: a guess, and nothing that is certain."""
+        """The same answer for runs that may depend on each other: a guess; nothing is certain."""
         return dataclasses.replace(
             self,
             options=tuple(dataclasses.replace(one, verdict="?", beats=0) for one in self.options),
@@ -261,7 +261,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
             left = "nothing is left that could settle it"
             return f"on the whole list of tasks, {equal}: {left}{sure}"
         if self.whole and self.certified:
-            told = "all tasks of the list were run: of these it is certain, of no others"
+            told = "all tasks of the list were run: certain for these tasks alone"
         return f"{self._claim()}; {told}" if self.certified else self._possibly(told)
 
     def _claim(self) -> str:
@@ -271,12 +271,12 @@ class RaceOfTable(AnswerOfTable, Ranking):
             return COUNTED
         if self.tolerance:
             unit = "in win probability" if self.by == "wins" else "in mean score"
-            return f"nobody else is better by {self.tolerance:g} or more {unit}"
+            return f"no other option is better by {self.tolerance:g} or more {unit}"
         if self.by == "mean":
             whose = "its mean is" if self.top == 1 else "their means are"
             return f"{whose} {'higher than' if self.whole else 'at least'} that of {others}"
-        each = "it is" if self.top == 1 else "each of them is"
-        return f"{each} more often better than worse than {others}"
+        each = "it" if self.top == 1 else "each of them"
+        return f"{each} wins more often than it loses against {others}"
 
     def _possibly(self, told: str) -> str:
         """Who may be among the best."""
@@ -284,7 +284,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
         claim = who_may(self.by, self.top, self.possible, sure, len(self.options))
         told = f"; {told}" if sure or len(self.possible) < len(self.options) else ""
         if not set(self.best) <= set(self.possible):
-            told += "; perhaps no option is; the guess is the one that beats most of the others"
+            told += "; perhaps none is; the guess beats most of the others"
         number = "1 more run" if self.at_least == 1 else f"{self.at_least:,} more runs"
         more = f"; it takes at least {number} to know" if self.at_least else ""
         return claim + told + more
@@ -307,7 +307,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
         said = []
         if len(self.tiers) > 2 or len(self.tiers[0]) not in (self.top, len(self.options)):
             found = "; ".join(f"{n} {listed(names)}" for n, names in enumerate(self.tiers, 1))
-            said = [f"tiers, wrong anywhere with probability {self.delta:g}: {found}"]
+            said = [f"tiers, any of them wrong with probability at most {self.delta:g}: {found}"]
         pairs = [self._pairs()] if self.pairs else []
         return [Shown.first(heads, rows, *said), *pairs, *groups_shown(self.groups, self.names)]
 
@@ -324,7 +324,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
         )
         if self.whole:
             intervals = "known, as all tasks of the list were run"
-        beats = "how many others the evidence is enough for"
+        beats = "over how many others the evidence is enough"
         beats += ", without the tolerance" if self.tolerance else ""
         more = f"... and {self.more_pairs:,} more pairs across the boundary"
         said = [more] if self.more_pairs else []

@@ -122,14 +122,14 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
     if shared or (data.asked_alike and in_common):
         if data.tasks is None:
             hint = (
-                "it is in a column called task, seed, fold, question or the like, or in the one "
-                "that task_column (--task-column) names"
+                "it is in a column called task, seed, fold, question or the like; else "
+                "task_column (--task-column) names its column"
             )
             raise wrong("the task of each score, for shared tasks", "none", hint)
         if sum(own.size > 0 for own in made) > 1 and not in_common:
             hint = (
                 "task_column (--task-column) names the column of what is the same; "
-                "reset_index(drop=True) drops that of a series"
+                "reset_index(drop=True) drops the index of a series"
             )
             raise wrong("tasks that options have in common", "others for each", hint)
         there = [_are_there(x) for x in values]
@@ -157,8 +157,8 @@ def _with_blanks(data: Scores, failed: Failed) -> tuple[np.ndarray, ...]:
     pairs = zip(data.names, data.blanks, strict=True)
     counts = [f"{name} {len(places):,}" for name, places in pairs if places]
     hint = (
-        "--failed drop (failed='drop') if there was no run, worst or a number as its score if "
-        "it failed; --shared takes rows for tasks that all options run"
+        "--failed drop (failed='drop') if there was no run; --failed worst, or a number as its "
+        "score, if it failed; --shared if rows are tasks that all options run"
     )
     expected = "to be told what blank cells between the runs of an option are"
     raise wrong(expected, f"some of {listed(counts)}", hint)
@@ -208,7 +208,7 @@ def scaled(table: ScoreTable, low: float, high: float) -> list[np.ndarray]:
         found.append(numbers)
     every = np.concatenate(found)
     if PERCENTS in table.said and high >= 10 and np.abs(every).max(initial=0) < high / 10:
-        hint = ": 50% is read as 0.5; high, and a tolerance or margin, are shares as well"
+        hint = ": 50% is read as 0.5: give high, and a tolerance or margin, as shares, too"
         raise BadArgument("low, high", "a range of shares", f"{low:g} to {high:g}", hint)
     if every.size and 0 < np.ptp(every) < (high - low) * _LEAST_SPREAD:
         raise BadArgument(

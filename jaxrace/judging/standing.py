@@ -102,11 +102,12 @@ class DuelOfMatrix(Ranking):
     def headline(self) -> str:
         first, others = self.options[0], len(self.options) - 1
         if self.condorcet and self.is_answered:
-            return f"BEST: {first.name}, which beats every other one"
+            return f"BEST: {first.name}, which beats every other"
         if self.condorcet:
-            return f"NOT SURE: {first.name} is ahead of every other one, clearly of {first.clearly}"
+            return f"NOT SURE: {first.name} is ahead of every other, clearly of {first.clearly}"
         does = "BEATS" if first.clearly is None else "IS AHEAD OF"
-        return f"NOBODY {does} ALL OTHERS; the most, {first.beats} of {others}: {listed(self.best)}"
+        most = f"the most, {first.beats} of {others}: {listed(self.best)}"
+        return f"NO OPTION {does} ALL OTHERS; {most}"
 
     def meanings(self) -> list[str]:
         """Who is the best in other ways, too."""
@@ -139,7 +140,7 @@ class DuelOfMatrix(Ranking):
         heads = ["", "option", "beats", *clearly, "wins", "best mixture"]
         unclear = [one for one in self.pairs if not one.clear]
         pairs = [[one.first, one.second, f"{one.won:g}", f"{one.lost:g}"] for one in unclear]
-        below = "above: pairs of which it is not clear who is better"
+        below = "above: pairs without a clear winner"
         met = Shown.first(["option", "other", "won", "lost"], pairs, below)
         return [Shown.first(heads, rows), *([met] if pairs else [])]
 
@@ -147,10 +148,10 @@ class DuelOfMatrix(Ranking):
 def duel(data: Any, *, argument: str = "data", **columns: Any) -> DuelOfMatrix:
     """Say who is the best in a matrix of who beats whom, and how all others stand.
 
-    Probabilities are taken as they are. Counts are evidence: of each pair it is said whether it is
-    clear who is better. With a probability of 95 % all that is called clear is right, however the
-    pairs were chosen and whenever the counts were looked at, if the duels of a pair are independent
-    of each other and alike (docs/jax/dueling.md).
+    Probabilities are taken as they are. Counts are evidence: the answer says of each pair whether
+    it is clear who is better. With a probability of 95 % everything called clear is right, however
+    you chose the pairs and whenever you looked, if the duels of a pair are alike and independent of
+    each other (docs/jax/dueling.md).
 
     Args:
         data: Who beats whom, as ``jaxrace.tables.read_matrix`` takes it: probabilities or wins of

@@ -76,53 +76,52 @@ def race(
 ) -> RaceOfTable:
     """Say which options are certainly the best, or what to run next.
 
-    Runs may be added and the table raced again, with the same settings, as often as wanted: a wrong
+    You may add runs and race the table again with the same settings, as often as you like: a wrong
     certificate has probability at most ``delta`` in all these looks together. New runs go behind
-    the old ones, which ``looks`` sees to. Nothing else is asked of who is run, how often and why.
+    the old ones; ``looks`` checks that. You are free in which options you run, how often and why.
 
     Args:
         data: Scores by name. Independent runs: of each option [n_i], in the order in which they
-            were made. Shared tasks: of each option [T], or [T, R] with R values on each task, all
-            in the order in which the tasks are run; NaN where an option has not been run. Or an
-            array [n, K] with a column for each option; a data frame, or the path of a file, as
-            ``jaxrace.tables.read_scores`` takes them; or the ``Scores`` that it returns.
-        top: How many of the best are wanted, kappa.
+            were made. Shared tasks: of each option [T], or [T, R] with R values on each task, in
+            the order in which the tasks are run; NaN where an option has not been run. Or an array
+            [n, K] with a column for each option. Or a data frame or the path of a file, as
+            ``jaxrace.tables.read_scores`` takes them, or the ``Scores`` that it returns.
+        top: How many of the best options are wanted, kappa.
         delta: The probability of a wrong certificate.
-        by: What is better: wins, to be better more often than worse, for which only the order of
-            scores counts; or mean, the higher mean, which needs low and high.
-        low: The lowest score that is possible, for a race by mean.
-        high: The highest one.
-        shared: Options ran on the same tasks, seeds or instances. Within a task they may depend on
-            each other; tasks are alike and independent, unless of says that they are a list.
-        of: Who is best on a list of so many tasks, whose order was drawn by lot before any result
-            was known? Of groups also their numbers by name, or a file of groups and numbers, or of
-            all tasks, which ``order`` takes.
-        tolerance: Good enough: nobody else is better by so much, in units of the score by mean and
-            in win probability (below 0.5) by wins. Ties end, too.
-        smaller: Smaller scores are better. A file of seconds says so itself.
-        larger: Larger scores are better, whatever the file or a name such as loss says. Such names
-            are refused until this or smaller is said.
-        compare: A preference of two outcomes instead of numbers: +1, -1, or 0.
-        horizon: Independent runs per option that the bets are tuned for: more of them show smaller
-            gaps, later. Runs beyond these count as well.
-        gaps: Shared tasks that an option lacks, before its last one, count as lost until they are
-            run; or skip leaves them out: they must not depend on scores, nor ever be filled.
-        looks: A file that remembers what was looked at, made by the first look. Later ones are
-            refused if settings, options or scores of before have changed; shared tasks are taken in
-            the order in which they came first.
-        order_by_lot: A seed: put the shared tasks of a complete table, which is looked at once, in
-            a random order, which depends on the seed and the tasks' names alone.
-        weights: Who is best on average over groups of shared tasks, such as benchmarks or subjects,
-            that the table names (``group_column``)? equal: each group counts the same; size: each
-            task does; or numbers by group, or a file of groups and numbers. Without it tasks are
-            pooled, as if groups did not matter.
-        seed: Of the lottery that says from which group the next task comes that counts, by the
-            names of groups and tasks alone. Chosen before scores are known, and kept.
-        final: One look: say beside it who may be the best if this complete table is looked at once,
-            and never again. That is less than must be left open at all looks.
-        dependent: Look at runs that are not independent, too; nothing is certified then.
+        by: What better means. wins: to score higher more often than lower. mean: to have the higher
+            mean, which needs ``low`` and ``high``.
+        low: The lowest possible score, for a race by mean.
+        high: The highest possible score, for a race by mean.
+        shared: Options ran on the same tasks, seeds or instances, and are compared within each.
+            Tasks are alike and independent, or a list (``of``).
+        of: Who is best on a list of so many tasks, in an order drawn by lot before any result is
+            known? Of groups also numbers by group, a file of these, or the file of all tasks for
+            ``order``.
+        tolerance: How much worse an option may be and still count as one of the best: by mean in
+            units of the score, by wins in win probability (below 0.5). Races between ties then end.
+        smaller: Smaller scores are better. Files of timings say so themselves.
+        larger: Larger scores are better, whatever the file or a name such as loss says. Such a name
+            is refused without ``smaller`` or ``larger``.
+        compare: A preference between two outcomes that need not be numbers: +1, -1, or 0.
+        horizon: Independent runs per option for which bets are tuned: a larger number finds smaller
+            gaps, later. Runs beyond it count, too.
+        gaps: Shared tasks that an option lacks before its last one. lost: they count as lost until
+            they are run. skip: they are left out; they must not depend on scores, nor ever be
+            filled.
+        looks: A file that remembers each look. It refuses a look at which settings, options or
+            earlier scores have changed. Shared tasks keep their first order.
+        order_by_lot: A seed: put the shared tasks of a complete table in a random order, which
+            depends on the seed and their names alone. For one look.
+        weights: Who is best on average over groups of shared tasks (``group_column``)? equal:
+            groups count the same. size: tasks do. Or numbers by group, or a file of these. Without
+            it tasks are pooled.
+        seed: The seed of the lottery that says, by names alone, which group's task counts next.
+            Choose it before scores are known, and keep it.
+        final: Also say who may be the best if this complete table is looked at once, and never
+            again.
+        dependent: Also judge runs that are not independent. Nothing is certified then.
         **columns: ``option_column``, ``task_column``, ``failed`` and the other arguments of
-            ``jaxrace.tables.read_scores``: how data are read, and what a run that failed counts as.
+            ``jaxrace.tables.read_scores``: how data are read, and what a failed run counts as.
 
     Returns:
         The result; print it.
@@ -229,7 +228,7 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     if dependent and not is_shared:
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in sorted_options(runs)]
     if not (is_shared or doubts or dependent) and is_too_few([len(one.order) for one in runs]):
-        notes.append("whether runs depend on each other can hardly be seen with so few of them")
+        notes.append("too few runs to see whether they depend on each other")
     is_doubtful = bool(doubts) or (dependent and not is_shared)
     return Prepared(question, table, values, pairs, notes, is_doubtful, past)
 
@@ -284,13 +283,13 @@ def _doubts(
             raise BadArgument(error.name, error.expected, error.got, error.hint + hint) from error
         if table.repeat_tasks:
             found.append(
-                "options have several runs on one task, such as episodes of a seed, which go "
-                f"together: the mean of each task is one run; {IN_COMMON}"
+                "options have several runs on one task, such as episodes of a seed, and these "
+                f"depend on each other: give the mean of each task as one run; {IN_COMMON}"
             )
         if table.have_tasks_in_common:
             found.append(
-                f"options have tasks in common, such as seeds: {IN_COMMON}; runs that have nothing "
-                "in common need no such column"
+                f"options have tasks in common, such as seeds: {IN_COMMON}; leave the column out "
+                "if runs have nothing in common"
             )
     return [doubt for doubt in found if doubt is not None]
 
@@ -301,8 +300,8 @@ def _overlap_of(table: scores.ScoreTable) -> str | None:
     if not any(map(_FOLDS.search, (" ".join(columns), *table.task_names[:1]))):
         return None
     return (
-        "folds of one data set overlap, and are no independent tasks: of=N (--of N) asks about the "
-        "list of all N folds, in an order drawn by lot"
+        "folds of one data set overlap, and are not independent tasks: of=N (--of N) asks about "
+        "the list of all N folds, in an order drawn by lot"
     )
 
 
@@ -321,7 +320,7 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
         )
         notes.append(f"tasks without a score before the last one: {listed(lacking)}; {means}")
     if question.larger and table.smaller:
-        notes.append("larger scores are better, as asked for, not smaller ones")
+        notes.append("larger scores are better, as asked for, though the file says smaller")
     if table.lottery is not None:
         notes += lottery_notes(question, table, table.lottery)
     elif len(set(table.groups)) > 1:
@@ -336,8 +335,8 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
     if question.order_by_lot is not None:
         notes.append(
             f"tasks in a random order, by seed {question.order_by_lot}: the guarantee is about "
-            "tasks drawn from the same mixture, for one look at this table with one seed, chosen "
-            "before"
+            "tasks drawn from the same mixture; it is for one look at this table, with one seed "
+            "that was chosen before"
         )
     return notes
 

@@ -44,8 +44,9 @@ class Match(NamedTuple):
 class Tournament:
     """Asks for games of two and is told how they ended, until the best are certain.
 
-    One of those that an optimistic index puts first plays against one of the others, in batches:
-    the pair without a verdict that has met least. Any games may be told, asked for or not.
+    An optimistic index says who may be among the best. One of these plays against one of the
+    others, in batches: the pair without a verdict that has met least. You may tell any games, also
+    those that were not asked for.
 
     Who is first may be better off, as White is: the k-th game of a pair with one of them first and
     the k-th with the other first are one result, their mean. A game without its counterpart waits:
@@ -113,12 +114,12 @@ class Tournament:
 
     @property
     def games(self) -> int:
-        """How many have been told."""
+        """How many games have been told."""
         return len(self._games)
 
     @property
     def waiting(self) -> int:
-        """How many of them wait for a game with sides reversed."""
+        """How many games wait for a game with sides reversed."""
         return len(self._games) - 2 * len(self._results)
 
     @property

@@ -98,7 +98,7 @@ CASES = [
     (
         "so few runs",
         lambda: [
-            "whether runs depend on each other can hardly be seen with so few of them"
+            "too few runs to see whether they depend on each other"
             in jaxrace.race({"a": NOISE[0, :n], "b": NOISE[1, :n] + 5}).notes
             for n in (20, 40)
         ],

@@ -178,7 +178,7 @@ def test_several_candidates_share_the_errors():
     found = gate(log, baseline="old", tolerance=100)
     assert [one.verdict for one in found.candidates] == ["better", "worse", "not worse"]
     assert [one.games for one in found.candidates] == [400] * 3
-    assert "of any of 3 candidates" in found.meaning()
+    assert "for one or more of 3 candidates" in found.meaning()
     alone = gate(log_of(parts[0]), baseline="old", at_most=3).candidates[0]
     assert dataclasses.replace(alone, name="up") == found.candidates[0]
 
@@ -259,7 +259,7 @@ def test_sorted_games_prove_nothing():
     found = gate(log_of([1.0] * 100 + [-1.0] * 100), baseline="old")
     assert found.headline() == "REFUTED, nothing is certain"
     assert found.status == 3
-    assert "comes by chance in less than one of" in found.meaning()
+    assert "by chance less than one of" in found.meaning()
     assert found.candidates[0].low is None
 
 

@@ -131,7 +131,7 @@ CASES = [
     (
         "states below another head",
         lambda: refused("race s.csv", {"s.csv": OUTCOMES}),
-        ValueError("expected to be told what a run that failed counts as"),
+        ValueError("expected to be told what a failed run counts as"),
     ),
     (
         "gaps of independent runs",

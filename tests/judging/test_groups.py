@@ -84,7 +84,7 @@ def test_means_of_groups_are_shown():
         assert found.to_dict()["groups"][0]["weight"] == pytest.approx(1 / 3)
         assert found.to_frame("groups").shape == (9, 5)
         assert f"{law.mean():.3g}" in str(found)
-        assert "asked about is the mean over 3 groups of tasks" in str(found)
+        assert "the question is about the mean over 3 groups of tasks" in str(found)
     assert jaxrace.race({"a": [1.0, 2], "b": [3.0, 4]}).groups == ()
 
 
@@ -265,7 +265,7 @@ def test_clusters(tmp_path):
         found = read_scores(source, cluster_column="passage")
         assert found.task_names == tuple(f"p{n}" for n in range(30))
         np.testing.assert_allclose(found.values, right.mean(2))
-        assert "each passage counts once, by the mean of what it holds: 30 of them" in found.said
+        assert "each passage counts once, by the mean of its rows: 30 of them" in found.said
     by_hand = dict(zip("ab", right.mean(2), strict=True))
     choices: tuple[dict[str, Any], ...] = ({"shared": True}, MEAN)
     for by in choices:
@@ -278,7 +278,7 @@ def test_clusters(tmp_path):
     long["score"][3] = None  # b on the question 1
     uneven = read_scores(write(tmp_path / "u.csv", long), cluster_column="passage", failed="drop")
     assert uneven.values[1][0] == pytest.approx(right[1, 0, [0, 2, 3]].mean())
-    assert "options hold different numbers in 1" in uneven.said[-1]
+    assert "in 1 options have different numbers" in uneven.said[-1]
     with pytest.raises(BadArgument, match="cluster_column: expected numbers"):
         jaxrace.race(columns, shared=True, cluster_column="passage", compare=lambda x, y: 0)
 
@@ -321,4 +321,4 @@ def test_a_gate_shows_what_is_asked_about():
         better = macro(data, one.name) - macro(data, "a")
         assert one.estimate is None or one.estimate == pytest.approx(better)
     assert len(found.groups) == 3 * len(SIZES)
-    assert "of these it is certain" in found.meaning()
+    assert "certain for these tasks alone" in found.meaning()

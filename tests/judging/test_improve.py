@@ -58,7 +58,7 @@ def test_a_file(tmp_path, capsys):
     assert "| 1 100% | " in text
     assert report.with_suffix(".png").exists()
     assert f"\nFOUND: with {found} its mean return is at least 0.8" in said
-    assert "mean return of the fifth that was searched +- " in said
+    assert "mean return of the fifth that was searched, +- " in said
     assert "not a strict guarantee: bound t is semi-safe" in said
     summary = runs.read_summary(out)
     assert not summary["is_safe"]
@@ -199,7 +199,7 @@ SAID = [
     # An estimate without any spread is one, too.
     (
         {**EQUAL, "floor_is_estimate": True},
-        "note: floor 1.000 = mean return of the fifth that was searched +- 0.000: an estimate",
+        "note: floor 1.000: mean return of the fifth that was searched, +- 0.000, an estimate",
     ),
     *(
         (
@@ -221,4 +221,4 @@ def test_what_is_said(changes, part):
     assert part in said
     assert "\n  FOUND: " in said or "\n  NOTHING BETTER FOUND: " in said
     assert ("a mixture: " in said) == (changes.get("alpha", 1) not in (0, 1))
-    assert ("an estimate of the policy in use" in said) == ("floor_is_estimate" in changes)
+    assert ("an estimate of the policies in use" in said) == ("floor_is_estimate" in changes)

@@ -179,7 +179,7 @@ def test_the_command_takes_a_file_or_none(tmp_path, capsys):
     rows = [",".join(f"{score:.6f}" for score in row) for row in table(0, "wins").T[:12]]
     path.write_text("\n".join(["a,b,c", *rows]))
     assert main(["plan", str(path), "--out", str(tmp_path / "out"), "--simulations", "20"]) == 0
-    assert "in the middle" in capsys.readouterr().out
+    assert "a median of" in capsys.readouterr().out
     assert (tmp_path / "out" / "plan.csv").read_text().startswith("share,each,further")
     assert main(["plan"]) == 2
     assert "--options" in capsys.readouterr().err

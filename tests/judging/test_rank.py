@@ -171,7 +171,7 @@ def test_next_runs_split_a_tier():
 def test_what_is_not_alike_has_no_tiers():
     halves = np.repeat([1.0, 0.0], 500)
     data = {"a": halves, "b": 1 - halves, "c": np.full(1_000, 0.5)}
-    with pytest.raises(BadArgument, match="tasks: expected ones that are alike"):
+    with pytest.raises(BadArgument, match="tasks: expected alike ones"):
         jaxrace.rank(data, **MEAN, shared=True)
     runs = coins([0.9, 0.1], 50)
     with pytest.warns(jaxrace.judging.DependentRunsWarning):
@@ -238,7 +238,7 @@ def test_a_list_that_was_run_whole_is_known():
     assert found.whole
     assert found.next_runs == {}
     assert all(one.low == one.score == one.high for one in found.options)
-    assert "of these it is certain" in found.meaning()
+    assert "certain for these tasks alone" in found.meaning()
 
 
 def test_command(tmp_path, capsys):

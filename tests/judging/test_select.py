@@ -147,7 +147,7 @@ def test_a_few_games_that_end_alike_are_not_likely():
     assert found.confidence is not None
     assert found.confidence > 0.95
     assert not found.sure
-    assert "compared less than 10 times, too few to be sure: a, b" in found.meaning()
+    assert "compared fewer than 10 times, too few to be sure: a, b" in found.meaning()
     assert jaxrace.select({name: 2 * column for name, column in games.items()}).sure
 
 

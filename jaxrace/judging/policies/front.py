@@ -62,26 +62,26 @@ def improve(
 ) -> ImprovementOfLog:
     r"""Look in a log of decisions for a policy that is certainly no worse than the one in use.
 
-    A fifth of the log is searched for a candidate, and the rest tests it, once. A log that is tried
-    again until something passes has a larger error probability than ``delta``.
+    A fifth of the log is searched for a candidate, and the rest tests it, once. If you try a log
+    again until something passes, the error probability is larger than ``delta``.
 
     Args:
         data: Logged decisions, as ``jaxrace.tables.read_log`` takes them: a data frame, columns by
-            name, a list of rows, or the path of a file; or that of an NPZ file of arrays.
-        low: The least return that is possible.
-        high: The largest one.
-        bound: Lower confidence bound of the test: ci, betting, betting-anytime and bernstein are
-            safe, t, bca and percentile semi-safe, that is approximate.
-        candidates: none, or k-fold: cross-validated mixtures with the policy in use, which are
-            likelier to pass and take longer.
-        delta: Error probability of the test.
-        floor: Mean return that a new policy must have, on the scale from ``low`` to ``high``; None:
-            an estimate, the mean return of the fifth that is searched.
-        discount: Of rewards.
-        smaller: Are rewards costs, of which smaller is better? The floor is then the largest mean.
-        larger: Is larger better, though the rewards are called like costs, as in "ticket price"?
-        order: Of the Fourier basis of the policies; 0 for linear features.
-        seed: Of the draws.
+            name, a list of rows, or the path of a file. Or the path of an NPZ file of arrays.
+        low: The least possible return.
+        high: The largest possible return.
+        bound: The lower confidence bound of the test: ci, betting, betting-anytime and bernstein
+            are safe; t, bca and percentile semi-safe, that is approximate.
+        candidates: k-fold: cross-validated mixtures with the policy in use, which are likelier to
+            pass and take longer. none: no mixtures.
+        delta: The error probability of the test.
+        floor: The mean return that a new policy must have, from ``low`` to ``high``. Without it an
+            estimate: the mean return of the fifth that is searched.
+        discount: The discount of rewards, per step.
+        smaller: Rewards are costs: smaller is better. The floor is then the largest allowed mean.
+        larger: Larger rewards are better, though a name such as "ticket price" sounds like a cost.
+        order: The order of the policies' Fourier basis; 0 for linear features.
+        seed: The seed of the draws.
         argument: What messages begin with.
         **columns: ``columns`` (by their roles), ``decimal`` and ``delimiter`` of ``read_log``.
 

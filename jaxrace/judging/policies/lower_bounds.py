@@ -143,7 +143,7 @@ def _bounds_by_sums(
 def betting_bound(
     values: Array, used: Array, cap: Array, delta: Array, anytime: bool = False
 ) -> Array:
-    """The means that no gambler betting on larger values could refute, from below, for one sample.
+    """A lower bound of the mean of one sample: the smallest that no bet on larger values refutes.
 
     The capital of a bet against the mean mu grows by 1 + lambda_t (Y_t - mu), Y = min(X, c) / c,
     with lambda_t from the values before t; by Ville's inequality it ever reaches 1 / delta with

@@ -41,8 +41,8 @@ def require_possible(
             "probabilities",
             f"some below 1, as {different} different actions were taken",
             "1 in every step",
-            ": log how likely each action was; what policies that leave nothing to chance have "
-            "done says nothing of other policies",
+            ": log how likely each action was; a policy that leaves nothing to chance says nothing "
+            "of other policies",
         )
     places = np.argwhere(taken)
     policies = np.asarray(data.behaviour)[places[:, 0]]

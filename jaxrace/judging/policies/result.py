@@ -183,7 +183,7 @@ class ImprovementOfLog(Answer):
         least = f"{confidence} its {self._noun} is {self._least} {bound}"
         if self.found:
             return f"FOUND: {least}"
-        return f"NOTHING BETTER FOUND: {least}, but it is not even estimated to be better; {keep}"
+        return f"NOTHING BETTER FOUND: {least}, but it is not estimated to be better; {keep}"
 
     def meanings(self) -> list[str]:
         """What is guaranteed."""
@@ -235,7 +235,7 @@ class ImprovementOfLog(Answer):
         better = "; smaller is better" if summary["smaller"] else ""
         found = [
             *summary.get("said", []),
-            f"numbers are {self._noun}s of a trajectory as in the log, possible from "
+            f"numbers are {self._noun}s of a trajectory, in the log's units, from "
             f"{summary['low']:g} to {summary['high']:g}{better}",
         ]
         if self.found and summary["alpha"] < 1:
@@ -245,27 +245,27 @@ class ImprovementOfLog(Answer):
             )
         if self.found:
             found.append(
-                "the policy: .policy of this answer, and policy.npz in the folder of --out"
+                "the policy is .policy of this answer, and policy.npz in the folder of --out"
             )
         if "weights" in summary and not self._refuted:
             found.append(_of_weights(summary["weights"]))
         if summary["floor_is_estimate"]:
             error = self._shown(summary["floor_stderr"])
             found.append(
-                f"floor {self._shown(self.floor)} = {self._noun} of the fifth that was searched +- "
-                f"{error}: an estimate of the policy in use, or of all that are in the log, and "
-                "what is said is about that number; --floor sets another one"
+                f"floor {self._shown(self.floor)}: {self._noun} of the fifth that was searched, +- "
+                f"{error}, an estimate of the policies in use; the verdict is about that number; "
+                "--floor sets another"
             )
         if self.rules:
             explained = f"{summary['policy']['explained']:.0%}"
-            found.append(f"the rules below explain {explained} of how its choices vary")
+            found.append(f"the rules below explain {explained} of the variation of its choices")
         if len(self.estimates) > 1:
             found.append(
-                "the verdict is that of importance sampling; self-normalised is biased, and no "
-                "bound here holds for it; the bound of doubly robust is approximate (Student's t)"
+                "the verdict is by importance sampling; self-normalised estimates are biased, and "
+                "have no bound; the bound of doubly robust is approximate (Student's t)"
             )
         if "per_decision" in (summary.get("estimates") or {}):
-            found.append("per decision: each reward weighs by the decisions up to it, not by all")
+            found.append("per decision: a reward weighs by the decisions up to it, not by all")
         return found
 
 
@@ -273,8 +273,8 @@ def _of_actions(check: dict[str, Any]) -> str:
     return (
         f"check of the logged probabilities: action {check['action']} was taken in "
         f"{check['taken']:,} of {check['decisions']:,} tested decisions of behaviour policy "
-        f"{check['behaviour']}, {check['ratio']:.3g} times as often as they say; with right ones "
-        f"this is said with probability {check['level']:g} at most"
+        f"{check['behaviour']}, {check['ratio']:.3g} times as often as they say; right ones "
+        f"fail this check with probability at most {check['level']:g}"
     )
 
 
@@ -289,11 +289,11 @@ def _of_weights(weights: dict[str, Any] | None) -> str:
     said += f"{' +- '.join(numbers)}, should be 1"
     if weights["is_refuted"]:
         level = f"{weights['level']:g}"
-        return f"{said}; with right ones it is so large with probability {level} at most"
+        return f"{said}; right ones make it so large with probability at most {level}"
     if weights["is_low"]:
         said += (
-            "; either they were logged too large, or the policy in use never does all that "
-            "this one does, which then performs better than is said"
+            "; they were logged too large, or the policy in use never does some of what this one "
+            "does; then this one performs better than is said here"
         )
     return said
 
@@ -302,8 +302,8 @@ def worth(summary: dict[str, Any]) -> str:
     """What the verdict of a run is worth, of a log or simulated."""
     if summary["is_safe"]:
         return (
-            f"bound {summary['bound']} is safe: a policy worse than the floor with probability at "
-            f"most {summary['delta']:g} for {summary['delta_holds_for']}"
+            f"bound {summary['bound']} is safe: the policy is worse than the floor with "
+            f"probability at most {summary['delta']:g}, for {summary['delta_holds_for']}"
         )
     why = []
     if summary["method"] == "daedalus2":

@@ -60,7 +60,7 @@ class SavedPolicy(NamedTuple):
 
 
 def load_policy(path: str | os.PathLike[str]) -> SavedPolicy:
-    """Read policy.npz of a run of ``jaxrace improve`` on a file; ValueError if it is of another."""
+    """Read the policy.npz that ``jaxrace improve`` left; ValueError if something else wrote it."""
     require_plain_file("path", path)
     with np.load(path, allow_pickle=False) as arrays:
         if "low" not in arrays.files:

@@ -50,7 +50,7 @@ class Trajectories:
 
 @dataclasses.dataclass(frozen=True)
 class ReturnRange:
-    """The returns that are possible, which makes R(tau) a number in [0, 1].
+    """The range of possible returns, by which R(tau) becomes a number in [0, 1].
 
     >>> ReturnRange(-10, -6).normalised(-9)
     0.25

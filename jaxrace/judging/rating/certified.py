@@ -21,9 +21,8 @@ from jaxrace.tables import Votes
 
 _MOST_PAIRS = 20  # with an interval
 _NO_RANGE = (
-    "nothing is proven by the games alone: margins have no known range, and who wins more often "
-    "may lose by more; a column winner in their place proves who does, and jaxrace.Tournament with "
-    "margin= takes a range"
+    "nothing is proven by the games alone: margins have no known range; a column winner in their "
+    "place proves who wins more often, and jaxrace.Tournament(margin=) takes a range"
 )
 
 
@@ -78,22 +77,22 @@ def games_of(votes: Votes, level: float) -> Results:
         first, second, pairs = first[rows], second[rows], None if pairs is None else pairs[rows]
         if len(rows) < len(votes.items):
             said.append(
-                "votes of two about the same item count as one, their mean, for what is proven: "
-                f"{len(votes.items):,} are {len(rows):,} results; the estimate takes each"
+                "for what is proven, votes of two about the same item count as one, by their mean: "
+                f"{len(votes.items):,} votes are {len(rows):,} results; the estimate takes each"
             )
     copied = doubt_about_copies(first, second, d) if votes.ordered else ""
     if votes.sided:
         if votes.ordered:
             first, second, d, left = in_rounds(first, second, d, pairs)
             two = "two games" if pairs is None else "two games of one opening"
-            said.append(f"{two} with sides reversed count as one, for what is proven")
-            more = "games without one with sides reversed, left out there"
+            said.append(f"for what is proven, {two} with sides reversed count as one")
+            more = "games without their reverse, left out there"
         else:
             kept = balanced(first, second, d)
             left = len(d) - len(kept)
             first, second, d = first[kept], second[kept], d[kept]
-            said.append("as many games with each of the two first count, for what is proven")
-            more = "more with one of them first, left out there by lot"
+            said.append("for what is proven, each of two is first in as many games as the other")
+            more = "further games, left out there by lot"
         said += [f"{more}: {left:,}"] if left else []
     games = GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered)
     return Results(games, said, wrong, copied)

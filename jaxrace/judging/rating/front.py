@@ -171,7 +171,7 @@ class SelectionOfVotes(Ranking):
         return f"NOT SURE YET ({wanted} wanted), a guess: {listed(self.best)}"
 
     def meanings(self) -> list[str]:
-        about = "not known yet: compare options that nothing connects"
+        about = "not known yet: compare options that no chain of comparisons connects"
         if self.confidence is not None:
             about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
             about = f"below {_TOLD}" if self.confidence < _TOLD else about
@@ -179,7 +179,7 @@ class SelectionOfVotes(Ranking):
         lines = [f"probability that the selection is right: {about}", self._proof()]
         if self._few:
             few = listed(self._few)
-            lines.append(f"compared less than {_LEAST} times, too few to be sure: {few}")
+            lines.append(f"compared fewer than {_LEAST} times, too few to be sure: {few}")
         if self.gap.low is not None:
             lines.append(
                 f"{self.gap.last} is ahead of {self.gap.first}, the first that is not selected, by "
@@ -262,23 +262,21 @@ def select(
 ) -> SelectionOfVotes:
     """Say which options are the best by comparisons of two, how likely, and what to compare next.
 
-    Two answers, and which is which is said. The ranking is an estimate by one model, of Bradley and
-    Terry for wins and with normal noise for margins (docs/theory/votes.md). What is
-    certified is proven by the games alone: the best, tiers, and who may be among the best, at all
-    looks.
+    There are two answers. The ranking is an estimate by a model: that of Bradley and Terry for
+    wins, with normal noise for margins (docs/theory/votes.md). What is certified is proven by the
+    games alone, at all looks: the best, tiers, and who may be among the best.
 
     Args:
         data: Votes, games or margins, as ``jaxrace.tables.read_votes`` takes them: a data frame,
             columns by name, a list of rows, or the path of a file.
-        top: How many of the best are wanted, k.
-        delta: The error of what is certified. The estimate is sure once the selection is right with
-            an estimated probability of at least 1 - delta, and those at the boundary were compared
-            ten times each.
+        top: How many of the best options are wanted, k.
+        delta: The error probability of what is certified. The estimate is sure from a probability
+            of 1 - delta on, after ten comparisons of each option at the boundary.
         next: How many comparisons to propose.
-        score: margin, by how much the first was better, below 0 if it was worse (so 1, -1 and 0 for
-            won, lost and tied); win, the first's share of a win: 1, 0 and .5. auto reads nothing
-            but 0, .5 and 1 as win, and what has negative scores as margin, and refuses the rest.
-        seed: Seed of all random numbers.
+        score: margin: by how much the first was better, or 1, -1 and 0 for won, lost and tied. win:
+            its share of a win, 1, 0 or .5. auto: win if all are 0, .5 or 1, margin if some are
+            negative; else refused.
+        seed: The seed of all random numbers.
         argument: What messages begin with.
         **columns: ``first_column``, ``second_column``, ``score_column``, ``decimal`` and
             ``delimiter`` of ``read_votes``.
@@ -354,11 +352,11 @@ def _answer(
     notes = list(votes.said)
     if votes.kind == "margin" and len(votes.margins) >= _MANY and (votes.margins > 0).all():
         notes.append(
-            "all margins are above 0: the first was better in every row; of a scale, such as 1 to "
-            "5, its middle is to be subtracted"
+            "all margins are above 0: the first was better in every row; from a scale such as 1 to "
+            "5 subtract its middle"
         )
     if not is_connected:
-        notes.append("options that no chain of comparisons connects are in no order yet")
+        notes.append("options that no chain of comparisons connects have no order yet")
     notes += proven.pop("notes")
     proposals = [Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()]
     return SelectionOfVotes(
