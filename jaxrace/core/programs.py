@@ -34,8 +34,8 @@ def compile_ahead(function: Any, *args: Any, work: float = math.inf) -> Any:
 def use_compilation_cache(folder: str | os.PathLike[str] | None = None) -> Path:
     """Keep compiled programs on disk, for the next process: call it before anything is computed.
 
-    Several processes may share the folder, which is returned: JAX_COMPILATION_CACHE_DIR, or one in
-    the user's cache folder, unless given. One that cannot be written is read, and JAX warns.
+    Returns the folder: the given one, else JAX_COMPILATION_CACHE_DIR, else one in the user's cache
+    folder. Several processes may share it. If it cannot be written it is only read, and JAX warns.
     """
     from platformdirs import user_cache_dir
 

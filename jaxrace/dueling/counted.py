@@ -207,7 +207,7 @@ class DtsNoise(NamedTuple):
 class DoubleThompson(BoundedDuels):
     """DTS (Wu and Liu 2016): the first arm by sampled preferences among likely Copeland winners.
 
-    The rival is the one that, by a second sample, beats it most, among those that may be better.
+    A second sample chooses the rival: the arm that beats it most, among those that may be better.
     Whether the first sample theta_ij ~ Beta(w_ij + 1, w_ji + 1) exceeds 1/2 is a coin whose
     probability changes with the duels of the pair alone.
 

@@ -155,7 +155,7 @@ def shuffled(key: jax.Array, problem: Problem) -> Problem:
     [0, 1]
     """
     if not problem.has_costs:
-        raise BadArgument("problem", "one of duels", "one of arms")
+        raise BadArgument("problem", "a problem of duels", "a problem of arms")
     order = jax.random.permutation(key, problem.order)
     return dataclasses.replace(problem, order=order)
 

@@ -34,10 +34,10 @@ class RmedState(CountedState):
 class Rmed1(CountedDuels):
     """RMED1: the likelier an arm is the Condorcet winner, the more often it has a turn.
 
-    exp(-I_i) is the likelihood that arm i is the one that nobody beats, with I_i the sum of
-    N_ij kl(p_ij, 1/2) over its opponents: all j with p_ij <= 1/2 (p: the estimates). Every pair
-    duels once. Then there are loops, in each of which the arms with I_i - min I <= ln t + f(K) have
-    a turn (eq. 4). They duel the likeliest arm, or if that is no opponent, the one that has beaten
+    exp(-I_i) is the likelihood that arm i is the Condorcet winner, with I_i the sum of N_ij
+    kl(p_ij, 1/2) over its opponents: all j with p_ij <= 1/2 (p: the estimates). Every pair duels
+    once. Then there are loops, in each of which the arms with I_i - min I <= ln t + f(K) have a
+    turn (eq. 4). They duel the likeliest arm, or if that is no opponent, the one that has beaten
     them most (Algorithm 2). What is told counts as the turn of the first arm of the pair.
 
     >>> from jaxrace.dueling import duels, matrices, run

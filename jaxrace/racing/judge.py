@@ -24,7 +24,7 @@ _AT_ONCE = 256  # outcomes are filled up to a multiple: with a few more nothing 
 def judge(
     compare: Compare, samples: Mapping[str, Any] | Sequence[Any], top: int = 1, **settings: Any
 ) -> RaceOfTable:
-    """``jaxrace.race`` of outcomes of any kind, any two of which are compared at once.
+    """``jaxrace.race`` for outcomes of any kind: a preference compares any two of them.
 
     Numbers of which only the order counts (``kernels.only_orders``) are raced as they are.
 

@@ -102,7 +102,7 @@ def locked(folder: StrPath) -> Iterator[None]:
     try:
         lock.acquire()
     except filelock.Timeout as error:
-        wanted = "one that no other process works on"
+        wanted = "a folder that no other process works in"
         raise BadArgument("folder", wanted, f"'{folder}'") from error
     _locked.append(Path(folder))
     try:

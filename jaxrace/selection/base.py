@@ -74,9 +74,9 @@ class SelectionResult:
     def _sureness(self) -> str:
         confidence = float(self.confidence)
         if confidence == 0 and bool(self.done):
-            return "undecided, or without any measure of how sure that is; it asks for nothing more"
+            return "undecided, or without a measure of how sure it is; it asks for nothing more"
         if confidence == 0:
-            return "nothing is known yet of how sure that is"
+            return "not known yet how sure this is"
         if self.is_guaranteed:
             return f"correct with probability at least {confidence:.3g}"
         return f"correct with probability about {confidence:.3f}, an estimate without guarantee"
@@ -198,7 +198,7 @@ class Selector(abc.ABC):
             expected = "the one that ask gave, in the same order"
             raise BadArgument("pair", expected, str(pairs[0].tolist()))
         if not is_accepted:
-            raise BadArgument("score", "one in the range of the params", str(scores[0]))
+            raise BadArgument("score", "a score in the range of the params", str(scores[0]))
         return state, *told, params
 
 
@@ -277,7 +277,7 @@ def check_scores(scores: np.ndarray) -> None:
     """
     expected = f"a number from {-LARGEST_SCORE:.2g} to {LARGEST_SCORE:.2g}"
     if scores.dtype == bool:
-        hint = "; of won and lost 1 and -1"
+        hint = "; 1 for won, -1 for lost"
         raise BadArgument("score", expected, f"bool {scores.tolist()}", hint)
     if scores.ndim != 1 or scores.dtype.kind not in "fiu":
         raise BadArgument("score", expected, f"{scores.tolist()!r}")

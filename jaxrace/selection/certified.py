@@ -45,14 +45,14 @@ class CertifiedTournament(BatchSelector):
     """Games until the best are certified: ``jaxrace.Tournament`` for thousands at once.
 
     Same games, same decisions: both call ``evidence.pairing``. The certificate says that each of
-    the best expects a positive score against each of the others, the mean of both sides, wrong with
-    a probability of at most delta at all looks together; no model, and any rule of who plays next.
-    A game with one of two first and the next one with the other first are one result. ``ask_many``
-    gives the games of one match, as many with each first as can be, and ``tell_many`` takes games
-    of the same two. One game at most waits for its counterpart: ``tell`` and ``tell_many`` refuse
-    more, but in a trace they are lost. Nothing here looks at the order of results, as
-    ``jaxrace.Tournament`` does: this one is for experiments, with players that do not change.
-    Floats have 64 bits under ``jax.enable_x64``.
+    the best expects a positive score against each of the others, by the mean of both sides. It is
+    wrong with a probability of at most delta at all looks together, without a model, and for any
+    rule of who plays next. A game with one of two first and the next with the other first are one
+    result. ``ask_many`` gives the games of one match, as many with each first as can be, and
+    ``tell_many`` takes games of the same two. One game at most waits for its counterpart: ``tell``
+    and ``tell_many`` refuse more, but in a trace they are lost. Nothing here looks at the order of
+    results, as ``jaxrace.Tournament`` does: this one is for experiments, with players that do not
+    change. Floats have 64 bits under ``jax.enable_x64``.
 
     Attributes:
         whole: Certify the whole order, each option above the next, and not only the first ``top``.

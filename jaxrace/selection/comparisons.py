@@ -78,7 +78,7 @@ def recorded(first: ArrayLike, second: ArrayLike, scores: ArrayLike) -> Recorded
     """
     given = np.asarray(scores)
     if given.dtype.kind not in "fiu":
-        hint = "; of won and lost 1 and -1"
+        hint = "; 1 for won, -1 for lost"
         raise BadArgument("scores", "numbers", str(given.dtype), hint)
     one, other, told = rows = np.asarray(first), np.asarray(second), given.astype(np.float64)
     if len({np.shape(row) for row in rows}) != 1 or one.ndim != 1 or one.size == 0:

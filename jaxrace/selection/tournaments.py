@@ -54,7 +54,7 @@ class TopState:
 
 @dataclasses.dataclass(frozen=True)
 class Top(Selector):
-    """TOP: the winners of k knock-out tournaments meet on a heap; who leaves it is replaced.
+    """TOP: the winners of k knock-out tournaments meet on a heap; each that leaves is replaced.
 
     A match is a number of comparisons, won by the larger total of scores. Whoever has been found
     leaves the tournament SELECT of its group. TOP needs a total order that every pair agrees with:

@@ -60,7 +60,8 @@ def opened(checkpoints: Checkpoints) -> Iterator[Checkpoints]:
     folder.mkdir(parents=True, exist_ok=True)
     with runs.locked(folder):
         if is_saved(folder) and not checkpoints.resume:
-            raise BadArgument("folder", "one without a checkpoint, or resume=True", f"'{folder}'")
+            expected = "a folder without a checkpoint, or resume=True"
+            raise BadArgument("folder", expected, f"'{folder}'")
         yield dataclasses.replace(checkpoints, folder=folder)
 
 
@@ -69,15 +70,13 @@ def load(folder: Path, identify: Callable[[], Any]) -> tuple[dict[str, np.ndarra
     if not is_saved(folder):
         return {}, {}
     if (folder / SHARDS).is_file():
-        got = f"one on a cluster in '{folder}'"
+        got = f"a sweep of a cluster in '{folder}'"
         raise BadArgument("folder", "a sweep that began here", got)
     with _told(ValueError, f"{folder / NAME} is damaged"):
         header = files.read_json(folder / NAME)
     if "digest of the lanes" not in header:
-        got, hint = f"one of an older version in '{folder}'", "begin it anew in another folder"
-        raise BadArgument(
-            "folder", "a sweep of this version of jaxrace", got, f": {hint}, by --out"
-        )
+        got, hint = f"that of an older version in '{folder}'", ": begin it anew, in another --out"
+        raise BadArgument("folder", "a sweep of this version of jaxrace", got, hint)
     lanes = folder / _LANES.format(header["number"])
     with _told(ValueError, f"{lanes} is damaged"):
         if header["digest of the lanes"] != files.checksum_of(lanes):

@@ -157,12 +157,13 @@ def _read_cut(folder: SharedFolder, names: set[str], checkpoints: Checkpoints) -
     """How the sweep in a folder was cut, if there is one; ValueError if it cannot go on here."""
     where = str(checkpoints.folder)
     if NAME in names:
-        raise BadArgument("folder", "a sweep that began here", f"one of one process in '{where}'")
+        got = f"a sweep of one process in '{where}'"
+        raise BadArgument("folder", "a sweep that began here", got)
     if SHARDS not in names:
         return {}
     cut = files.from_json(folder.read(SHARDS), f"checkpoint: {where}/{SHARDS}")
     if not checkpoints.resume:
-        raise BadArgument("folder", "one without a sweep, or resume=True", f"'{where}'")
+        raise BadArgument("folder", "a folder without a sweep, or resume=True", f"'{where}'")
     return cut
 
 

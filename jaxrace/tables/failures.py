@@ -18,10 +18,10 @@ from jaxrace.tables.runs import Failed, SourceRuns
 from jaxrace.tables.table import Cell, Kind, Table, different, is_blank, kind_of
 
 HINT = (
-    "--failed worst (failed='worst') counts a run that failed below all others, --failed NUMBER "
-    "is its score, --failed drop leaves it out, if failing has nothing to do with the score"
+    "--failed worst (failed='worst') counts it below all others, --failed NUMBER gives it a score, "
+    "--failed drop leaves it out, if failing has nothing to do with the score"
 )
-EXPECTED = "to be told what a run that failed counts as"
+EXPECTED = "to be told what a failed run counts as"
 _FAILED = re.compile(
     r"(trialstate\.)?(fail(ed|ure)?|pruned|timed?[ _-]?out|time limit.*|killed|crash(ed)?|errors?"
     r"|errored|cancell?ed|abort(ed)?|oom|out[ _-]of[ _-]memory|mem(ory)?[ _-]?out|node[ _]fail(ed)?"
@@ -35,7 +35,7 @@ _MOST_STATES = 8
 _CODES = ("exit_code", "exitcode", "exit_status", "returncode", "return_code")
 _FLAGS = ("failed", "crashed", "timeout", "timed_out", "pruned", "aborted", "killed")
 _MEANS = {
-    "drop": "left out, which holds if failing has nothing to do with the score",
+    "drop": "left out, which is right only if failing has nothing to do with the score",
     "worst": "each counts as worse than all others",
 }
 

@@ -27,11 +27,13 @@ def read_items(
     Where a name is that of several tasks, that of the group stands before it.
     """
     table = read_table(argument, source)
-    group = _column(table, group_column, [x for x in table.heads if names_group(x)], "groups")
+    called = [head for head in table.heads if names_group(head)]
+    option = "--groups" if argument == "items" else "--group-column"
+    group = _column(table, group_column, called, "groups", option)
     rest = [head for head in table.heads if head != group]
     likely = rest if len(rest) == 1 else [head for head in rest if names_task(head)]
     task_column = task_column if isinstance(task_column, str | None) else task_column[0]
-    task = _column(table, task_column, likely, "tasks")
+    task = _column(table, task_column, likely, "tasks", "--task-column")
     for head in (group, task):
         table.require_full(head, "a name")
     tasks, groups = table.labels(task), table.labels(group)
@@ -43,12 +45,12 @@ def read_items(
     return Items(table, tasks, groups)
 
 
-def _column(table: Table, asked: str | None, likely: Sequence[str], what: str) -> str:
+def _column(table: Table, asked: str | None, likely: Sequence[str], what: str, option: str) -> str:
     if asked is not None and asked in table.heads:
         return asked
     if asked is not None or len(likely) != 1:
         got = quoted(likely if asked is None and likely else table.heads)
-        raise table.wrong(
-            f"a column {asked!r} of {what}" if asked else f"one column of {what}", got
-        )
+        if asked is not None:
+            raise table.wrong(f"a column {asked!r} of {what}", got)
+        raise table.wrong(f"one column of {what}", got, hint=f"{option} says which")
     return likely[0]

@@ -90,7 +90,7 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns
     runs, said = found.runs(table), []
     if gaps := sum(runs.gaps):
         is_unsaid = asked.failed in (None, "drop")
-        means = "no runs" if is_unsaid else "runs that failed, but of shared tasks"
+        means = "no runs" if is_unsaid else "failed runs; of shared tasks no runs"
         said.append(f"blank cells between others, {means}: {gaps:,}")
     columns = zip(table.heads, table.columns, strict=True)
     empty = [head for head, column in columns if all(map(is_blank, column))]

@@ -42,7 +42,7 @@ _IDS = word_set("id ids uid uuid guid key")
 _CLOCKS = word_set("ts time times clock unix unixtime epoch timestamp date datetime")
 _INDEX = ("", "unnamed: 0", "index", "id", "row")  # of a frame
 _MOST_KINDS = 50  # of a column with words
-_USED = "--columns context=NAME,context=NAME names what is to be used"
+_USED = "--columns context=NAME,context=NAME names what to use"
 
 _INTEGERS = 2**31 - 1  # actions are kept as int32, all else as float32
 _LARGEST, _SMALLEST = float(np.finfo(np.float32).max), float(np.finfo(np.float32).tiny)
@@ -82,17 +82,17 @@ def read_log(
     There are columns ``action``, ``probability`` (of the action, by the policy that took it) and
     ``reward``, or others that ``columns`` names. A column ``trajectory`` says which rows follow
     each other; without one every row is a decision of its own, as of a contextual bandit. A column
-    ``behaviour`` says which policy took it, 0, 1, ... All others are what was observed: a number,
-    or a word, of which every kind becomes a number, 1 or 0.
+    ``behaviour`` says which policy acted: 0, 1, ... All other columns are what was observed:
+    numbers, or words; each word becomes a column of 1 and 0.
 
     Args:
         source: As for all doors (``jaxrace.tables``), or the feedback of Open Bandit Pipeline
             (context, action, reward, pscore).
-        columns: The column of a role: trajectory, action, probability, reward, behaviour; and of
-            "context" those that were observed, if not all others; or as the command takes them,
-            "action=item,context=age,context=device".
+        columns: The column of each role: trajectory, action, probability, reward, behaviour. For
+            "context" the columns that were observed, if these are not all others. Or as the command
+            takes it: "action=item,context=age,context=device".
         decimal: As for all doors, and so are ``delimiter`` and ``argument``.
-        delimiter: What is between the columns of a text.
+        delimiter: What separates the columns of a text.
         argument: What messages begin with.
 
     Raises:

@@ -137,9 +137,9 @@ def pairs_of_games(
         most = max(number, most)
     if most:
         said = (
-            f"labels of pairs, such as rounds, make pairs of {most:,} of {len(first):,} games: not "
-            "used, so games of two are paired as they come; once they make pairs of more than half,"
-            " these are used, and earlier pairs change"
+            f"labels of pairs, such as rounds, pair only {most:,} of {len(first):,} games: not "
+            "used, so games of two are paired as they come; labels that pair more than half of the "
+            "games are used, and then earlier pairs change"
         )
         return None, [said]
     games = [*zip(first.tolist(), second.tolist(), strict=True)]

@@ -50,7 +50,7 @@ def read_matrix(
     Args:
         source: As for all doors (``jaxrace.tables``), .npy, or an array [K, K].
         decimal: As for all doors, and so are ``delimiter`` and ``argument``.
-        delimiter: What is between the columns of a text.
+        delimiter: What separates the columns of a text.
         argument: What messages begin with.
 
     Raises:

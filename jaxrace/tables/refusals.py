@@ -122,7 +122,7 @@ def _hint_of_one(table: Table, options: Sequence[str]) -> str:
         return "if there is a row for each run, --option-column says which column names the options"
     if any(map(may_name_option, others)):
         return NAMED
-    return "a column more, such as model, names the option of each run"
+    return "add a column, such as model, that names the option of each run"
 
 
 def _listed(options: Sequence[str]) -> str:
@@ -189,7 +189,7 @@ def require_no_outputs(table: Table, texts: Sequence[str], options: Sequence[str
     names = _SAID | ({"answer"} if {*called} & (_TRUTHS | {"contexts"}) else set())
     if said := [head for name, head in called.items() if name in names]:
         got = f"measures of what is in column {said[0]!r}"
-        hint = f"a column more, such as model, names the option of each run; if not, {NAMED}"
+        hint = f"add a column, such as model, that names the option of each run; if not, {NAMED}"
         raise table.wrong(_COLUMNS, got, hint=f"{hint}: --options {_listed(options)}")
 
 
@@ -315,7 +315,7 @@ def require_one_measure(
             pair = f"{head}={different[0]}"
             hint = f"--where {quote(pair)} (where={pair!r}) takes its rows"
             if not is_named:
-                hint += "; --task-column with the name of the tasks takes all for one quantity"
+                hint += "; --task-column with the name of the tasks takes all as one quantity"
             got = f"{quoted(different)} in column {head!r}"
             raise table.wrong("rows of one quantity", got, hint=hint)
 
@@ -334,8 +334,8 @@ def require_no_curves(table: Table, names: Sequence[str], tasks: Sequence[str]) 
             run = (names[row], *(str(column[row]) for column in others))
             if seen.setdefault(run, cell) != cell:
                 got = f"another {step} of the same run of {names[row]}"
-                hint = "keep one row of a learning curve; --task-column says what tells the runs "
-                raise table.wrong(expected, got, row, step, hint=hint + "apart")
+                hint = "keep one row of each curve; --task-column says what tells the runs apart"
+                raise table.wrong(expected, got, row, step, hint=hint)
 
 
 def without_counts(table: Table, tasks: Sequence[str], options: Sequence[str]) -> list[str]:

@@ -160,9 +160,9 @@ def in_clusters(scores: Scores, cluster: str) -> Scores:
         values.append(total[first] / counts[option][first])
         tasks.append(first)
     kept = (counts > 0).any(0)
-    said = f"each {cluster} counts once, by the mean of what it holds: {kept.sum():,} of them"
+    said = f"each {cluster} counts once, by the mean of its rows: {kept.sum():,} of them"
     unlike = ((counts != counts.max(0)) & (counts > 0)).any(0).sum()
-    more = f"; options hold different numbers in {unlike:,}, and the rest is left out there"
+    more = f"; in {unlike:,} options have different numbers of rows, and the rest is left out"
     about = {"values": tuple(values), "tasks": tuple(tasks), "numbered": False, "blanks": ()}
     said += more if unlike else ""
     return dataclasses.replace(scores, **about, said=(*scores.said, said))

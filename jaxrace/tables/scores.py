@@ -46,32 +46,33 @@ def read_scores(
     r"""The scores of each option.
 
     A table has a column for each option, or a row for each run with columns of options and scores.
-    Which it is, and which column says on which task a run was (a seed, a fold, a question), is
-    guessed by names and types, and said. What cannot be guessed safely is refused, with the
+    Names and types decide which layout it is, and which column names the tasks (seeds, folds,
+    questions); ``said`` has these guesses. What cannot be guessed safely is refused, with the
     argument that settles it.
 
     Args:
-        source: As for all doors (``jaxrace.tables``); also what hyperfine, pytest-benchmark,
-            Inspect, lm-evaluation-harness or Optuna have left; a folder of such files, or a list
-            of paths; paths by the name of their option.
-        option_column: Of a row for each run: the column that names the option.
-        score_column: The column of its score, or of several scores in a log, the one to take.
-        task_column: The column that names the task, or several that do so together.
-        group_column: The column that names the benchmark, subject or the like of each task.
-        cluster_column: The column of what rows go together in, as the passage of a question or the
-            item of a judge: each is one task, or one run, with the mean of what it holds.
-        options: Of a column for each option: these, in a list or with commas between; others are
-            left out.
-        failed: What a run that failed counts as: "worst", below all others (-inf here, which a race
-            takes to be the worst in its direction); "drop", left out; or a score.
-        where: Which rows to take: "metric=auc", or several such, or values by column.
-        header: Are there names of columns in the first row of a text?
+        source: As for all doors (``jaxrace.tables``). Also what hyperfine, pytest-benchmark,
+            Inspect, lm-evaluation-harness or Optuna have left; a folder of such files, or a list of
+            paths; or paths by the name of their option.
+        option_column: The column that names the option, in a table with a row for each run.
+        score_column: The column of the score. Of a log with several scores: the score to take.
+        task_column: The column that names the task, or several columns that do so together.
+        group_column: The column that names the group of each task, such as a benchmark or subject.
+        cluster_column: The column of what belongs together, such as a passage of questions or an
+            item of judges. Each counts once, as a task or a run, by the mean of its rows.
+        options: The columns of options, in a table with a column for each: a list, or with commas
+            between. Other columns are left out.
+        failed: What a failed run counts as: "worst", below all others; "drop", left out; or a
+            score.
+        where: The rows to take: "metric=auc", or "metric=auc,split=test", or values by column.
+        header: Does the first row of a text name the columns?
         decimal: As for all doors, and so are ``delimiter`` and ``argument``.
-        delimiter: What is between the columns of a text.
+        delimiter: What separates the columns of a text.
         argument: What messages begin with.
 
     Returns:
-        ``Scores``, options and tasks in the order in which they come.
+        ``Scores``, options and tasks in the order in which they come. A failed run that counts as
+        worst scores -inf, which a race takes for the worst in its direction.
 
     Raises:
         BadArgument: The source is something else, a cell has no number, or columns may be read in

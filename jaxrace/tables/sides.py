@@ -40,7 +40,7 @@ _RESULTS = word_set("1-0 leftvote a>b a>>b"), word_set("0-1 rightvote b>a b>>a")
 _AT_HOME = (("white", "black"), ("home", "away"))
 PENTANOMIAL = tuple(f"ptnml_{half}" for half in range(5))  # pairs of games by halves of a point
 _OPEN = "*"  # a game that has not ended
-SCALE = "of a scale such as 1 to 5 take the middle away, so that 0 is a tie"
+SCALE = "from a scale such as 1 to 5 subtract the middle, so that 0 is a tie"
 
 
 @dataclasses.dataclass(frozen=True)

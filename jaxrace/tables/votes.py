@@ -41,7 +41,7 @@ OF_TOURNAMENT = ("home", "away", "score")  # heads of the log of one: shares of 
 _VOTES = (0.0, 0.5, 1.0)  # as shares of a win: lost, tied, won
 _READ_AS_WINS = (
     "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
-    "by how much the first was better"
+    "them as margins"
 )
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
@@ -98,15 +98,16 @@ def read_votes(
     file has games.
 
     Args:
-        source: As for all doors (``jaxrace.tables``), or PGN; a folder of such files, which are
-            read as one; a list of pairs (winner, loser), or (first, second, score).
-        score: What numbers as scores are: "win", the share of a win of the first, from 0 to 1;
-            "margin", by how much it was better; "auto", what they can only be.
-        first_column: The column of the first option, which a score above .5, or above 0, is for.
-        second_column: That of the second one.
+        source: As for all doors (``jaxrace.tables``), or PGN. A folder of such files, which are
+            read as one. A list of pairs (winner, loser), or of (first, second, score).
+        score: What numbers as scores are: "win", the first's share of a win, from 0 to 1; "margin",
+            by how much it was better; "auto", what alone they can be.
+        first_column: The column of the first option. A score above .5, or a margin above 0, is for
+            it.
+        second_column: The column of the second option.
         score_column: The column that says how it ended.
         decimal: As for all doors, and so are ``delimiter`` and ``argument``.
-        delimiter: What is between the columns of a text.
+        delimiter: What separates the columns of a text.
         argument: What messages begin with.
 
     Raises:
@@ -204,8 +205,8 @@ def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) 
     said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
     if 0 < len(pairs) < len(parts):
         said.append(
-            f"labels of pairs, such as rounds, in {len(pairs)} of {len(parts)} files: not used, so "
-            "games of two are paired as they come; with labels in all files these are used"
+            f"labels of pairs, such as rounds, are in {len(pairs)} of {len(parts)} files: not "
+            "used, so games of two are paired as they come; labels in all files are used"
         )
     return Votes(
         names,

@@ -111,7 +111,7 @@ BAD = [
     (lambda: dueling.arms([0.5, 0.6], [1, np.nan]), "utilities: expected"),
     (
         lambda: dueling.shuffled(jax.random.key(0), dueling.arms([0.1, 0.9], [0.1, 0.9])),
-        "problem: expected one of duels, got one of arms",
+        "problem: expected a problem of duels, got a problem of arms",
     ),
 ]
 

@@ -123,7 +123,7 @@ def test_sorted_runs_are_refused():
     assert verdict(runs) == (
         "refused",
         "runs: expected independent ones in the order in which they were made, got sorted runs of "
-        "option 3: a clock or a step?; chance does so less than once in 1,000,000 tries",
+        "option 3 (a clock or a step?); by chance less than once in 1,000,000 tries",
     )
     assert verdict([runs[3][::-1].copy(), runs[0]])[0] == "refused"
 

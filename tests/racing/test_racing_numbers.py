@@ -189,7 +189,7 @@ CASES = [
     (
         "judge sorted",
         lambda: judged({"a": np.sort(NOISE[0]), "b": NOISE[1], "c": LOW}),
-        ValueError("got sorted runs of a: a clock or a step.; "),
+        ValueError("got sorted runs of a .a clock or a step..; "),
     ),
     (
         "judge few drifting runs",

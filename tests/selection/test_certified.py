@@ -157,5 +157,5 @@ def test_what_is_told_is_checked():
         tournament.tell_many(waits, [[0, 1]], [1], params)
     with pytest.raises(ValueError, match="pair: expected the one that ask gave"):
         tournament.tell(waits, [0, 1], 1, params)
-    with pytest.raises(ValueError, match="score: expected one in the range of the params"):
+    with pytest.raises(ValueError, match="score: expected a score in the range of the params"):
         tournament.tell(state, [0, 1], 2.5, params)

@@ -252,7 +252,7 @@ def test_scores_beyond_what_the_bounds_hold_for_are_an_error():
     params, key = selector.params(max_score=2.0), jax.random.key(0)
     state = selector.init(params)
     pair = selector.ask(key, state, params)
-    with pytest.raises(ValueError, match=r"expected one in the range of the params, got 2\.5"):
+    with pytest.raises(ValueError, match=r"expected a score in the range of the params, got 2\.5"):
         selector.tell(state, pair, 2.5, params)
     selector.tell(state, pair, -2.0, params)
     problem = jnp.full((3, 3), 2.5)

@@ -148,7 +148,7 @@ def test_a_checkpoint_is_on_the_disk_before_it_counts(tmp_path, monkeypatch):
 REFUSED = {
     "no resume": (
         {"resume": False},
-        "folder: expected one without a checkpoint, or resume=True, got",
+        "folder: expected a folder without a checkpoint, or resume=True, got",
     ),
     "another config": ({"config": {"grid": [3]}}, r"grid = \[3\], got \[1, 2\]"),
     "more config": ({"config": {"grid": [1, 2], "a": 1}}, "with a = 1, got None"),
@@ -272,7 +272,7 @@ def test_a_checkpoint_of_an_older_version_is_refused(stopped, tmp_path):
     header = files.read_json(folder / "checkpoint.json")
     header["digest"] = header.pop("digest of the lanes")
     files.write_json(folder / "checkpoint.json", header)
-    with pytest.raises(ValueError, match=r"got one of an older version in '.*': begin it"):
+    with pytest.raises(ValueError, match=r"got that of an older version in '.*': begin it"):
         run_saved(folder)
 
 
@@ -327,7 +327,7 @@ def test_all_types_of_arrays_are_saved(tmp_path):
 
 def test_a_second_process_is_refused(tmp_path):
     def stop():
-        with pytest.raises(ValueError, match="expected one that no other process works on"):
+        with pytest.raises(ValueError, match="expected a folder that no other process works in"):
             run_saved(tmp_path)
         return True
 

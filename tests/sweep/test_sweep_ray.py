@@ -272,10 +272,10 @@ def test_a_full_disk_is_named(tmp_path, small_disk, expected, monkeypatch):
 @pytest.mark.slow
 def test_a_sweep_does_not_change_between_a_cluster_and_a_process(tmp_path):
     run(tmp_path / "cluster")
-    with pytest.raises(ValueError, match="a sweep that began here, got one on a cluster"):
+    with pytest.raises(ValueError, match="a sweep that began here, got a sweep of a cluster"):
         cases.run(cases.wanders(LENGTHS), checkpoints=own_checkpoints(tmp_path / "cluster"))
     cases.run(cases.wanders(LENGTHS), checkpoints=own_checkpoints(tmp_path / "process"))
-    with pytest.raises(ValueError, match="a sweep that began here, got one of one process"):
+    with pytest.raises(ValueError, match="a sweep that began here, got a sweep of one process"):
         run(tmp_path / "process")
 
 
@@ -293,7 +293,7 @@ def test_settings_of_jax_are_those_of_the_driver(tmp_path):
 @pytest.mark.slow
 def test_a_second_driver_is_refused(tmp_path):
     def on_rows(ended, rows):
-        with pytest.raises(ValueError, match="expected one that no other process works on"):
+        with pytest.raises(ValueError, match="expected a folder that no other process works in"):
             run(tmp_path)
 
     run(tmp_path, on_rows=on_rows)

@@ -225,7 +225,7 @@ TABLES = [
                 )
             ],
         ),
-        "--task-column with the name of the tasks takes all for one quantity",
+        "--task-column with the name of the tasks takes all as one quantity",
         ("--where kind=u", "--task-column seed"),
     ),
     Case(
@@ -281,7 +281,7 @@ TABLES = [
         "--smaller (smaller=True) says that they are",
         ("--smaller", "--larger"),
     ),
-    Case(RACE, table("a,b", *WIDE), "--shared compares them by it", ("--shared",)),
+    Case(RACE, table("a,b", *WIDE), "--shared compares them task by task", ("--shared",)),
     Case(RACE, table("seed,a,b", *NUMBERED), "shared=True (--shared)", ("--shared",)),
     Case(
         f"{RACE} --shared",
@@ -321,6 +321,20 @@ TABLES = [
         ("--options 3 --gap 1 --spread 1",),
     ),
 ]
+ITEMS = [
+    Case(
+        "order FILE.csv",
+        table("question,kind", "q1,u", "q2,v", "q3,u"),
+        "--groups says which",
+        ("--groups kind",),
+    ),
+    Case(
+        "order FILE.csv",
+        table("subject,left,right", "u,a,b", "v,c,d"),
+        "--task-column says which",
+        ("--task-column left",),
+    ),
+]
 VOTE_CASES = [
     Case(
         VOTES,
@@ -344,7 +358,7 @@ VOTE_CASES = [
     Case(
         VOTES,
         table(f"{SIDES}label", "x,y,1", "y,z,5", "x,z,4"),
-        "of a scale such as 1 to 5 take the middle away, so that 0 is a tie; then --score margin",
+        "from a scale such as 1 to 5 subtract the middle, so that 0 is a tie; then --score margin",
         (),
     ),
     Case(
@@ -356,7 +370,7 @@ VOTE_CASES = [
     Case(
         VOTES,
         table(f"{SIDES}score", "x,y,1", "y,z,5", "x,z,4"),
-        "--score margin if scores are by how much the first was better; of a scale",
+        "--score margin if scores are by how much the first was better; from a scale",
         ("--score margin",),
     ),
     Case(VOTES, table(f"{SIDES}score", "x,y,.75", "x,z,1"), "--score win", ("--score win",)),
@@ -470,7 +484,7 @@ LOGS = [
     Case(
         LOG,
         table("action,probability,reward,dwell_time", *["a,.5,1,3", "b,.5,0,2"] * 20),
-        "--columns context=NAME,context=NAME names what is to be used",
+        "--columns context=NAME,context=NAME names what to use",
         ("--columns context=dwell_time",),
     ),
     Case(
@@ -602,7 +616,7 @@ PROGRAMS = [
         ("--task-column game", "--task-column run"),
     ),
 ]
-CASES = [*TABLES, *VOTE_CASES, *LOGS, *PROGRAMS]
+CASES = [*TABLES, *ITEMS, *VOTE_CASES, *LOGS, *PROGRAMS]
 
 
 def said_by(command):

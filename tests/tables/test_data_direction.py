@@ -214,7 +214,7 @@ MELTED = melted("metric", ("auc", "acc"))
 METRICS = {"metric": ["auc", "acc", "f1"], "a": [0.5, 0.6, 0.7], "b": [0.6, 0.7, 0.8]}
 GRADES = "a,b\n7,8\n9,-1\n8,9.5\n"
 ENDS = "1,2\n2,\n3,\n"
-FAILED = ValueError(r"what a run that failed counts as.*--failed worst \(failed='worst'\)")
+FAILED = ValueError(r"what a failed run counts as.*--failed worst \(failed='worst'\)")
 WORDS = ["FAILED", "PRUNED", "TrialState.FAIL", "timeout", "KILLED", "crashed", "Error", "OOM"]
 TOLD = ValueError(r"whether smaller .* got .*: --smaller \(smaller=True\).*--larger")
 

@@ -172,7 +172,7 @@ def study(path, trials):
 def test_a_study_of_optuna_is_read(tmp_path):
     done = "COMPLETE"
     study(tmp_path / "a.db", [(0, [3, 1], done), (1, [4, 2], done), (0, [3, 5], "PRUNED")])
-    with pytest.raises(ValueError, match=r"failed counts as in .*a\.db', got 1 PRUNED: --failed "):
+    with pytest.raises(ValueError, match=r"run counts as in .*a\.db', got 1 PRUNED: --failed "):
         read_scores(tmp_path / "a.db")
     worst = found_in(tmp_path / "a.db", failed="worst")[0]
     assert worst == {"depth=1, opt=adam": [1, -np.inf], "depth=2, opt=sgd": [2]}

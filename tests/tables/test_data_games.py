@@ -188,7 +188,7 @@ def test_labels_that_are_not_used_are_said(tmp_path):
     (tmp_path / "a.pgn").write_text(pgn(games[:4]))
     found = read_votes(tmp_path / "a.pgn")
     assert found.pairs is None
-    assert "make pairs of 2 of 4 games: not used" in " ".join(found.said)
+    assert "pair only 2 of 4 games: not used" in " ".join(found.said)
     (tmp_path / "b.pgn").write_text(pgn(games))
     assert "not used" not in " ".join(read_votes(tmp_path / "b.pgn").said)
     found = read_votes(tmp_path)

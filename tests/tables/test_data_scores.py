@@ -175,12 +175,12 @@ REFUSED = [
     (
         "seed,a\n1,2\n2,1\n",
         {},
-        "two columns of scores or more in 's.csv', got 'a': a column more, such",
+        "two columns of scores or more in 's.csv', got 'a': add a column, such",
     ),
     ("a,b,steps\n1,2,.5\n2,1,1\n", {}, "column 'steps', got '.5': --task-column says which column"),
     ("model_a,model_b,winner\nx,y,tie\n", {}, "of 'model_a' and 'model_b': `jaxrace select"),
     ("a,b,wins_a,wins_b,ties\nx,y,1,2,0\n", {}, "expected scores of options in 's.csv', got comp"),
-    ("algo,seed,step,return\na,0,1,2\na,0,2,3\nb,0,1,2\n", {}, "keep one row of a learning curve"),
+    ("algo,seed,step,return\na,0,1,2\na,0,2,3\nb,0,1,2\n", {}, "keep one row of each curve"),
     ("a\0b,c\n1,2\n", {}, "expected text in 's.csv', got a zero byte"),
     (None, {}, "expected a file that can be read, got 's.csv': No such file"),
 ]

@@ -50,8 +50,9 @@ class DominanceRace(CertifiedRace):
 
     Samples come in blocks. A race certifies kappa options (a) when each of them is shown to be
     preferred to each of the others, or (b) when counts of certain wins and losses settle the
-    Copeland scores; that set is no Copeland top-kappa with a probability of at most delta. A race
-    that reaches its last block first guesses. ``rounds_to_tell`` rounds in a ``tell`` waste none.
+    Copeland scores; with a probability of at most delta that set is no Copeland top-kappa. A race
+    that reaches its last block without a certificate guesses. A ``tell`` of ``rounds_to_tell``
+    rounds wastes no sample.
 
     By mean outcomes are scores from ``low`` to ``high``, single numbers, and those are certified
     whose means are at least those of all others, by (a) alone.
@@ -136,8 +137,8 @@ class DominanceRace(CertifiedRace):
             weights: Of the bets, positive; they are scaled to add up to 1.
             horizon: Samples of an option that the bets are chosen for, max_rounds unless given.
                 Looks with the same bets are one test: a race that goes on keeps its horizon.
-            tolerance: Good enough: nobody else is better by so much, in units of the score by mean
-                and in win probability, below 0.5, by wins. Ties end, too.
+            tolerance: Good enough: no other option is better by so much. By mean in units of the
+                score, by wins in win probability (below 0.5). Ties then end, too.
         """
         max_rounds = self._horizon(max_rounds)
         horizon = max_rounds if horizon is None else horizon

@@ -64,7 +64,7 @@ class DominanceReport(CertifiedReport):
     def promise(self) -> str:
         wrong = f"a wrong certificate has probability at most {span(self.numbers.delta)}"
         if self.is_near:
-            wrong = f"nobody else is better by {span(self.numbers.tolerance)} or more: {wrong}"
+            wrong = f"no other option is better by {span(self.numbers.tolerance)} or more: {wrong}"
         if self.result.by == "mean":
             return f"{wrong}, if scores are in their range"
         return f"{wrong}, whatever the preferences"
@@ -86,7 +86,7 @@ class DominanceReport(CertifiedReport):
             return f"{verdict} (b): certain wins and losses settle the scores"
         limit = int(self.numbers.max_rounds)
         played = int(np.max(self.result.samples))
-        room = "" if played == limit else f" ({limit} hold no more whole blocks)"
+        room = "" if played == limit else f" ({limit} hold no further whole block)"
         how = f"after {played} samples of an option{room}" if number == EXHAUSTED else "yet"
         return f"NOT certified {how}; {self.guess}"
 

@@ -48,10 +48,10 @@ _ROUNDING = 1e-6
 class SharedRace(CertifiedRace):
     """Top-kappa of options that run the same tasks: prompts, instances, seeds, folds.
 
-    Tasks are a stream, alike and independent; or a finite list, in an order drawn by lot before any
-    result is known, and then the question is who is best on all of it. Options may lag: ``ask``
-    says how many further tasks each is to run. Means that differ by less than 1.2e-7 of the range
-    count as equal.
+    Tasks are a stream, alike and independent. Or they are a finite list, in an order drawn by lot
+    before any result is known: then the question is who is best on the whole list. Options may lag:
+    ``ask`` says how many further tasks each is to run. Means that differ by less than 1.2e-7 of the
+    range count as equal.
 
     Attributes:
         capacity: N, the most tasks that are kept; of a finite list all of them.
