@@ -129,13 +129,17 @@ class Answer:
         """What ``print`` says, as HTML, and below it the figure if matplotlib is there."""
         said = (self.headline(), self.meaning(), *self.notes)
         text = "".join(f"<p>{html.escape(shown(line))}</p>" for line in said)
-        text += "".join(map(_html_table, self.tables()))
+        text += self.html_tables()
         if not figure or importlib.util.find_spec("matplotlib") is None:
             return text
         content = base64.b64encode(drawn(self.plot(), "png", dpi=100)).decode()
         told = html.escape(shown(self.headline()))
         fits = 'style="max-width:100%"'
         return f'{text}<img alt="{told}" {fits} src="data:image/png;base64,{content}">'
+
+    def html_tables(self) -> str:
+        """Its tables as HTML, and what is said below each."""
+        return "".join(map(_html_table, self.tables()))
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -125,7 +125,8 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
         if written is not None:
             asked.FILES[name](Path(written), found)
     if report is not None:
-        write_report(Path(report), found, [f"WARNING: {doubt}" for doubt in doubts])
+        made = " ".join(["jaxrace", verb, *(Path(path).name for path in paths)])
+        write_report(Path(report), found, made, [f"WARNING: {doubt}" for doubt in doubts])
     return found.status
 
 

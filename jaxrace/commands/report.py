@@ -1,7 +1,9 @@
 """An answer printed, and a report on it for a pull request or a browser."""
 
 import contextlib
+import datetime
 import html
+import importlib.metadata
 import importlib.util
 import os
 from collections.abc import Iterable, Sequence
@@ -18,6 +20,13 @@ from jaxrace.runs import files, plots
 from jaxrace.runs.tables import markdown_table, markdown_text
 
 MARKDOWN, HTML = (".md", ".markdown"), (".html", ".htm")
+_STYLE = (
+    "body{font-family:sans-serif;margin:1.5em;max-width:60em}h1{font-size:1.4em}"
+    "table{border-collapse:collapse;margin:1em 0;display:block;overflow-x:auto}"
+    "td,th{padding:.2em .8em;text-align:right;border-bottom:1px solid #ddd}"
+    "td:nth-child(-n+2),th:nth-child(-n+2){text-align:left}"
+    "svg{max-width:100%;height:auto}ul,footer{color:#555;font-size:.85em}"
+)
 
 
 def print_answer(console: Console, answer: Answer) -> None:
@@ -99,31 +108,48 @@ def _can_draw() -> bool:
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def write_report(path: Path, answer: Answer, doubts: Sequence[str] = ()) -> None:
-    """Write the report, and its figure beside it as PNG and SVG; an HTML file also holds it."""
+def write_report(path: Path, answer: Answer, made: str, doubts: Sequence[str] = ()) -> None:
+    """Write the report, and its figure beside it as PNG and SVG; an HTML file also holds it.
+
+    ``made`` is the command; the day and the version are added.
+    """
     figure = path.with_suffix(".png")
     vector = plots.save_twice(answer.plot(), figure).decode() if _can_draw() else ""
-    if path.suffix.lower() in HTML:
-        lines = (f"{answer.asked()}.", *doubts)
-        said = "".join(f"<p>{html.escape(shown(line))}</p>" for line in lines)
-        text = (
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-            f"<title>{html.escape(shown(answer.headline()))}</title><style>body{{font-family:sans-serif;"
-            "margin:2em}td,th{padding:.2em .8em;text-align:right}svg{max-width:100%;height:auto}"
-            "</style></head>"
-            f"<body>{answer.to_html(figure=False)}{said}{vector[vector.index('<svg') :]}</body>"
-            "</html>\n"
-        )
-    else:
-        tables = []
-        for heads, rows, hidden, below in answer.tables():
-            tables.append(markdown_table(heads, [[*map(markdown_text, row)] for row in rows]))
-            tables += [f"... and {hidden} more"] if hidden else []
-            tables += map(markdown_text, below)
-        texts = answer.headline(), answer.meaning(), answer.asked()
-        headline, meaning, asked = map(markdown_text, texts)
-        notes = "\n".join(f"* {markdown_text(note)}" for note in (*doubts, *answer.notes))
-        picture = f"![The answer as a figure]({quote(figure.name)})" if vector else ""
-        parts = f"## {headline}", f"{meaning}.", f"{asked}.", notes, *tables, picture
-        text = "\n\n".join(part for part in parts if part) + "\n"
+    day, version = datetime.date.today().isoformat(), importlib.metadata.version("jaxrace")
+    made = f"{made}, {day}, jaxrace {version}"
+    is_page = path.suffix.lower() in HTML
+    text = (_page if is_page else _markdown)(answer, made, doubts, vector, figure.name)
     files.write_file(path, text.encode())
+
+
+def _page(answer: Answer, made: str, doubts: Sequence[str], vector: str, _: str) -> str:
+    """A page of HTML, which holds the figure."""
+
+    def said(tag: str, *texts: str) -> str:
+        return "".join(f"<{tag}>{html.escape(shown(text))}</{tag}>" for text in texts)
+
+    headline = said("title", answer.headline())
+    top = said("h1", answer.headline()) + said("p", answer.meaning(), f"{answer.asked()}.", *doubts)
+    below = said("li", *answer.notes) and f"<ul>{said('li', *answer.notes)}</ul>"
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width">{headline}<style>{_STYLE}</style>'
+        f"</head><body>{top}{vector[vector.index('<svg') :]}{answer.html_tables()}{below}"
+        f"{said('footer', made)}</body></html>\n"
+    )
+
+
+def _markdown(answer: Answer, made: str, doubts: Sequence[str], vector: str, figure: str) -> str:
+    tables = []
+    for heads, rows, hidden, below in answer.tables():
+        tables.append(markdown_table(heads, [[*map(markdown_text, row)] for row in rows]))
+        tables += [f"... and {hidden} more"] if hidden else []
+        tables += map(markdown_text, below)
+    texts = answer.headline(), answer.meaning(), answer.asked(), made
+    headline, meaning, asked, made = map(markdown_text, texts)
+    picture = f"![The answer as a figure]({quote(figure)})" if vector else ""
+    listed = [
+        "\n".join(f"* {markdown_text(text)}" for text in some) for some in (doubts, answer.notes)
+    ]
+    parts = f"## {headline}", f"{meaning}.", f"{asked}.", listed[0], picture, *tables, listed[1]
+    return "\n\n".join(part for part in (*parts, f"{made}.") if part) + "\n"
