@@ -163,6 +163,30 @@ def questions() -> Iterable[list[Any]]:
     return (row[:2] for row in benchmarks())
 
 
+def missing() -> Iterable[list[Any]]:
+    """Three models on 300 questions: answers right or not, and a few that are not there."""
+    rng = np.random.default_rng(3)
+    hard = rng.normal(0, 1.2, 300)
+    yield ["model", "question", "score"]
+    for question in range(300):
+        for model, ability in {"gpt-a": 1.5, "gpt-b": 0.6, "llama": 0.1}.items():
+            right = int(rng.random() < 1 / (1 + np.exp(hard[question] - ability)))
+            yield [model, f"q{question}", "" if rng.random() < 0.02 else right]
+
+
+def algorithms() -> Iterable[list[Any]]:
+    """Five algorithms on four tasks, twelve seeds each: the return of each run."""
+    rng = np.random.default_rng(6)
+    tasks = {"ant": (3000, 500), "cheetah": (6000, 900), "hopper": (2000, 400)}
+    tasks |= {"walker": (2500, 600)}
+    gains = {"ours": 1.1, "sac": 0.3, "td3": 0.1, "ppo": -0.5, "dqn": -1.5}
+    yield ["algo", "env", "seed", "return"]
+    for task, (mean, spread) in tasks.items():
+        for seed in range(12):
+            for algorithm, gain in gains.items():
+                yield [algorithm, task, seed, f"{mean + spread * (gain + rng.normal()):.0f}"]
+
+
 def pushes() -> Iterable[list[Any]]:
     """A model and three changes of it: who was right on the first of 2,000 questions, by lot."""
     rng = np.random.default_rng(7)
@@ -211,6 +235,8 @@ FILES: dict[str, Callable[[], Any]] = {
     "crosstable.csv": crosstable,
     "benchmarks.csv": benchmarks,
     "questions.csv": questions,
+    "missing.csv": missing,
+    "algorithms.csv": algorithms,
     "hyperfine.json": hyperfine,
     "pushes.csv": pushes,
     "night1.pgn": functools.partial(night, 80),

@@ -40,7 +40,9 @@ def ask(config: Any) -> tuple[PlanOfRace, str]:
     """Plan a race by a pilot, or by what is stated."""
     table = config.pilot
     if table is not None:
-        table = read_scores(table, **arguments(read_scores, config))
+        names = config.options or ""
+        about: Any = {"options": "" if names.isdecimal() else names}  # so many: stated
+        table = read_scores(table, **arguments(read_scores, config) | about)
     given = arguments(race, config) | arguments(plan, config)
     return plan(table, **given), ""
 

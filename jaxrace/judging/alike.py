@@ -17,6 +17,7 @@ import hashlib
 import math
 import re
 from collections import Counter
+from shlex import quote
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
 from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
+from jaxrace.judging.known import seeds_of
 from jaxrace.judging.scores import ScoreTable, by_task, ranks
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
@@ -43,7 +45,7 @@ _NAMED_SHARE, _REPEATED_SHARE = 0.45, 0.1
 
 ORDER_BY_LOT = (
     "order_by_lot=SEED (--order-by-lot SEED) puts the tasks of a complete table in a random order, "
-    "for one look; of=N (--of N) asks about these N tasks"
+    "for one look"
 )
 
 _FEW_STRETCHES = 4  # of tasks of one group, for each group: these may be refused outright
@@ -66,7 +68,8 @@ def in_order_by_lot(table: ScoreTable, seed: int) -> ScoreTable:
         raise BadArgument(
             *("order_by_lot", f"a table in which every option has run all {number:,} tasks"),
             f"fewer of {listed(short)}",
-            ": leave out tasks that not all have run",
+            ": gaps='skip' (--gaps skip) leaves out tasks that not all have run, if gaps depend on "
+            "no score",
         )
     repeated = _repeated(by_task(ranks(table.values), table.tasks, number))
     if repeated.log_e >= -math.log(REFUSED):
@@ -107,31 +110,33 @@ def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
     """
     is_list, number = pairs.num_tasks is not None, pairs.values.shape[1]
     if table.lottery is not None:
-        return _doubt(_worst_within(table, pairs), is_list)
+        return _doubt(_worst_within(table, pairs), is_list, how_to_ask(table))
     groups = table.groups or tuple(map(_prefix, table.task_names))
-    said = f"{len(set(groups)):,} groups of tasks one after the other: {pooled(groups)}"
+    where = f" in column {head!r}" if (head := _group_column(table)) else ""
+    said = f"{len(set(groups)):,} groups of tasks one after the other{where}: {pooled(groups)}"
     # Where stretches of tasks of one group begin.
     codes = np.unique(np.array(groups, str), return_inverse=True)[1]
     starts = np.flatnonzero(np.r_[len(codes) > 0, codes[1:] != codes[:-1]])
     chance = _chance_of_stretches(np.bincount(codes), len(starts)) if len(starts) < number else 0.0
     in_blocks = chance < math.log(REFUSED)
+    ways = ways_to_ask(table) if in_blocks else how_to_ask(table)
     few = len(starts) <= _FEW_STRETCHES * len(set(groups))
     if in_blocks and (is_list or (few and table.groups)):
-        raise _wrong(said, is_list)
+        raise _wrong(said, is_list, ways)
     named = np.append(starts, number) if in_blocks else None
     worst = _worst(table, pairs, named)
     if worst.log_e < -math.log(WARNED) and in_blocks and few:
-        return str(_wrong(said, is_list))
-    return _doubt(worst, is_list)
+        return str(_wrong(said, is_list, ways))
+    return _doubt(worst, is_list, ways)
 
 
-def _doubt(worst: _OrderDoubt, is_list: bool) -> str | None:
+def _doubt(worst: _OrderDoubt, is_list: bool, ways: str) -> str | None:
     """What is doubted, if it is; or refused."""
     level = REFUSED if worst.log_e >= -math.log(REFUSED) else WARNED
     if worst.log_e < -math.log(level):
         return None
     odds = f"an order drawn by lot does so less than once in {1 / level:,.0f} tries"
-    doubt = _wrong(f"{worst.what}; {odds}", is_list)
+    doubt = _wrong(f"{worst.what}; {odds}", is_list, ways)
     if level == REFUSED:
         raise doubt
     return str(doubt)
@@ -142,13 +147,49 @@ def pooled(groups: tuple[str, ...]) -> str:
     return listed([f"{name} {count:,}" for name, count in Counter(groups).items()])
 
 
-def _wrong(got: str, is_list: bool) -> BadArgument:
+def how_to_ask(table: ScoreTable) -> str:
+    """What to ask of tasks that are not alike."""
+    is_sample = bool(seeds_of(table))
+    return ORDER_BY_LOT if is_sample else f"{ORDER_BY_LOT}; {_of_list(len(table.task_names))}"
+
+
+def _group_column(table: ScoreTable) -> str:
+    """The column that names the groups; "" if something else does."""
+    found = re.search(r"groups of tasks from column '(.*?)':", "\n".join(table.said))
+    return found[1] if found else ""
+
+
+def _of_list(number: int) -> str:
+    return f"of={number} (--of {number}) asks about these {number:,} tasks and no others"
+
+
+def ways_to_ask(table: ScoreTable) -> str:
+    """The same of groups of tasks: of one of them, of their mean, or of all tasks together."""
+    if not table.groups:
+        return how_to_ask(table)
+    found, head = [], _group_column(table)
+    if head:
+        one = f"{head}={table.groups[0]}"
+        found.append(f"where={one!r} (--where {quote(one)}) asks about one group alone")
+    found.append("weights='equal' (--weights equal) about their mean, where each counts the same")
+    number = len(table.task_names)
+    gaps = "" if (table.progress == number).all() else " and gaps='skip' (--gaps skip)"
+    found.append(
+        f"order_by_lot=1 (--order-by-lot 1){gaps} about all tasks together, where each counts the "
+        "same, for one look"
+    )
+    if not seeds_of(table):
+        found.append(_of_list(number))
+    return "; ".join(found)
+
+
+def _wrong(got: str, is_list: bool, ways: str) -> BadArgument:
     if is_list:
         expected = "an order drawn by lot, before any result was known"
         hint = ". Once all tasks of the list are run, their order does not matter"
     else:
         expected = "alike ones, in any order"
-        hint = f". {ORDER_BY_LOT} and no others, once all of them are run"
+        hint = f". {ways}"
     return BadArgument("tasks", expected, got, hint)
 
 

@@ -10,7 +10,9 @@ import numpy as np
 from jaxrace.answers import style
 from jaxrace.answers.answer import MOST_DRAWN, Shown, first_of, labels, list_down, listed, panels
 from jaxrace.core.validation import BadArgument
-from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, once_only, outward
+from jaxrace.judging.group_means import GroupMean, groups_shown, short
+from jaxrace.judging.known import NO_OTHERS, alone, known_on
+from jaxrace.judging.result import AnswerOfTable, once_only, outward
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -127,10 +129,15 @@ class RankOfTable(AnswerOfTable):
     def headline(self) -> str:
         if self.refuted:
             return "REFUTED, no tier is certain"
+        if self.whole:
+            return f"{known_on(self.of)}, {self._tiers_said()}"
         if len(self.tiers) == 1:
             return "ONE TIER: no boundary is certain" + ("" if self.is_dependent else " yet")
+        return self._tiers_said()
+
+    def _tiers_said(self) -> str:
         said = "; ".join(f"{number} {listed(one)}" for number, one in enumerate(self.tiers, 1))
-        return f"{len(self.tiers)} TIERS: {said}"
+        return f"{len(self.tiers)} TIER{'S' * (len(self.tiers) > 1)}: {said}"
 
     def meanings(self) -> list[str]:
         if self.refuted:
@@ -146,18 +153,25 @@ class RankOfTable(AnswerOfTable):
             than = f" by more than {self.tolerance:g}" if self.tolerance else ""
             told.append(f"CHEAPEST of those that are not certainly worse{than}: {self.cheapest}")
         if self.whole:
-            return [*told, "all tasks of the list were run: certain for these tasks alone"]
+            return [*told, f"all of them were run: means are known, and {NO_OTHERS}"]
         what = "rank or tie" if self.tolerance else "rank"
         return [
             *told,
             f"{better} in the tiers below; any tier is wrong with a probability of at most "
-            f"{self.delta:g}, and any {what} with one of at most {self.delta:g}, {looks}",
+            f"{self.delta:g}, and any {what} with one of at most {self.delta:g}, {looks}"
+            f"{alone(self.of)}",
             *(
-                [f"* tiers and ranks in one look: {once_only(self.delta)}"]
+                [f"* tiers and ranks in one look: {once_only(self.delta)}{self._which()}"]
                 if self.has_final
                 else []
             ),
         ]
+
+    def _which(self) -> str:
+        """Which of two answers for one look is to be taken."""
+        if not self.one_look:
+            return ""
+        return "; both are for one look: choose beforehand, those without * hold for few tasks, too"
 
     def tables(self) -> list[Shown]:
         score = "mean" if self.by == "mean" else "wins"
@@ -165,8 +179,8 @@ class RankOfTable(AnswerOfTable):
         costs = ["cost"] if self._has_costs else []
         rows = [
             [
-                *(str(one.tier), _ranks(one), one.name, f"{one.runs:,}"),
-                "" if one.score is None else f"{one.score:.4g}",
+                *(str(one.tier), _ranks(one), one.name, f"{one.runs:,}", *self._used(one.name)),
+                "" if one.score is None else short(one.score, 4),
                 _interval(one.low, one.high),
                 *([f"{one.cost:.4g}"] if costs else []),
                 *([f"{one.next:,}" if one.next else ""] if ahead else []),
@@ -178,6 +192,7 @@ class RankOfTable(AnswerOfTable):
             "rank",
             "option",
             "runs",
+            *self._used_head,
             score,
             f"{_percent(self.delta)} interval",
             *costs,
@@ -193,7 +208,7 @@ class RankOfTable(AnswerOfTable):
         if self.pairs:
             effect = "wins" if self.by == "wins" else "mean better by"
             rows = [
-                [x.option, x.other, f"{x.estimate:.3g}", _interval(x.low, x.high), x.verdict]
+                [x.option, x.other, short(x.estimate), _interval(x.low, x.high), x.verdict]
                 for x in self.pairs
             ]
             heads = ["option", "other", effect, f"{_percent(self.pairs_error)} interval", "verdict"]

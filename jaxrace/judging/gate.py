@@ -248,6 +248,7 @@ def _answer(
         next_runs=runs,
         notes=tuple(asked.notes),
         better=question.better(table),
+        of=question.of,
         one_look=question.order_by_lot is not None,
         refuted=refuted,
     )

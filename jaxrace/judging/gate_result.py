@@ -15,7 +15,9 @@ from jaxrace.answers.answer import (
     listed,
     panels,
 )
-from jaxrace.judging.result import AnswerOfTable, GroupMean, groups_shown, outward
+from jaxrace.judging.group_means import GroupMean, groups_shown, short
+from jaxrace.judging.known import NO_OTHERS, alone, known_on
+from jaxrace.judging.result import AnswerOfTable, outward
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -255,22 +257,37 @@ class GateOfTable(Gate, AnswerOfTable):
         about = f"{self.baseline.name} by {self.by}, {self.kind} {unit}"
         return self._asked(about, f"margin {self.margin:g}" if self.margin else "")
 
+    @property
+    def whole(self) -> bool:
+        """Is it about a list of tasks, all of which the baseline and all candidates have run?"""
+        return all(map(_is_known, self.candidates))
+
+    def headline(self) -> str:
+        if self.refuted or not self.whole:
+            return super().headline()
+        return f"{known_on(self.of)}, {super().headline()}"
+
     def meanings(self) -> list[str]:
         if self.refuted:
             return [self.refuted]
         if self.is_dependent:
             return ["runs may depend on each other, and nothing is guaranteed"]
-        if all(one.low is not None and one.low == one.high for one in self.candidates):
-            return ["all tasks of the list were run: certain for these tasks alone"]
-        return [self._guarantee()]
+        known = [one.name for one in self.candidates if _is_known(one)]
+        told = [] if self.whole else [self._guarantee() + alone(self.of)]
+        if known:
+            told.append(
+                f"known of {listed(known)}, as all {self.of:,} tasks were run: on these any "
+                f"difference decides, however small, and {NO_OTHERS}"
+            )
+        return told
 
     def tables(self) -> list[Shown]:
         by_mean, once = self.by == "mean", any(one.final for one in self.candidates)
         rows = [
             [
-                *(one.name, f"{one.runs:,}"),
-                *([] if not by_mean else ["" if one.score is None else f"{one.score:.4g}"]),
-                "" if one.estimate is None else f"{one.estimate:.3g}",
+                *(one.name, f"{one.runs:,}", *self._used(one.name)),
+                *([] if not by_mean else ["" if one.score is None else short(one.score, 4)]),
+                "" if one.estimate is None else short(one.estimate),
                 self._interval(one),
                 self._words(one),
                 *([self._said(one.final or "")] if once else []),
@@ -281,7 +298,15 @@ class GateOfTable(Gate, AnswerOfTable):
         effect = ["mean", "better by"] if by_mean else ["wins"]
         ahead = ["run next"] if self.next_runs else []
         looks = ["verdict", *(["verdict*"] if once else [])]
-        heads = ["option", "runs", *effect, f"{self._percent} interval", *looks, *ahead]
+        heads = [
+            "option",
+            "runs",
+            *self._used_head,
+            *effect,
+            f"{self._percent} interval",
+            *looks,
+            *ahead,
+        ]
         below = [*self._below(), f"{self.better} scores are better"]
         if once:
             below.append("*: with the same errors, if you look at this table once and never again")
@@ -293,8 +318,7 @@ class GateOfTable(Gate, AnswerOfTable):
     def _interval(self, one: Candidate) -> str:
         if one.low is None or one.high is None:
             return ""
-        # All tasks of the list have been run?
-        return "known" if one.low == one.high else self._between((one.low, one.high))
+        return "known" if _is_known(one) else self._between((one.low, one.high))
 
     def _drawn(self, one: Any) -> tuple[float | None, Ends]:
         return one.estimate, (one.low, one.high)
@@ -302,3 +326,8 @@ class GateOfTable(Gate, AnswerOfTable):
     def _axis(self) -> str:
         effect = "win probability against" if self.by == "wins" else "mean better than that of"
         return f"{effect} {labels([self.baseline.name])[0]}"
+
+
+def _is_known(one: Candidate) -> bool:
+    """Have all tasks of the list been run?"""
+    return one.low is not None and one.low == one.high

@@ -6,15 +6,19 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.groups import Lottery, groups_of_list, groups_of_stream, in_group_order
+from jaxrace.judging.group_means import GroupMean
 from jaxrace.judging.question import Question
-from jaxrace.judging.result import GroupMean
 from jaxrace.judging.scores import ScoreTable, by_task
 from jaxrace.tables.by_name import all_numbers, numbers_by_name
 from jaxrace.tables.items import read_items
 from jaxrace.tables.sources import read_table
+
+_UNLIKE = 2  # ranges of scores, of which one is so many times as wide as the other
 
 
 def list_told(of: Any, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -125,9 +129,10 @@ def lottery_notes(question: Question, table: ScoreTable, lot: Lottery) -> list[s
         weights = "" if by else " with the weight {:.3g}"
         shown = [f"{x} {counts[x]:,}{weights.format(w)}" for x, w in lot.weights.items()]
         about += f": {listed(shown)}"
+    spans = _spans(question, table)
     done, progress = table.in_order().tolist(), table.progress.tolist()
     if question.of is not None and min(progress) == question.of:
-        return [about]
+        return [about, *spans]
     within = "" if lot.by_name else ", and within a group in the order of the table"
     waits = [
         f"{name} {here:,} of {run:,}, then {(*table.task_names, 'none')[here]}"
@@ -135,12 +140,85 @@ def lottery_notes(question: Question, table: ScoreTable, lot: Lottery) -> list[s
     ]
     if len({(here, run) for here, run in zip(done, progress, strict=True)}) == 1:
         waits = [waits[0].removeprefix(f"{table.names[0]} ")]
-    hint = "" if lot.sizes else f"; of={len(lot.before.task_names)} asks about these tasks alone"
-    return [
+    notes = [
         about,
+        *spans,
         f"tasks count in an order drawn by lot among groups, seed {question.seed}{within}",
-        f"this order waits for missing tasks; so far count: {listed(waits)}{hint}",
+        f"this order waits for missing tasks; so far count: {listed(waits)}",
     ]
+    if lot.sizes and done < progress:  # of lists, of which some option waits
+        notes[-1] += "; intervals also see how little the missing tasks of a list can change"
+    return notes + _used_up(table, lot)
+
+
+def _spans(question: Question, table: ScoreTable) -> list[str]:
+    """By mean, whether the scores of some group are far more spread than those of another."""
+    if question.by != "mean" or table.tasks is None:
+        return []
+    groups, spans = np.array(table.groups, str), {}
+    every, tasks = np.concatenate(table.values).astype(float), np.concatenate(table.tasks)
+    for group in dict.fromkeys(table.groups):
+        own = every[groups[tasks] == group]
+        if own.size:
+            spans[group] = float(own.min()), float(own.max())
+    by_width = sorted(spans, key=lambda group: spans[group][1] - spans[group][0])
+    widths = [spans[group][1] - spans[group][0] for group in (by_width[0], by_width[-1])]
+    if widths[1] < _UNLIKE * widths[0] or widths[0] == 0:
+        return []
+    narrow, wide = (
+        f"{x} from {spans[x][0]:,.6g} to {spans[x][1]:,.6g}" for x in (by_width[0], by_width[-1])
+    )
+    return [
+        f"scores of groups have unlike scales, {narrow} but {wide}, which decides most of the "
+        "mean over groups: bring them to one scale first, or ask by wins"
+    ]
+
+
+def _used_up(table: ScoreTable, lot: Lottery) -> list[str]:
+    """Which group of a stream has no task left, and what to do."""
+    place = int(table.in_order().max())
+    counts = Counter(lot.before.groups)
+    if lot.sizes or place >= len(lot.before.task_names):
+        return []
+    group = table.groups[place]
+    if Counter(table.groups[:place])[group] < counts[group]:
+        return []
+    rest = len(lot.before.task_names) - place
+    return [
+        f"the {counts[group]:,} tasks of {group} are used up, and {rest:,} of others wait for more "
+        f"of it: run new tasks of {group}, or ask about a pool of all with order_by_lot=1 "
+        "(--order-by-lot 1) instead of weights"
+    ]
+
+
+def used_of(question: Question, table: ScoreTable) -> dict[str, int]:
+    """Of each option the tasks that count so far; nothing of a list that was run whole."""
+    if min(table.progress) == question.of:
+        return {}
+    return dict(zip(table.names, table.in_order().tolist(), strict=True))
+
+
+def unused_of(table: ScoreTable) -> str | None:
+    """Of which option most scores wait for a task that it lacks, and others have."""
+    if table.lottery is None:
+        return None
+    done, progress = table.in_order(), table.progress
+    known = {*table.lottery.before.task_names}
+    waits = [
+        option
+        for option in np.flatnonzero(2 * done < progress).tolist()
+        if table.task_names[done[option]] in known
+    ]
+    if not waits:
+        return None
+    worst = min(waits, key=lambda option: done[option])
+    also = f", and {len(waits) - 1} more options lack others" if len(waits) > 1 else ""
+    return (
+        f"only {done[worst]:,} of {progress[worst]:,} scores of {table.names[worst]} count, as it "
+        f"lacks {table.task_names[done[worst]]}, which comes next in the order by lot{also}: fill "
+        "the gap, with failed=NUMBER (--failed NUMBER) if it failed; or, without of, gaps='skip' "
+        "(--gaps skip) leaves out tasks that not all have run, if gaps depend on no score"
+    )
 
 
 def group_means(question: Question, table: ScoreTable, pairs: Any) -> tuple[GroupMean, ...]:

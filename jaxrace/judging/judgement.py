@@ -190,6 +190,8 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         in_doubt=0 if is_certified else int(found.served.sum()),
         notes=tuple(notes),
         better=question.better(table),
+        of=question.of,
+        out_from=found.levels.possible / found.levels.verdict,
         tiers=_tiers(found),
     )
 
@@ -317,4 +319,4 @@ def assumed(question: Question) -> str:
         return f"the order of the tasks was drawn by lot; {advice}"
     if question.order_by_lot is not None:
         return "the tasks are alike; ask again with more tasks, in a table of their own"
-    return f"the tasks are alike; {ORDER_BY_LOT}, once all of them are run"
+    return f"the tasks are alike; {ORDER_BY_LOT}"

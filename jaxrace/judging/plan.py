@@ -1,11 +1,13 @@
 """How many runs until a race, a ranking or a gate answers: the front door. Axes: K options."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from jaxrace.answers.answer import listed
 from jaxrace.core.inputs import require_truth
 from jaxrace.core.validation import (
     BadArgument,
@@ -25,6 +27,7 @@ from jaxrace.judging.simulated import (
     EvidenceRules,
     Goal,
     answered_after,
+    drawn_in_groups,
     drawn_runs,
     drawn_tasks,
     stated_runs,
@@ -34,7 +37,7 @@ from jaxrace.judging.table_race import prepared
 _SHARES = (0.25, 0.5, 0.75, 0.9)
 _LEAST_PILOT = 5  # tasks, or runs of each option
 _AT_ONCE = 2**22  # numbers that are drawn at once
-NOT_SIMULATED = ("looks", "order_by_lot", "gaps", "dependent", "compare", "weights", "final")
+NOT_SIMULATED = ("looks", "gaps", "dependent", "compare", "final")
 
 Draw = Callable[[int, int], FloatArray]
 
@@ -47,6 +50,7 @@ class _Asked(NamedTuple):
     draw: Draw  # of numbers of races and of runs: [K, races, runs, R]
     pilot: tuple[int, ...]  # runs of each option that count already
     notes: list[str]
+    shares: Mapping[str, float] = {}  # of each group of tasks
 
 
 def plan(
@@ -56,7 +60,7 @@ def plan(
     tiers: int | None = None,
     baseline: str | None = None,
     margin: float = 0.0,
-    options: int | None = None,
+    options: int | str | Sequence[str] | None = None,
     gap: float | None = None,
     spread: float | None = None,
     correlation: float = 0.0,
@@ -81,6 +85,7 @@ def plan(
         margin: Of the gate: how close is enough. Each option is not worse, or is no better, by so
             much.
         options: State this many options instead of a pilot. They are called option 1, 2, ...
+            Of a pilot: the names of the options to race.
         gap: By how much each of the best is better than each of the others, which are alike. Of
             tiers: each option than the next. Of a gate: each option than the baseline.
         spread: The standard deviation of an option's stated scores.
@@ -93,7 +98,7 @@ def plan(
         simulations: The number of simulated races.
         seed: The seed of the simulation.
         **settings: The other arguments of ``race``: delta, by, low, high, shared, of, tolerance,
-            smaller, larger, horizon, and how a pilot is read.
+            smaller, larger, horizon, weights, order_by_lot, and how a pilot is read.
 
     Returns:
         The result; print it.
@@ -117,6 +122,13 @@ def plan(
     for name in settings.keys() & {*NOT_SIMULATED}:
         if settings.pop(name) not in (None, False, "lost"):
             raise BadArgument(name, "none for a plan", "another")
+    if settings.get("weights") is not None and settings.get("of") is not None:
+        hint = ": without it, a stream of each group is planned for"
+        raise BadArgument("of", "none beside weights, for a plan", "a list", hint)
+    if isinstance(options, str) and options.strip().isdecimal():
+        options = int(options)
+    elif options is not None and not isinstance(options, int):
+        settings["options"], options = options, None
     if tiers is not None and baseline is not None:
         raise BadArgument("tiers", "none beside a baseline", f"{tiers}")
     if settings.get("tolerance") and (tiers or baseline) is not None:
@@ -209,10 +221,19 @@ def _after_pilot(
 ) -> _Asked:
     kind = settings.pop("kind")
     found = prepared(kind, data, settings)
+    groups, shares = None, dict[str, float]()
     if isinstance(found.pairs, SharedPairs):
         values = found.pairs.values
-        values = values[:, ~np.isnan(values).all(-1).any(0)]  # tasks that all have run
-        runs, counts = list(values), (values.shape[1],) * len(values)
+        there = ~np.isnan(values).all(-1).any(0)  # tasks that all have run
+        runs, counts = list(values[:, there]), (int(there.sum()),) * len(values)
+        if found.table.groups:
+            groups = np.array(found.table.groups, str)[there]
+            shares = {x: count / counts[0] for x, count in Counter(groups.tolist()).items()}
+        if found.table.lottery is not None:  # the first tasks of its order count
+            counted = int(np.logical_and.accumulate(there).sum())
+            runs, counts = list(values[:, :counted]), (counted,) * len(values)
+            shares = found.table.lottery.weights
+        values = values[:, there]
     else:
         values, runs, counts = None, found.columns, tuple(map(len, found.columns))
     if found.question.of is not None and min(counts) >= found.question.of:
@@ -223,7 +244,9 @@ def _after_pilot(
         raise BadArgument("pilot", f"{_LEAST_PILOT} {of_what} or more", f"{min(counts)}")
 
     def draw(races: int, length: int) -> FloatArray:
-        if values is not None:
+        if found.table.lottery is not None and values is not None and groups is not None:
+            drawn = drawn_in_groups(rng, values, groups, shares, races, length)
+        elif values is not None:
             drawn = drawn_tasks(rng, values, races, length)
         else:
             drawn = drawn_runs(rng, runs, races, length)
@@ -232,7 +255,7 @@ def _after_pilot(
         return drawn
 
     pilot = (0,) * len(counts) if fresh else counts
-    return _Asked(found.question, found.table.names, draw, pilot, found.notes)
+    return _Asked(found.question, found.table.names, draw, pilot, found.notes, shares)
 
 
 def _answered(asked: _Asked, goal: Goal, length: int, simulations: int) -> np.ndarray:
@@ -276,6 +299,9 @@ def _result(
             f"bets are for {question.horizon:,} runs of an option: a larger horizon, stated before "
             "the race, finds smaller gaps"
         )
+    if asked.shares and (middle := quantiles[1].each) is not None:
+        each_group = [f"{math.ceil(middle * part):,} of {x}" for x, part in asked.shares.items()]
+        notes.append(f"{middle:,} tasks are about {listed(each_group)}")
     return PlanOfRace(
         names=asked.names,
         top=goal.top,

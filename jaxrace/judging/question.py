@@ -73,7 +73,11 @@ class Question:
 
     def __post_init__(self) -> None:
         if self.final and self.weights is not None:
-            raise BadArgument("final", "no weights of groups", "some", ": tasks count alike there")
+            hint = (
+                ": one look counts each task the same, and order_by_lot=1 (--order-by-lot 1) pools "
+                "groups for it; weights have the answer for all looks alone"
+            )
+            raise BadArgument("final", "no weights of groups", "some", hint)
         require_integer("top", self.top, 1)
         require_probability("delta", self.delta)
         require_choice("by", self.by, ("wins", "mean"))
@@ -92,8 +96,9 @@ class Question:
             if self.seed or self.of_groups or self.of_items:
                 name = "seed" if self.seed else "of"
                 raise BadArgument(name, "weights of groups of tasks (--weights)", "none")
-        elif self.gaps != "lost":
-            raise BadArgument("gaps", "'lost' with weights, whose order waits for gaps", "'skip'")
+        elif self.gaps != "lost" and self.of is not None:
+            hint = ": all of its tasks are asked about"
+            raise BadArgument("gaps", "'lost' of a list of groups", "'skip'", hint)
         if self.order_by_lot is not None:
             require_integer("order_by_lot", self.order_by_lot, 0)
             if self.of is not None:

@@ -112,6 +112,7 @@ def _answer(
         undecided=int(np.triu(is_open).sum()),
         notes=(*asked.notes, *_notes(asked)),
         better=question.better(table),
+        of=question.of,
         one_look=question.order_by_lot is not None,
         whole=bool(evidence.whole[others].all()),
         refuted=refuted,
@@ -198,6 +199,9 @@ def _options(
     padded = scores.padded(asked.columns) if is_mean and table.tasks is None else None
     level = math.log(2 * len(names) / question.delta)  # of both ends of all intervals
     own = question.scores_of(table, *own_scores(asked.pairs, padded, level))
+    # Bets on differences do not know the range of scores.
+    least, most = (question.low, question.high) if is_mean else (0.0, 1.0)
+    own[1:] = np.clip(own[1:], least, most)
     found = []
     for option in board.ranking.tolist():
         mean, low, high = (None if math.isnan(x) else x for x in own[:, option].tolist())

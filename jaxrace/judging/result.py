@@ -3,7 +3,6 @@
 import dataclasses
 import decimal
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from jaxrace.answers.answer import (
@@ -16,14 +15,16 @@ from jaxrace.answers.answer import (
 )
 from jaxrace.evidence.levels import By
 from jaxrace.evidence.table_decision import COUNTED, Certificate
+from jaxrace.judging.group_means import GroupMean, groups_shown, short
+from jaxrace.judging.known import NO_OTHERS, alone, known_on
 from jaxrace.judging.race_figure import Row, Said, draw_race
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NextRuns = dict[str, int] | dict[str, list[str]]
+_ROUNDING = 1e-9  # of a confidence in percent
 
-_MOST_COLUMNS = 8  # options, in a table of groups
+NextRuns = dict[str, int] | dict[str, list[str]]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,34 +63,6 @@ class Option:
     next: int  # runs that would help next
 
 
-@dataclasses.dataclass(frozen=True)
-class GroupMean:
-    """An option on the tasks of one group."""
-
-    option: str
-    group: str
-    weight: float
-    tasks: int  # that it has run
-    mean: float | None  # of its scores; None without any
-
-
-def groups_shown(means: Sequence[GroupMean], names: Sequence[str]) -> list[Shown]:
-    """A table of means, a row for each group and a column for each of the first options."""
-    if not means:
-        return []
-    found = {(one.group, one.option): one for one in means}
-    columns = names[:_MOST_COLUMNS]
-    rows = []
-    for group, weight in dict.fromkeys((one.group, one.weight) for one in means):
-        cells = [found[group, name].mean for name in columns]
-        number = max(found[group, name].tasks for name in names)
-        shown = ["" if mean is None else f"{mean:.3g}" for mean in cells]
-        rows.append([group, f"{weight:.3g}", f"{number:,}", *shown])
-    more = len(names) - len(columns)
-    below = [f"and {more} more options"] * bool(more)
-    return [Shown.first(["group", "weight", "tasks", *columns], rows, *below)]
-
-
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AnswerOfTable(Answer):
     """What the answers about tables of scores, ``race``, ``rank`` and ``gate``, have in common."""
@@ -104,6 +77,8 @@ class AnswerOfTable(Answer):
     one_look: bool = False  # does the error hold for this look alone?
     refuted: str = ""  # what contradicts itself in the table, if anything
     groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
+    used: dict[str, int] = dataclasses.field(default_factory=dict)  # tasks that count, of groups
+    of: int | None = None  # tasks of the list, if one is asked about
 
     @property
     def _score_axis(self) -> str:
@@ -111,6 +86,14 @@ class AnswerOfTable(Answer):
         if self.by == "wins":
             return "win probability, mean over the others"
         return "mean score" + ("" if self.better == "preferred" else f", {self.better} is better")
+
+    @property
+    def _used_head(self) -> list[str]:
+        return ["used"] if self.used else []
+
+    def _used(self, name: str) -> list[str]:
+        """A cell of the tasks that count."""
+        return [f"{self.used[name]:,}"] if self.used else []
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -135,6 +118,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
     tied: list[str] = dataclasses.field(default_factory=list)  # for the last places, if it is
     tiers: list[list[str]] = dataclasses.field(default_factory=list)  # found on the way
     final: list[str] | None = None  # who may be among the best in one look, if that was asked for
+    out_from: float = 1.0  # the evidence that puts an option out, of that of a verdict
 
     @property
     def certified(self) -> bool:
@@ -172,8 +156,8 @@ class RaceOfTable(AnswerOfTable, Ranking):
 
     @property
     def _percent(self) -> str:
-        """The confidence of an interval, rounded down."""
-        missing = outward(100 * (1 - self.confidence), 1, digits=2)
+        """The confidence of an interval, rounded down; 97.5 of 1 - 2 exp(ln(0.05 / 4)) stays so."""
+        missing = outward(100 * (1 - self.confidence) - _ROUNDING, 1, digits=2)
         return f"{100 - float(missing):.10g} %"
 
     @property
@@ -238,7 +222,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
             more = f", {places}; among the best: {listed(self._sure)}" if self._sure else ""
             return f"TIED: {listed(self.tied)}{more}"
         if self.certified:
-            return f"CERTIFIED{within}: {names}"
+            return f"{known_on(self.of) if self.whole else 'CERTIFIED'}{within}: {names}"
         return f"NOT CERTIFIED, a guess: {names}"
 
     def meanings(self) -> list[str]:
@@ -250,7 +234,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
 
     def _meaning(self) -> str:
         looks = "in this one look" if self.one_look else "at all looks together"
-        told = f"wrong with a probability of at most {self.delta:g}, {looks}"
+        told = f"wrong with a probability of at most {self.delta:g}, {looks}{alone(self.of)}"
         if self.refuted:
             return self.refuted
         if self.is_dependent:
@@ -261,7 +245,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
             left = "nothing is left that could settle it"
             return f"on the whole list of tasks, {equal}: {left}{sure}"
         if self.whole and self.certified:
-            told = "all tasks of the list were run: certain for these tasks alone"
+            told = f"all of them were run, and {NO_OTHERS}"
         return f"{self._claim()}; {told}" if self.certified else self._possibly(told)
 
     def _claim(self) -> str:
@@ -295,19 +279,20 @@ class RaceOfTable(AnswerOfTable, Ranking):
         words = {"in": "best", "out": "no better"} if len(self.options) == 2 else {}
         rows = [
             [
-                *(str(rank), one.name, f"{one.runs:,}"),
-                "" if one.score is None else f"{one.score:.4g}",
+                *(str(rank), one.name, f"{one.runs:,}", *self._used(one.name)),
+                "" if one.score is None else short(one.score, 4),
                 *(str(one.beats), words.get(one.verdict, one.verdict)),
                 *([f"{one.next:,}" if one.next else ""] if self.next_runs else []),
             ]
             for rank, one in enumerate(self.options, 1)
         ]
         ahead = ["run next"] if self.next_runs else []
-        heads = ["", "option", "runs", score, "beats", "verdict", *ahead]
+        heads = ["", "option", "runs", *self._used_head, score, "beats", "verdict", *ahead]
         said = []
         if len(self.tiers) > 2 or len(self.tiers[0]) not in (self.top, len(self.options)):
             found = "; ".join(f"{n} {listed(names)}" for n, names in enumerate(self.tiers, 1))
-            said = [f"tiers, any of them wrong with probability at most {self.delta:g}: {found}"]
+            how = f"any of them wrong with probability at most {self.delta:g}"
+            said = [f"tiers, {'on these tasks' if self.whole else how}: {found}"]
         pairs = [self._pairs()] if self.pairs else []
         return [Shown.first(heads, rows, *said), *pairs, *groups_shown(self.groups, self.names)]
 
@@ -315,7 +300,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
         effect = "wins" if self.by == "wins" else "mean better by"
         heads = ["better", "worse", effect, f"{self._percent} interval", "evidence"]
         rows = [
-            [pair.better, pair.worse, f"{pair.estimate:.3g}", self._interval(pair), pair.share]
+            [pair.better, pair.worse, short(pair.estimate), self._interval(pair), pair.share]
             for pair in self.pairs
         ]
         intervals = (
@@ -328,8 +313,23 @@ class RaceOfTable(AnswerOfTable, Ranking):
         beats += ", without the tolerance" if self.tolerance else ""
         more = f"... and {self.more_pairs:,} more pairs across the boundary"
         said = [more] if self.more_pairs else []
+        said += self._out_before()
         said += [f"intervals: {intervals}", f"{self.better} scores are better; beats: {beats}"]
         return Shown(heads, rows, below=tuple(said))
+
+    def _out_before(self) -> list[str]:
+        """Why an option is out though no pair of it has enough: that takes less evidence.
+
+        A table of all pairs of the boundary shows the pair that did it.
+        """
+        out = {one.name for one in self.options if one.verdict == "out"}
+        shown = {pair.worse for pair in self.pairs}
+        out &= shown - {pair.worse for pair in self.pairs if pair.decided}
+        if not out or self.out_from >= 1:
+            return []
+        names = listed([name for name in self.names if name in out])
+        least = math.ceil(100 * self.out_from)
+        return [f"{names}: out, which takes {least} % of the evidence that a winner takes"]
 
     def _interval(self, pair: Pair) -> str:
         """Its ends, rounded outwards, but past no difference if and only if the pair is decided."""
@@ -358,7 +358,7 @@ def outward(value: float, side: int, past: float | None = None, digits: int = 3)
     rounding = decimal.ROUND_CEILING if side > 0 else decimal.ROUND_FLOOR
     for number in range(digits, 10):
         step = decimal.Decimal(1).scaleb(exact.adjusted() + 1 - number)
-        text = f"{float(exact.quantize(step, rounding)):.{number}g}"
-        if past is None or side * float(text) < side * past:
-            return text
+        rounded = exact.quantize(step, rounding)
+        if past is None or side * float(rounded) < side * past:
+            return short(float(rounded), number)
     return f"{'under' if side > 0 else 'over'} {past:g}"

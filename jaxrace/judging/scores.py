@@ -58,6 +58,30 @@ class ScoreTable(Scores):
             groups=tuple(groups.get(name, "") for name in names) if groups else (),
         )
 
+    def of_complete_tasks(self) -> "ScoreTable":
+        """The same without the shared tasks that not all options have run; it says how many."""
+        number = len(self.task_names)
+        there = [np.bincount(tasks, minlength=number) > 0 for tasks in self.tasks or ()]
+        kept = np.logical_and.reduce(there)
+        if kept.all():
+            return self
+        left_out = (
+            f"tasks that not all options have run are left out: {(~kept).sum():,} of {number:,}; "
+            "gaps must not depend on scores, and must never be filled"
+        )
+        place, whole = kept.cumsum() - 1, [kept[tasks] for tasks in self.tasks or ()]
+        names = (self.task_names, self.groups) if self.groups else (self.task_names,)
+        names = [tuple(x for x, is_kept in zip(one, kept, strict=True) if is_kept) for one in names]
+        pairs = zip(self.tasks or (), whole, strict=True)
+        return dataclasses.replace(
+            self,
+            values=tuple(x[own] for x, own in zip(self.values, whole, strict=True)),
+            tasks=tuple(place[tasks[own]] for tasks, own in pairs),
+            task_names=names[0],
+            groups=names[1] if self.groups else (),
+            said=(*self.said, left_out),
+        )
+
     def with_worst(self, worst: float | None, smaller: bool) -> "ScoreTable":
         """The same with ``worst``, or else the last of all floats, for runs that failed.
 

@@ -7,10 +7,11 @@ has about the mean and the variance that the pilot gives it, and n is as large a
 it: it takes back what a bootstrap loses of the spread. What is drawn of a list ends with the list.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jaxrace.evidence.blocks import BlockPairs, block_values
 from jaxrace.evidence.levels import Bets, BoolArray, By, FloatArray, IntArray
@@ -51,6 +52,28 @@ def drawn_tasks(
     lots = rng.permuted(np.tile(np.arange(num_options), (num_races, 1)), axis=1).T[..., None]
     is_mixed = (place == number - 1)[None]
     return pilot[np.where(is_mixed, lots, np.arange(num_options)[:, None, None]), task[None]]
+
+
+def drawn_in_groups(
+    rng: np.random.Generator,
+    pilot: FloatArray,
+    groups: NDArray[np.str_],
+    shares: Mapping[str, float],
+    num_races: int,
+    length: int,
+) -> FloatArray:
+    """New shared tasks of groups, each of which comes with its share: [K, S, length, R].
+
+    ``groups`` [n] are those of the tasks of the pilot [K, n, R].
+    """
+    which = rng.choice(len(shares), (num_races, length), p=[*shares.values()])
+    found = np.full((len(pilot), num_races, length, pilot.shape[2]), np.nan)
+    for number, group in enumerate(shares):
+        race, place = np.nonzero(which == number)
+        nth = (which == number).cumsum(1)[race, place] - 1
+        own = drawn_tasks(rng, pilot[:, groups == group], num_races, int(nth.max(initial=-1)) + 1)
+        found[:, race, place] = own[:, race, nth]
+    return found
 
 
 def drawn_runs(

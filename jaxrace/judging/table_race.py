@@ -30,8 +30,16 @@ from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
 from jaxrace.judging.final_look import with_one_look
-from jaxrace.judging.in_groups import group_means, in_lottery, list_told, lottery_notes
+from jaxrace.judging.in_groups import (
+    group_means,
+    in_lottery,
+    list_told,
+    lottery_notes,
+    unused_of,
+    used_of,
+)
 from jaxrace.judging.judgement import answer, judgement_on
+from jaxrace.judging.known import doubt_about_list
 from jaxrace.judging.looks import Looks
 from jaxrace.judging.question import (
     HORIZON,
@@ -171,7 +179,8 @@ class Prepared(NamedTuple):
             self.past.remember(table if lot is None else lot.before)
         if lot is not None:
             means = group_means(self.question, table, self.pairs)
-            found = dataclasses.replace(found, groups=means)
+            used = used_of(self.question, table)
+            found = dataclasses.replace(found, groups=means, used=used)
         return found.without_guarantee() if self.is_doubtful else found
 
 
@@ -212,6 +221,10 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
         table = table.with_worst(question.high if is_smaller else question.low, is_smaller)
     if past is not None:
         table = past.continued(table)
+    if question.gaps == "skip" and (order_by_lot is not None or question.weights is not None):
+        if past is not None:
+            raise BadArgument("gaps", "'lost' of groups beside a file of looks", "'skip'")
+        table = table.of_complete_tasks()
     if order_by_lot is not None:
         table = in_order_by_lot(table, order_by_lot)
     if question.weights is not None:
@@ -224,11 +237,15 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     doubts = _doubts(question, table, values, pairs, [] if dependent else runs)
     for doubt in doubts:
         warnings.warn(doubt, DependentRunsWarning, stacklevel=3)
+    if (of_samples := doubt_about_list(question, table)) is not None:
+        warnings.warn(of_samples, UserWarning, stacklevel=3)
     notes = _notes(question, table) + alike
     if dependent and not is_shared:
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in sorted_options(runs)]
     if not (is_shared or doubts or dependent) and is_too_few([len(one.order) for one in runs]):
         notes.append("too few runs to see whether they depend on each other")
+    if (unused := unused_of(table)) is not None:
+        warnings.warn(unused, UserWarning, stacklevel=3)
     is_doubtful = bool(doubts) or (dependent and not is_shared)
     return Prepared(question, table, values, pairs, notes, is_doubtful, past)
 
@@ -279,7 +296,8 @@ def _doubts(
         try:
             found.append(doubt_about(runs))
         except BadArgument as error:
-            hint = "; --dependent (dependent=True) looks at them, and certifies nothing"
+            hint = f"; {IN_COMMON}" if table.have_tasks_in_common else ""
+            hint += "; --dependent (dependent=True) looks at them, and certifies nothing"
             raise BadArgument(error.name, error.expected, error.got, error.hint + hint) from error
         if table.repeat_tasks:
             found.append(

@@ -29,6 +29,7 @@ from jaxrace.tables.heads import (
 from jaxrace.tables.leaderboard import benchmarks_of
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.refusals import (
+    among,
     names_measure,
     names_summary,
     require_no_curves,
@@ -39,7 +40,13 @@ from jaxrace.tables.refusals import (
     require_tasks,
     without_counts,
 )
-from jaxrace.tables.runs import Asked, SourceRuns, are_groups, grouped, without_groups
+from jaxrace.tables.runs import (
+    Asked,
+    SourceRuns,
+    are_groups,
+    grouped,
+    without_groups,
+)
 from jaxrace.tables.table import Table, counts, is_blank, kind_of, quoted
 
 _NUMBERS_ALONE = (
@@ -107,6 +114,11 @@ def _with_units(table: Table, measures: Sequence[str]) -> tuple[str, ...]:
 
 def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns | Wide:
     """What a table lists: runs row by row, all of one ``option`` if it is given, or columns."""
+    if asked.options and (asked.option or asked.score or not {*asked.options} & {*table.heads}):
+        by_name = dataclasses.replace(asked, options=(), among=asked.options)
+        found = layout_of(table, by_name, option)
+        if isinstance(found, SourceRuns):
+            return found
     table.require_heads(sorted(asked.columns))
     if table.heads[:3] == ("command", "mean", "stddev"):
         hint = "hyperfine --export-json has them"
@@ -190,6 +202,7 @@ def _long(
     table: Table, asked: Asked, kinds: Mapping[str, str], option: str | None, called: str = ""
 ) -> SourceRuns:
     """A row for each run, its option in a column, or ``called`` so."""
+    table = among(table, asked, option)
     score = asked.score or _score_column(table, asked, kinds, option)
     rest = [head for head in table.heads if head not in (option, score)]
     tasks = list(asked.tasks) or [
@@ -304,6 +317,7 @@ def _require_no_summaries(table: Table, head: str, names: Sequence[str], what: s
 
 def _pivoted(table: Table, asked: Asked, option: str) -> SourceRuns:
     """A row for each option, a column for each task."""
+    table = among(table, asked, option)
     names = table.labels(option)
     is_new = [bool(name) and name not in names[:row] for row, name in enumerate(names)]
     table.require(option, is_new, "different names of options, one in each row")

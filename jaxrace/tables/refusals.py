@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import (
     are_numbered_runs,
     may_name_option,
@@ -20,6 +21,7 @@ from jaxrace.tables.heads import (
     word_set,
     words,
 )
+from jaxrace.tables.runs import Asked
 from jaxrace.tables.table import Cell, Table, counts, quoted
 
 # Of rows and columns that are made of others.
@@ -267,6 +269,20 @@ def _unlike(x: _About) -> np.ndarray:
         x.low > _FARTHEST * most,
     ]
     return np.select(holds, range(len(holds)), 0)
+
+
+def among(table: Table, asked: Asked, option: str | None) -> Table:
+    """The rows of the options that are asked for by name; BadArgument if one has none."""
+    if not asked.among or option is None:
+        return table
+    names = table.labels(option)
+    if lacking := [name for name in asked.among if name not in names]:
+        expected = f"names in column {option!r}: some of {quoted([*dict.fromkeys(names)], 12)}"
+        raise BadArgument("options", expected, quoted(lacking))
+    rows = [row for row, name in enumerate(names) if name in asked.among]
+    left = [name for name in dict.fromkeys(names) if name not in asked.among]
+    said = [f"left out, as --options does not name them: {quoted(left, 12)}"] * bool(left)
+    return table.rows(rows, *said)
 
 
 def selected(table: Table, where: Sequence[tuple[str, str]]) -> Table:

@@ -32,6 +32,7 @@ class Asked:
     group: str | None = None
     cluster: str | None = None  # which is the only one of ``tasks`` then
     options: tuple[str, ...] = ()  # columns of a table that has one for each
+    among: tuple[str, ...] = ()  # or names in a column of options
     failed: Failed = None
     where: tuple[tuple[str, str], ...] = ()
     header: bool = True
@@ -61,14 +62,11 @@ def asked_for(
     tasks = (task_column,) if isinstance(task_column, str) else tuple(task_column or ())
     names = next(csv.reader(options.splitlines()), []) if isinstance(options, str) else options
     kept = tuple(name.strip() for name in names) if options else ()
-    if kept and (option_column or score_column):
-        got = "option_column or score_column (--option-column, --score-column), too"
-        raise BadArgument("options", "columns of scores, one for each option", got)
     if len(set(kept)) < len(kept) or "" in kept:
         raise BadArgument("options", "different names of columns", quoted(kept))
     pairs, means = where_called(where), failed_called(failed)
     columns = option_column, score_column, tasks, group_column, cluster_column, kept
-    return Asked(*columns, means, pairs, **written)
+    return Asked(*columns, failed=means, where=pairs, **written)
 
 
 def failed_called(failed: str | float | None) -> Failed:

@@ -60,8 +60,8 @@ def read_scores(
         group_column: The column that names the group of each task, such as a benchmark or subject.
         cluster_column: The column of what belongs together, such as a passage of questions or an
             item of judges. Each counts once, as a task or a run, by the mean of its rows.
-        options: The columns of options, in a table with a column for each: a list, or with commas
-            between. Other columns are left out.
+        options: The options to read, in a list or with commas between: columns, or names in the
+            column of options.
         failed: What a failed run counts as: "worst", below all others; "drop", left out; or a
             score.
         where: The rows to take: "metric=auc", or "metric=auc,split=test", or values by column.

@@ -166,15 +166,18 @@ def _by_games(file: File, found: Mapping[str, np.ndarray], asked: Asked) -> Sour
     if len(found) < 2 or not are_numbers or len(shapes) > 1:
         return None
     means = {"game": 0, "run": 1}
-    if asked.tasks not in (("game",), ("run",)):
+    if asked.tasks not in (("game",), ("run",), ("both",)):
         hint = (
             "--task-column game takes games as tasks, by the mean over runs; --task-column run "
-            "takes runs, by the mean over games"
+            "takes runs, by the mean over games, as independent ones; --task-column both takes "
+            "each run of each game, in groups by game"
         )
         got = f"{next(iter(shapes))[0]} games and runs of {quoted([*found])}"
         raise file.wrong("to be told what is a task", got, hint=hint)
     task = asked.tasks[0]
     options, scores, tasks = [], [], []
+    if task == "both":
+        return _by_run_and_game(file, found)
     for name, x in found.items():
         own = x.astype(float).mean(means[task])
         options += [name] * len(own)
@@ -185,6 +188,22 @@ def _by_games(file: File, found: Mapping[str, np.ndarray], asked: Asked) -> Sour
     said = f"scores [runs, games] of algorithms: a {task} counts by the mean of its scores"
     about = file.argument, file.where, options, scores
     return SourceRuns(*about, tasks if task == "game" else None, (said,))
+
+
+def _by_run_and_game(file: File, found: Mapping[str, np.ndarray]) -> SourceRuns:
+    """Each run of each game as a task of its own, game by game: runs are matched by numbers."""
+    options, scores, tasks, groups = [], [], [], []
+    for name, x in found.items():
+        for game, run in np.ndindex(x.shape[::-1]):
+            options.append(name)
+            scores.append(float(x[run, game]))
+            tasks.append(f"game {game + 1} run {run + 1}")
+            groups.append(f"game {game + 1}")
+    if not np.isfinite(scores).all():
+        raise file.wrong("finite scores", "others")
+    said = "scores [runs, games] of algorithms: tasks from columns 'game', 'run' together"
+    about = file.argument, file.where, options, scores, tasks, (said,)
+    return SourceRuns(*about, groups=groups, grouped_by="the games")
 
 
 def curves(table: Table, asked: Asked) -> SourceRuns | None:

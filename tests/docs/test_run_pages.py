@@ -12,6 +12,7 @@ NEEDED = {
     "compared/adastop": "adastop",
     "compared/bradley-terry": "evalica",
     "compared/honestboard": "honestboard",
+    "compared/rliable": "rliable",
     "compared/two-models": "evalsig",
 }
 

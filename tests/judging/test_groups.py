@@ -1,5 +1,6 @@
 """Macro means over groups of tasks, an order before anything is run, and clusters."""
 
+import contextlib
 import csv
 import json
 import warnings
@@ -19,7 +20,7 @@ BASE = {"arc": 0.3, "gsm": 0.7, "law": 0.5}
 MEAN = {"by": "mean", "low": 0, "high": 1, "shared": True}
 
 
-def answers(gains=(0.0, 0.25, -0.15), seed=0, sizes=SIZES):
+def answers(gains=(0.0, 0.25, -0.15), seed=0, sizes=SIZES) -> dict[str, list[Any]]:
     """Columns: all answers, in the order of their groups; an option gains so much in each."""
     rng = np.random.default_rng(seed)
     rows = [
@@ -128,7 +129,10 @@ def test_evidence_waits_for_what_is_missing():
         kept = {*order[:place], *order[place + 1 : 100]}
         b = zip(data["question"], data["b"], strict=True)
         lacking = {**data, "b": [x if name in kept else None for name, x in b]}
-        found = jaxrace.race(lacking, **asked)
+        waits = f"only 3 of 99 scores of b count, as it lacks {order[3]}, which comes next"
+        with pytest.warns(UserWarning, match=waits) if place == 3 else contextlib.nullcontext():
+            found = jaxrace.race(lacking, **asked)
+        assert found.used["b"] == place
         assert any(f"b {place} of 99, then {order[place]}" in note for note in found.notes)
         # Only then has the last one of these been asked for.
         assert found.certified == (place == 60)
@@ -157,6 +161,53 @@ def test_files_in_the_order_of_groups():
     for how in ({"order_by_lot": 1}, {"of": 320}):
         found = jaxrace.race(by_gain, weights="equal", **how, **MEAN)
         assert not found.is_dependent
+
+
+def test_what_is_missing_may_be_left_out():
+    """Tasks that not all have run: the same as if nobody had ever had them."""
+    data = answers()
+    data["b"][0] = None
+    data["a"][100] = None
+    asked = {**MEAN, "weights": "equal", "gaps": "skip"}
+    found = jaxrace.race(data, **asked)
+    there = taken(data, [row for row in range(320) if row not in (0, 100)])
+    assert found.pairs == jaxrace.race(there, **MEAN, weights="equal").pairs
+    assert any("left out: 2 of 320" in note for note in found.notes)
+    pooled = jaxrace.race(data, **MEAN, order_by_lot=1, gaps="skip")
+    assert pooled.pairs == jaxrace.race(there, **MEAN, order_by_lot=1).pairs
+    with pytest.raises(BadArgument, match="gaps: expected 'lost' of groups beside a file of looks"):
+        jaxrace.race(data, **asked, looks="looks.json")
+
+
+def test_an_interval_stays_within_the_range_of_scores():
+    data = answers()
+    data["b"][0] = None  # nothing of b counts
+    with pytest.warns(UserWarning, match="only 0 of 319 scores of b count"):
+        found = jaxrace.rank(data, **MEAN, weights="equal")
+    ends = {one.name: (one.low, one.high) for one in found.options}
+    assert ends["b"] == (0, 1)
+    assert found.used["b"] == 0 < found.used["a"]
+    assert "  used  " in str(found)
+
+
+def test_the_group_that_is_used_up_is_named():
+    found = jaxrace.race(answers(), weights="equal", **MEAN)
+    used = found.used["a"]
+    assert any(
+        f"the 40 tasks of arc are used up, and {320 - used} of others wait" in note
+        for note in found.notes
+    )
+    assert "used up" not in str(jaxrace.race(answers(), weights="equal", of=320, **MEAN).notes)
+
+
+def test_scales_of_groups_that_are_unlike_are_said():
+    data = answers()
+    is_law = np.array(data["subject"]) == "law"
+    far = {x: np.where(is_law, 1000.0 * np.array(data[x]), data[x]).tolist() for x in "abc"}
+    by_mean = {**MEAN, "high": 1000, "weights": "equal"}
+    for scores, is_said in ((far, True), ({x: data[x] for x in "abc"}, False)):
+        found = jaxrace.race(data | scores, **by_mean)
+        assert any("law from 0 to 1,000" in note for note in found.notes) == is_said
 
 
 def test_one_group_or_all_groups_that_are_sorted():
@@ -229,7 +280,7 @@ def test_another_group_is_another_question(tmp_path):
         ({"weights": "equal", "of": 321}, "of: expected the groups of all 321 tasks, got 320"),
         ({"weights": "equal", "of": {**SIZES, "law": 199}}, "at least as many tasks of law"),
         ({"weights": "equal", "of": {**SIZES, "law": 1.5}}, "of: expected a whole number"),
-        ({"weights": "equal", "gaps": "skip"}, "gaps: expected 'lost'"),
+        ({"weights": "equal", "of": 320, "gaps": "skip"}, "gaps: expected 'lost'"),
         ({"weights": "equal", "shared": False}, "weights: expected shared tasks"),
         ({"of": SIZES}, "of: expected weights of groups"),
         ({"seed": 1}, "seed: expected weights of groups"),
@@ -321,4 +372,4 @@ def test_a_gate_shows_what_is_asked_about():
         better = macro(data, one.name) - macro(data, "a")
         assert one.estimate is None or one.estimate == pytest.approx(better)
     assert len(found.groups) == 3 * len(SIZES)
-    assert "certain for these tasks alone" in found.meaning()
+    assert "nothing is said of other tasks" in found.meaning()

@@ -209,3 +209,21 @@ def test_rules_say_what_a_policy_does():
     assert sum(rule["share"] for rule in rules) == pytest.approx(1, abs=0.002)
     same = np.full((400, 2), 0.5)
     assert rules_of(same, seen, names, ("x", "y"))[0][0]["where"] == "always"
+
+
+def test_the_only_word_that_is_left_is_said():
+    """Not young and not old, of three, is the third."""
+    words = np.eye(3)[np.arange(300) % 3]
+    best = np.eye(3)[np.arange(300) % 3]
+    names = ("user=young", "user=old", "user=mid")
+    rules, explained = rules_of(best, words, names, ("a", "b", "c"))
+    assert explained == 1
+    assert {rule["where"]: [*rule["actions"]] for rule in rules} == {
+        "user=young": ["a"],
+        "user=old": ["b"],
+        "user=mid": ["c"],
+    }
+    # Of what may have several words at once, or none, nothing follows.
+    several = np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0], [1, 0, 0]] * 75, float)
+    rules, _ = rules_of(np.eye(2)[several[:, 0].astype(int)], several, names, ("a", "b"))
+    assert {rule["where"] for rule in rules} == {"user=young", "not user=young"}

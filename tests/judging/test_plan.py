@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 
 import numpy as np
 import pytest
@@ -191,9 +192,60 @@ def test_a_list_that_was_run_whole_is_not_planned():
         jaxrace.plan(pilot, shared=True, of=60)
 
 
-@pytest.mark.parametrize("setting", [{"weights": "equal"}, {"final": True}])
-def test_what_is_not_simulated_is_refused(setting):
-    """Groups were planned for as if their tasks were pooled."""
+@pytest.mark.parametrize(
+    ("setting", "match"),
+    [
+        ({"final": True}, "final: expected none for a plan"),
+        ({"weights": "equal", "of": 90}, "of: expected none beside weights, for a plan"),
+    ],
+)
+def test_what_is_not_simulated_is_refused(setting, match):
     pilot = dict(zip("ab", np.random.default_rng(0).normal(size=(2, 60)), strict=True))
-    with pytest.raises(ValueError, match=f"{next(iter(setting))}: expected none for a plan"):
+    with pytest.raises(ValueError, match=match):
         jaxrace.plan(pilot, shared=True, **setting)
+
+
+def in_groups():
+    """Model a is better on the 15 questions of x, and there alone; y has 60."""
+    rng = np.random.default_rng(0)
+    both = rng.integers(0, 2, 60)
+    return {
+        "question": [f"x {n}" for n in range(15)] + [f"y {n}" for n in range(60)],
+        "subject": ["x"] * 15 + ["y"] * 60,
+        "a": [1] * 15 + both.tolist(),
+        "b": [0] * 12 + [1] * 3 + rng.permutation(both).tolist(),
+    }
+
+
+def test_groups_are_planned_for_as_they_count():
+    asked = {"by": "mean", "low": 0, "high": 1, "shared": True, "fresh": True}
+    weighted = jaxrace.plan(in_groups(), weights={"x": 3, "y": 1}, **asked)
+    pooled = jaxrace.plan(in_groups(), order_by_lot=1, **asked)
+    # Gaps are .6 and .16.
+    needs = [plan.quantiles[1].each for plan in (weighted, pooled)]
+    assert needs[0] < 30 < 60 < needs[1]
+    assert weighted.notes[-1] == (
+        f"{needs[0]} tasks are about {math.ceil(0.75 * needs[0])} of x, "
+        f"{math.ceil(0.25 * needs[0])} of y"
+    )
+    assert f"{math.ceil(needs[1] / 5)} of x" in pooled.notes[-1]
+
+
+def test_what_counts_of_a_pilot_of_groups():
+    """Behind the task that comes next in the order by lot nothing counts."""
+    asked = {"by": "mean", "low": 0, "high": 1, "shared": True, "weights": "equal"}
+    found = jaxrace.plan(in_groups(), **asked)
+    assert found.pilot == jaxrace.race(in_groups(), **asked).used["a"] < 75
+
+
+def test_options_of_a_pilot_are_names_and_stated_ones_a_number(tmp_path, capsys):
+    path = tmp_path / "pilot.csv"
+    scores = table(0, "wins").T.tolist()
+    rows = [f"{'abc'[m]},q{n},{x}" for n, own in enumerate(scores) for m, x in enumerate(own)]
+    path.write_text("\n".join(["model,question,score", *rows]))
+    command = ["plan", str(path), "--shared", "--simulations", "20", "--json", "--options"]
+    assert main([*command, "c,a"]) == 0
+    assert json.loads(capsys.readouterr().out)["names"] == ["a", "c"]
+    assert jaxrace.plan(path, shared=True, options=["a", "c"], simulations=20).names == ("a", "c")
+    assert main([*command, "2"]) == 2
+    assert "options: expected none beside a pilot, got 2" in capsys.readouterr().err

@@ -123,3 +123,39 @@ CASES = [
 @pytest.mark.parametrize(("act", "right"), params(CASES))
 def test_right_answers(act, right):
     check(act, right)
+
+
+def test_the_confidence_of_an_interval_is_rounded_down_and_no_further():
+    rows = np.random.default_rng(0).random((20, 5))
+
+    def said(number, **asked):
+        return jaxrace.race(rows[:, :number], shared=True, **asked).tables()[1].heads[3]
+
+    # 1 - 1.9 x 0.05 / K, and 1 - 2 x 0.05 / (K - 1).
+    assert [said(k) for k in (3, 5)] == ["96.8 % interval", "98.1 % interval"]
+    assert [said(k, **MEAN) for k in (3, 5)] == ["95 % interval", "97.5 % interval"]
+
+
+def test_an_option_that_is_out_by_a_pair_without_enough_is_said():
+    """Of three, by wins, an option is out from ln(40) on; a winner needs ln(63.2) over each."""
+    scores = np.random.default_rng(0).normal([1.0, 1.0, 0.0], size=(60, 3)).T
+    data = dict(zip("abc", scores, strict=True))
+    seen = False
+    for number in range(5, 60):
+        found = jaxrace.race({name: x[:number] for name, x in data.items()}, shared=True)
+        out = {one.name for one in found.options if one.verdict == "out"}
+        decided = {pair.worse for pair in found.pairs if pair.decided}
+        shown = {pair.worse for pair in found.pairs}
+        is_said = "out, which takes 89 % of the evidence" in str(found)
+        assert is_said == bool((out & shown) - decided)
+        seen |= is_said
+    assert seen
+
+
+def test_large_numbers_have_all_of_their_digits():
+    scores = np.random.default_rng(0).normal([12_764.8, 11_270.4], 50.0, (40, 2)).T
+    found = jaxrace.race(dict(zip("ab", scores, strict=True)), shared=True, **MEAN | {"high": 1e5})
+    assert "e+" not in str(found)
+    assert f"  {scores[0].mean():,.0f}  " in str(found)
+    (pair,) = found.pairs
+    assert f"  {round(pair.estimate):,}  " in str(found)

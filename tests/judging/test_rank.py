@@ -238,7 +238,7 @@ def test_a_list_that_was_run_whole_is_known():
     assert found.whole
     assert found.next_runs == {}
     assert all(one.low == one.score == one.high for one in found.options)
-    assert "certain for these tasks alone" in found.meaning()
+    assert "nothing is said of other tasks" in found.meaning()
 
 
 def test_command(tmp_path, capsys):

@@ -73,7 +73,7 @@ def same_by_lot():
 
 
 CHANGE = r"tasks: expected alike ones, .*differences of a and b that change along"
-IN_BLOCKS = "got 3 groups of tasks one after the other: x 30, y 30, z 30. order_by_lot=SEED"
+IN_BLOCKS = "got 3 groups of tasks one after the other: x 30, y 30, z 30. weights='equal'"
 NAMED = np.repeat(["x", "y", "z"], 30)
 PREFIXED = tuple(f"{name}/{i}" for name in ("math", "code", "law") for i in range(30))
 
@@ -164,7 +164,7 @@ CASES = [
     (
         "no tie for two places",
         lambda: headline(race(EQUAL, of=6, top=2)),
-        ("CERTIFIED: a, b", True),
+        ("KNOWN on these 6 tasks: a, b", True),
     ),
     (
         "a tie for the last place",

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import io
 import json
+import random
 import re
 import shlex
 from pathlib import Path
@@ -43,6 +44,17 @@ Z = ["0.11", "0.92", "0.44", "0.73", "0.25", "0.63", "0.36", "0.58"]
 WIDE = [f"{x},{y}" for x, y in zip(X, Y, strict=True)]
 NUMBERED = [f"{number},{row}" for number, row in enumerate(WIDE)]
 WHO = [f"{'ab'[number % 2]},{number // 2},{row}" for number, row in enumerate(WIDE)]
+
+
+def in_blocks(*sizes, blank=()):
+    """Two models on groups x and y, one after the other; model a lacks the scores of some tasks."""
+    lot = random.Random(0)
+    tasks = [f"{g}{n}" for g, size in zip("xy", sizes, strict=True) for n in range(size)]
+    scores = [(m, task, lot.randrange(2)) for task in tasks for m in "ab"]
+    lines = [f"{m},{x[0]},{x},{'' if m == 'a' and x in blank else one}" for m, x, one in scores]
+    return table("model,suite,id,score", *lines)
+
+
 RACE, VOTES = "race FILE.csv", "select FILE.csv"
 LOG = "improve FILE.csv --low 0 --high 1"
 GAP = table("task,a,b", "u,0.3,0.1", "v,0.4,", "w,0.6,0.2", "x,0.7,0.8")
@@ -194,12 +206,6 @@ TABLES = [
         ("--option-column who --score-column x", "--options x,y"),
     ),
     Case(
-        f"{RACE} --options x,y --score-column x",
-        table("x,y", *WIDE),
-        "option_column or score_column (--option-column, --score-column), too",
-        (f"jaxrace {RACE} --options x,y",),
-    ),
-    Case(
         RACE,
         table(
             "where,who,a,b,c", *[f"{'uvw'[n % 3]},n{n},{row},{Z[n]}" for n, row in enumerate(WIDE)]
@@ -296,6 +302,12 @@ TABLES = [
         ("--order-by-lot 1", "--of 120"),
     ),
     Case(
+        "gate FILE.csv --baseline a --shared --of 8",
+        table("seed,a,b", *NUMBERED),
+        ": leave out of=N (--of N) to ask about any seed",
+        (),
+    ),
+    Case(
         RACE,
         table("a,b", *[f".{n},.{99 - n}" for n in range(10, 60)]),
         "--dependent (dependent=True)",
@@ -313,6 +325,42 @@ TABLES = [
         IN_GROUPS,
         "weights of groups of tasks (--weights)",
         ("--weights equal",),
+    ),
+    Case(
+        f"{RACE} --shared",
+        in_blocks(30, 30),
+        "--where suite=x) asks about one group alone; weights='equal' (--weights equal)",
+        ("--weights equal", "--order-by-lot 1", "--of 60", "--where suite=x"),
+    ),
+    Case(
+        f"{RACE} --shared --failed drop",
+        in_blocks(30, 30, blank=["x0"]),
+        "order_by_lot=1 (--order-by-lot 1) and gaps='skip' (--gaps skip)",
+        ("--order-by-lot 1 --gaps skip",),
+    ),
+    Case(
+        f"{RACE} --shared --failed drop --order-by-lot 1",
+        in_blocks(30, 30, blank=["x0"]),
+        "gaps='skip' (--gaps skip) leaves out tasks",
+        ("--gaps skip",),
+    ),
+    Case(
+        f"{RACE} --shared --failed drop --weights equal",
+        in_blocks(30, 30, blank=["x0", "y0"]),
+        "failed=NUMBER (--failed NUMBER) if it failed",
+        (f"jaxrace {RACE} --shared --weights equal --failed 0", "--gaps skip"),
+    ),
+    Case(
+        f"{RACE} --shared --weights equal",
+        in_blocks(20, 60),
+        "the 20 tasks of x are used up",
+        (f"jaxrace {RACE} --shared --order-by-lot 1",),
+    ),
+    Case(
+        f"{RACE} --shared --weights equal --final",
+        in_blocks(30, 30),
+        "order_by_lot=1 (--order-by-lot 1) pools groups",
+        (f"jaxrace {RACE} --shared --order-by-lot 1 --final",),
     ),
     Case(
         "plan",
@@ -613,7 +661,7 @@ PROGRAMS = [
         "race FILE.json",
         (DATA / "programs" / "rliable.json").read_text(),
         "--task-column game takes games as tasks, by the mean over runs; --task-column run takes",
-        ("--task-column game", "--task-column run"),
+        ("--task-column game", "--task-column run", "--task-column both --shared --weights equal"),
     ),
 ]
 CASES = [*TABLES, *ITEMS, *VOTE_CASES, *LOGS, *PROGRAMS]

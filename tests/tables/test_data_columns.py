@@ -12,6 +12,7 @@ import pytest
 from right_answers import check, params
 
 import jaxrace
+from jaxrace.core.validation import BadArgument
 from jaxrace.judging import DependentRunsWarning
 from jaxrace.judging.scores import as_table
 from jaxrace.tables import read_scores, read_votes
@@ -302,7 +303,7 @@ CASES = [
     (
         "options and a column of options",
         lambda: read("a,b\n1,2\n", options="a,b", option_column="a"),
-        ValueError("options: expected columns of scores, .* got option_column"),
+        ValueError("options: expected names in column 'a': some of '1', got 'a', 'b'"),
     ),
     (
         "options of other names",
@@ -592,3 +593,21 @@ def test_time_does_not_grow_with_the_square_of_the_columns(kind):
         return rng.integers(0, 50, shape) if kind == "whole" else rng.random(shape).round(3)
 
     assert seconds_to_refuse(11_000, cells) < 3 * seconds_to_refuse(5_500, cells)
+
+
+BY_ITEM = ["model,item,score", *[f"{m},{n},.{n}{k}" for n in range(6) for k, m in enumerate("abc")]]
+
+
+def test_options_are_names_of_columns_or_in_a_column(tmp_path):
+    """Rows of others are not read: what they lack does not matter."""
+    long, rows = tmp_path / "long.csv", tmp_path / "rows.csv"
+    long.write_text("\n".join([*BY_ITEM, "c,7,timeout"]))
+    found = read_scores(long, options="c,a", where={"item": "1"}, failed="drop")
+    assert found.names == ("a", "c")
+    found = read_scores(long, options=["a", "b"])
+    assert (found.names, [len(x) for x in found.values]) == (("a", "b"), [6, 6])
+    assert "left out, as --options does not name them: 'c'" in found.said
+    rows.write_text("model,q1,q2,q3\na,1,0,1\nb,0,0,1\nc,1,1,1\n")
+    assert read_scores(rows, options="b,c").names == ("b", "c")
+    with pytest.raises(BadArgument, match="options: expected names in column 'model': some of 'a'"):
+        read_scores(long, options="a,d")

@@ -125,13 +125,28 @@ def rules_of(
         shown = [a for a in np.argsort(-mean, kind="stable") if mean[a] >= _LEAST_SHOWN]
         rules.append(
             {
-                "where": " and ".join(where.values()) or "always",
+                "where": " and ".join(_conditions(where, seen[rows], names)) or "always",
                 "share": round(len(rows) / len(seen), 3),
                 "actions": {actions[a]: round(float(mean[a]), 3) for a in shown},
             }
         )
     left = sum(_deviation(chances[leaf.rows]) for leaf in leaves)
     return rules, round(1 - left / total, 3) if total > 0 else 1.0
+
+
+def _conditions(
+    where: dict[tuple[int, bool], str], seen: np.ndarray, names: tuple[str, ...]
+) -> list[str]:
+    """What holds in a leaf, [m, d]: a word, where only one of its kind is left, is said once."""
+    said: dict[str, None] = {}
+    for (column, _), condition in where.items():
+        head, is_word, _ = names[column].partition("=")
+        words = [i for i, name in enumerate(names) if is_word and name.startswith(f"{head}=")]
+        left = [names[i] for i in words if seen[:, i].any()]
+        said[
+            left[0] if len(left) == 1 and bool((seen[:, words].sum(1) == 1).all()) else condition
+        ] = None
+    return [*said]
 
 
 def _other_word(name: str, names: tuple[str, ...]) -> str:
