@@ -24,6 +24,7 @@ class Sizes:
     row_blocks: int  # the least number of such blocks in a batch
     light_draw: float  # numbers of a sample up to which all options draw: a list costs more
     compiles_long: bool  # put operands of many loops behind a conditional, unroll generators
+    unrolls: bool  # short loops of known length: every pass would launch kernels of its own
 
 
 # 512 pairs of 32 rounds fit into the second-level cache, 1,024 races into the third.
@@ -38,6 +39,7 @@ CPU = Sizes(
     row_blocks=32,
     light_draw=0,
     compiles_long=True,
+    unrolls=False,
 )
 # For a few races, without lists and conditionals: half as much to compile.
 _ALONE = dataclasses.replace(
@@ -54,6 +56,7 @@ GPU = Sizes(
     row_blocks=4,
     light_draw=500,
     compiles_long=False,
+    unrolls=True,
 )
 
 _chosen: list[Sizes] = []

@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from jaxrace.kernels.devices import sizes
+
 _SMALLEST_PIVOT = 8  # machine epsilons of the largest number on the diagonal
 
 
@@ -79,4 +81,4 @@ def definite_inverse(matrix: jax.Array) -> tuple[jax.Array, jax.Array]:
         return swept, definite & (pivot > least)
 
     start = matrix, jnp.ones(matrix.shape[:-2], bool)
-    return lax.fori_loop(0, size, sweep, start)
+    return lax.fori_loop(0, size, sweep, start, unroll=sizes().unrolls)

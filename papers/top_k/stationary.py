@@ -121,10 +121,10 @@ def _fit_lanes(
         squares = residuals(means, search.qualities) ** 2
         weights = counts / (variances + squares)
         curvatures = weights * (variances - squares) / (variances + squares)
-        hessian, is_definite = definite_inverse(laplacian(curvatures))
+        both, definite = definite_inverse(laplacian(jnp.stack([curvatures, weights])))
+        hessian, fixed, is_definite = both[0], both[1], definite[0]
         newton = search.qualities + centered_step(hessian, search.gradient)
         use = is_definite & (gain(search.qualities, newton) >= 0)
-        fixed, _ = definite_inverse(laplacian(weights))
         inverse = jnp.where(use[:, None, None], hessian, fixed)
         return search.qualities + centered_step(inverse, search.gradient), inverse
 

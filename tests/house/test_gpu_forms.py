@@ -12,6 +12,7 @@ import pytest
 
 from jaxrace import kernels
 from jaxrace.envs import medical
+from jaxrace.kernels.thurstone import definite_inverse, laplacian
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"  # no package, and not installed
 
@@ -84,6 +85,18 @@ def test_places_are_all_taken_where_they_fit():
     with gpu_forms.made_for("gpu"):
         assert places(marked, 4)[0].tolist() == [4, 1, 4, 3]
         assert places(marked, 6)[0].tolist() == [4, 1, 4, 3, 4, 4]
+
+
+def test_inverses_place_by_place():
+    rng = np.random.default_rng(0)
+    weights = rng.normal(1, 1, (40, 6, 6)).astype(np.float32)
+    matrices = laplacian(jnp.asarray(weights + weights.swapaxes(1, 2)))
+
+    expected, found = in_both_forms(definite_inverse, matrices)
+
+    assert 0 < expected[1].sum() < 40
+    np.testing.assert_array_equal(found[1], expected[1])
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-6)
 
 
 @pytest.mark.slow
