@@ -73,8 +73,13 @@ class Loop:
         for loop in self.inner:
             yield from loop.each(depth + 1)
 
-    def total(self, trips: tuple[int, ...], unknown: int = 0) -> "Total":
-        """Of the program, with loops of unknown length taken to pass so often, by depth."""
+    def total(
+        self, trips: tuple[int, ...], unknown: int = 0, later: tuple[int, ...] = ()
+    ) -> "Total":
+        """Of the program, with loops of unknown length taken to pass so often, by depth.
+
+        ``later`` are the passes of the outermost such loops behind the first, where they differ.
+        """
         inner = Total(0, 0, 0.0)
         for loop in self.inner:
             known = loop.passes is not None
@@ -82,6 +87,7 @@ class Loop:
             found = loop.total(trips, unknown + (not known))
             # A loop of known length is unrolled into launches; else the host looks every time.
             looks = 0 if known else passes + 1
+            trips = trips if known else later or trips
             inner = Total(
                 inner.launches + passes * found.launches,
                 inner.looks + passes * found.looks + looks,

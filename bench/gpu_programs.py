@@ -46,7 +46,7 @@ def looked_at(program: gpu_list.Program) -> dict[str, Any]:
     """Launches, loops, bytes and the predicted time of a program."""
     compiled = compiled_for_card(*program.build(program.lanes))
     loop = gpu_modules.Module(compiled.as_text()).program()
-    total = loop.total(program.trips)
+    total = loop.total(program.trips, later=program.later)
     compared = program.lanes * program.comparisons / gpu_modules.COMPARISONS_PER_SECOND
     total = dataclasses.replace(total, seconds=total.seconds + compared)
     count = program.lanes * program.per_lane
@@ -60,6 +60,7 @@ def looked_at(program: gpu_list.Program) -> dict[str, Any]:
         ],
         "workspace_bytes": compiled.memory_analysis().temp_size_in_bytes,
         "trips": program.trips,
+        "later": program.later,
         **dataclasses.asdict(total),
         "per_second": count / total.seconds,
         "wanted_per_second": program.wanted,
@@ -70,7 +71,6 @@ def main() -> None:
     """Compile all, and print what they launch."""
     parser = argparse.ArgumentParser(description="What public programs launch on an H100.")
     parser.add_argument("--only", default="", help="a part of the name of the programs")
-    parser.add_argument("--text", type=Path, help="a folder for the text of the programs")
     parser.add_argument("--json", type=Path, help="where to write the numbers")
     args = parser.parse_args()
     programs = [one for one in gpu_list.PROGRAMS if args.only in one.name]
