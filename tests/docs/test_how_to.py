@@ -22,7 +22,7 @@ ROUNDED = {
 WITHOUT_PICTURE = {"17-a-judge-who-errs", "22-fastchess-plays"}
 DRAWN_BY = "3.11."  # matplotlib; other versions set letters a little differently
 ALIKE = 1  # mean difference of greys of 256: a mean that moves by .02 makes 2.5
-MOST_LINES, MOST_BYTES = 64, 40_000
+MOST_LINES, MOST_BYTES = 64, 40_000  # of a page with its picture, of a picture
 
 
 def _difference(one, other):
