@@ -38,6 +38,7 @@ _ENDS = (0, 1, 3)  # of `jaxrace race`: certified, or not yet; of a gate 1: reje
 
 # The picture that a page shows: its text for those who do not see it, and its file.
 PICTURE = re.compile(r"^!\[(?P<told>[^\]]+)\]\((?P<file>figures/[^)]+)\)$", re.MULTILINE)
+_HERE = "--here"  # a page in the current folder and in this process
 _COLOURS = 64  # of a picture: less than half of its bytes, and the same to the eye
 
 
@@ -138,15 +139,15 @@ def _write(name: str) -> None:
 
 def main() -> None:
     """Write what comes out: each page in a folder and a process of its own."""
-    if len(sys.argv) == 2:
-        _write(sys.argv[1])
-        print(f"{time.process_time():.1f} processor seconds  {sys.argv[1]}")
+    if sys.argv[1:2] == [_HERE]:
+        _write(sys.argv[2])
+        print(f"{time.process_time():.1f} processor seconds  {sys.argv[2]}")
         return
     for name in sys.argv[1:] or PAGES:
         with tempfile.TemporaryDirectory() as folder:
             path = os.pathsep.join([str(FOLDER.parents[1]), os.environ.get("PYTHONPATH", "")])
             own = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "agg"}
-            subprocess.run([sys.executable, __file__, name], cwd=folder, env=own, check=True)
+            subprocess.run([sys.executable, __file__, _HERE, name], cwd=folder, env=own, check=True)
 
 
 if __name__ == "__main__":
