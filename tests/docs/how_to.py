@@ -1,6 +1,6 @@
 """Pages of docs/how-to: what they run, and what comes out.
 
-python tests/docs/how_to.py [PAGE ...]    runs them and writes what came out
+python tests/docs/how_to.py [PAGE ...]    runs them and writes what came out, pictures as well
 """
 
 import contextlib
@@ -15,9 +15,12 @@ import time
 from collections.abc import Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from without_cache import without_cache
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 CHECKOUT = Path(__file__).parents[2]
 FOLDER = CHECKOUT / "docs" / "how-to"
@@ -31,6 +34,12 @@ BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _ENDS = (0, 1, 3)  # of `jaxrace race`: certified, or not yet; of a gate 1: rejected
+
+
+# The picture that a page shows: its text for those who do not see it, and its file.
+PICTURE = re.compile(r"^!\[(?P<told>[^\]]+)\]\((?P<file>figures/[^)]+)\)$", re.MULTILINE)
+_HERE = "--here"  # a page in the current folder and in this process
+_COLOURS = 64  # of a picture: less than half of its bytes, and the same to the eye
 
 
 class Ran(NamedTuple):
@@ -107,22 +116,38 @@ def with_what_came_out(text: str, blocks: Iterator[Ran]) -> str:
     return "".join([*parts, text[end:]])
 
 
+def picture_file(name: str) -> Path:
+    """Where the picture of a page is kept."""
+    return FOLDER / "figures" / f"{name[:2]}.png"
+
+
+def picture(folder: Path) -> "Image":
+    """What a page that ran in a folder has drawn, in few colours; its one PNG."""
+    from PIL import Image
+
+    (drawn,) = folder.rglob("*.png")
+    with Image.open(drawn) as found:
+        return found.convert("RGB").quantize(_COLOURS, dither=Image.Dither.NONE)
+
+
 def _write(name: str) -> None:
     text = with_what_came_out(page(name), ran(name))
     (FOLDER / f"{name}.md").write_text(text, "utf-8")
+    if PICTURE.search(text):
+        picture(Path.cwd()).save(picture_file(name), optimize=True)
 
 
 def main() -> None:
     """Write what comes out: each page in a folder and a process of its own."""
-    if len(sys.argv) == 2:
-        _write(sys.argv[1])
-        print(f"{time.process_time():.1f} processor seconds  {sys.argv[1]}")
+    if sys.argv[1:2] == [_HERE]:
+        _write(sys.argv[2])
+        print(f"{time.process_time():.1f} processor seconds  {sys.argv[2]}")
         return
     for name in sys.argv[1:] or PAGES:
         with tempfile.TemporaryDirectory() as folder:
             path = os.pathsep.join([str(FOLDER.parents[1]), os.environ.get("PYTHONPATH", "")])
             own = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "agg"}
-            subprocess.run([sys.executable, __file__, name], cwd=folder, env=own, check=True)
+            subprocess.run([sys.executable, __file__, _HERE, name], cwd=folder, env=own, check=True)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,10 @@ import textwrap
 
 import how_to
 import jax
+import numpy as np
 import pytest
 import shown
+from PIL import Image
 
 # What a page needs that the tests do not; its numbers are those of one version.
 NEEDED = {"01-scikit-learn-models": "scikit-learn 1.9", "08-optuna-study": "optuna 5.0"}
@@ -17,7 +19,17 @@ ROUNDED = {
     *("04-votes-with-ties", "07-bandit-log", "09-chess-players", "20-an-arena"),
     *("16-a-person-as-judge", "17-a-judge-who-errs", "18-your-environment"),
 }
-MOST_LINES = 60
+WITHOUT_PICTURE = {"17-a-judge-who-errs", "22-fastchess-plays"}
+DRAWN_BY = "3.11."  # matplotlib; other versions set letters a little differently
+ALIKE = 1  # mean difference of greys of 256: a mean that moves by .02 makes 2.5
+MOST_LINES, MOST_BYTES = 64, 40_000  # of a page with its picture, of a picture
+
+
+def _difference(one, other):
+    """The mean difference of two pictures, in greys of 256."""
+    assert one.size == other.size
+    one, other = (np.asarray(each.convert("L").reduce(4), float) for each in (one, other))
+    return np.abs(one - other).mean()
 
 
 @pytest.mark.parametrize("name", how_to.PAGES)
@@ -38,6 +50,10 @@ def test_a_page_runs(name, tmp_path, monkeypatch):
             assert shown.differences(text, block.printed) == []
         else:
             assert text == block.printed.rstrip()
+    if name not in WITHOUT_PICTURE:
+        drawn = how_to.picture(tmp_path)
+        if importlib.metadata.version("matplotlib").startswith(DRAWN_BY):
+            assert _difference(drawn, Image.open(how_to.picture_file(name))) < ALIKE
 
 
 @pytest.mark.parametrize("name", how_to.PAGES)
@@ -47,6 +63,16 @@ def test_a_page_is_short_and_all_of_it_is_run(name):
     rest = how_to.BLOCK.sub("", text)
     assert rest != text
     assert not re.search(r"^(?: {4}|```)", rest, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", how_to.PAGES)
+def test_a_page_shows_its_picture(name):
+    found = [match["file"] for match in how_to.PICTURE.finditer(how_to.page(name))]
+    path = how_to.picture_file(name)
+    assert found == ([] if name in WITHOUT_PICTURE else [f"figures/{path.name}"])
+    assert path.exists() == bool(found)
+    if found:
+        assert path.stat().st_size <= MOST_BYTES
 
 
 def test_the_index_has_every_page_once():
