@@ -54,9 +54,7 @@ _VERBS: dict[str, Verb] = {
         cost=(14.4, 1.1e-6, lambda job: len(job.settings) * job.repeats * job.episodes),
     ),
 }
-# What each verb does: those that leave a run's folder,
-_RUNS = {"train": "train policies, and compare them with baselines"}
-# those that answer a file: ``jaxrace.commands.VERB`` is imported when it is asked for,
+# What each verb does: those that answer a file: ``jaxrace.commands.VERB`` is imported if asked for,
 _FILES = {
     "race": "certify the best of a table of scores",
     "rank": "put the options of a table of scores in tiers",
@@ -67,6 +65,8 @@ _FILES = {
     "select": "find the best k from votes, games or other comparisons of two",
     "improve": "find a policy that is certainly no worse, in a log of decisions",
 }
+# those that leave a run's folder,
+_RUNS = {"train": "train policies, and compare them with baselines"}
 # and those that only print.
 _SHOWN = {"list": "show what there is to choose from", "info": "show versions and devices"}
 
@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments or its own, and return the exit status."""
     argv = sys.argv[1:] if argv is None else list(argv)
     if not argv:
-        names = ", ".join((*_RUNS, *_FILES, *_SHOWN))
+        names = ", ".join((*_FILES, *_RUNS, *_SHOWN))
         return _fail(2, f"expected one of {names}; jaxrace --help says more")
 
     def run() -> int:
@@ -144,11 +144,17 @@ def _said(error: Exception, verb: Verb | None) -> str:
 
 def _make_parser(name: str, asked: Verb | None) -> ArgumentParser:
     """The parser of the command, with the options of the verb of this name."""
-    about = "Racing algorithms and preference-based policy search in JAX."
-    example = "train medical --repeats 20"
+    about = (
+        "Say which options are certainly the best, and what to run next.\n\n"
+        "Most people have a table of scores: a column for each option, or a row for each run."
+    )
+    example = (
+        "race scores.csv --top 2\n  jaxrace race answers.csv --shared\n"
+        "  jaxrace select votes.csv\n  jaxrace train module:environment"
+    )
     parser = _new_parser(about, example, prog="jaxrace", version=jaxrace.__version__)
     verbs = parser.add_subcommands(dest="verb", title="verbs", metavar="VERB")
-    for verb, text in {**_RUNS, **_FILES, **_SHOWN}.items():
+    for verb, text in {**_FILES, **_RUNS, **_SHOWN}.items():
         if verb == name and asked is not None:
             verbs.add_subcommand(verb, parser_of(asked), help=text)
         else:

@@ -28,8 +28,8 @@ class RaceResult(abc.ABC):
     decided: jax.Array  # bool [], by the race's rule; certified if that is a proof
     samples: jax.Array  # int32 [K], samples that counted
     simulated: jax.Array  # int32 [K], samples drawn for options that had asked
-    invalid: jax.Array  # int32 [K], first round with a NaN, infinite or out of range, or 0: then
-    # the race proves nothing, is not decided, and has nobody selected or discarded
+    invalid: jax.Array  # int32 [K], first round with an outcome that is NaN, infinite or out of
+    # range, or 0; with one the race proves nothing: it is not decided, and nobody is selected
     params: Any  # the numbers of the race
     top: int = dataclasses.field(metadata={"static": True})  # kappa
     dynamic_delta: bool = dataclasses.field(default=False, metadata={"static": True})

@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from typing import Any, Literal, NamedTuple, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_type_hints
 
 from jaxrace.core.inputs import require_default
 from jaxrace.core.validation import (
@@ -55,7 +55,7 @@ class TrainConfig:
     """Train policies, and compare them with baselines.
 
     Policies are found by evolutionary search, many searches side by side, and evaluated on fresh
-    patients next to policies that learn nothing. Prints a table and leaves a folder with
+    episodes next to policies that learn nothing. Prints a table and leaves a folder with
     config.json, log.csv, summary.json, timing.json and learning_curve.png. Of several step sizes or
     deltas it makes a grid: the table ranks the settings, and settings.png shows them. What is
     interrupted is saved, and goes on with --resume.
@@ -76,9 +76,13 @@ class TrainConfig:
       jaxrace train medical --repeats 2000 --ray
 
     Attributes:
-        env: Environment, one of those that ``jaxrace list`` shows, or your own: `module:name`.
+        env: Environment, one of those that ``jaxrace list`` shows, or your own: `module:name`, an
+            object. Policies are compared by returns, unless it has an attribute `compare`, a
+            preference of two outcomes, and a `fold`, which makes an outcome of an episode.
         method: What to train or to evaluate; ``jaxrace list`` explains.
-        episodes: Training episodes of each search; the race that uses up the last is finished.
+        episodes: Training episodes of each search; the race that uses up the last is finished. Fast
+            methods keep the last ones, a generation and up to 1,000, for a final race, which plays
+            no more than it needs.
         repeats: Number of independent searches, of each setting if there are several.
         sigma: Initial step size of the evolution strategy, or several; null stands for 50 with
             fast methods and 10 with the others, or for none where the strategy has none.
@@ -89,15 +93,17 @@ class TrainConfig:
         population: Policies per generation; a race ranks them, the better half is recombined.
             Fast methods have their own number.
         max_rounds: Most episodes that a race may spend on one policy; fast methods have their own.
-        action: Action of method constant, in the medical task a dose in [0, 1].
-        hazard: Medical task: how readily patients die; fewer do with B.
-        coefficients: Medical task: growth rates of tumour and toxicity.
-        reward: Medical task: reward of Zhao et al. 2009, or as printed in the 2014 paper.
+        action: Action of method constant; medical: a dose in [0, 1].
+        hazard: How readily patients die; fewer do with B.
+        coefficients: Growth rates of tumour and toxicity.
+        reward: Reward of Zhao et al. 2009, or as printed in the 2014 paper.
         race: Of a grid: stop the repeats of settings that cannot be the best any more, by a
             dominance race on what they end with.
         test_patients: Fresh episodes on which every policy is evaluated.
         seed: Seed of all random numbers.
     """
+
+    HELP_GROUPS: ClassVar = {"medical task": ("hazard", "coefficients", "reward")}
 
     env: str = "medical"
     method: Method = "pb-edps-fast"
