@@ -93,17 +93,18 @@ def _markdown(app: Sphinx, page: str) -> str:
 
 def _linked(app: Sphinx, page: str, text: str) -> str:
     """Links of a page to where its copy, figures and files lie in the site."""
-    here = Path(page).parent
+    here, env = Path(page).parent, app.env
+    files = {os.fspath(file): name for file, (_, name) in env.dlfiles.items()}
 
     def built(link: re.Match[str]) -> str:
         name = link[0].removeprefix("/") if link[0][0] == "/" else str(here / link[0])
         name = os.path.normpath(name)
-        if (found := name.rpartition(".")[0]) in app.env.found_docs:
+        if (found := name.rpartition(".")[0]) in env.found_docs:
             name = f"{found}.md"
-        elif name in app.env.images:
-            name = f"_images/{app.env.images[name][1]}"
-        elif name in app.env.dlfiles:
-            name = f"_downloads/{app.env.dlfiles[name][1]}"
+        elif name in env.images:
+            name = f"_images/{env.images[name][1]}"
+        elif name in files:
+            name = f"_downloads/{files[name]}"
         else:
             logging.getLogger(__name__).warning("%s.md: no %s in the site", page, link[0])
         return os.path.relpath(name, here)
@@ -114,9 +115,11 @@ def _linked(app: Sphinx, page: str, text: str) -> str:
 
 def _listed(app: Sphinx, page: str, title: str | None = None) -> Iterator[str]:
     """A page and those in its menu, a line each: what it is about is its first sentence."""
-    told = next(app.env.get_doctree(page).findall(nodes.paragraph), None)
-    said = "" if told is None else " ".join(told.astext().split())
-    said = re.split(r"(?<=[.?!]) (?=[A-Z])", said.partition(". For example")[0])[0].rstrip(":")
+    found = (
+        " ".join(x.astext().split()) for x in app.env.get_doctree(page).findall(nodes.paragraph)
+    )
+    told = next((text for text in found if " " in text.strip()), "")
+    said = re.split(r"(?<=[a-z.][.?!]) (?=[A-Z])", told)[0].rstrip(":")
     yield f"- [{title or app.env.titles[page].astext()}]({page}.md){': ' if said else ''}{said}\n"
     for below in app.env.toctree_includes.get(page, ()):
         yield from _listed(app, below)
