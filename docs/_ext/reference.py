@@ -20,14 +20,17 @@ _SPELT: dict[str, str] = {
     for how in ("smart", "fully-qualified", "fully-qualified-except-typing")
 }
 _SHORT = (
+    (re.compile(r"<function [\w.]*<lambda>>|<factory>"), "..."),
+    (re.compile(r"<function (\w+)>"), r"\1"),
     (re.compile(r"~"), ""),
     (re.compile(r"\bjax\.jaxlib\._jax\.Array\b"), "jax.Array"),
-    (re.compile(r"\b(?:numpy\.)?ndarray\[tuple\[Any, \.\.\.\], (?:numpy\.)?dtype\["), "NDArray[["),
     (re.compile(r"\b(?:collections\.abc|typing|numpy\.typing)\.(?=[A-Z])"), ""),
     (re.compile(r"\bjaxrace(?:\.[a-z_0-9]+)+\.(?=[A-Z])"), ""),
-    (re.compile(r"<function (\w+)>"), r"\1"),
+    (
+        re.compile(r"\bnumpy\.ndarray\[tuple\[Any, \.\.\.\], numpy\.dtype\[([^\]]*)\]\]"),
+        r"NDArray[\1]",
+    ),
     (re.compile(r"\[\[\.\.\.\], "), "[..., "),
-    (re.compile(r"NDArray\[\[([^\]]*)\]\]"), r"NDArray[\1]"),
 )
 # Napoleon takes what is before a colon for the type of an attribute; this is none to it.
 _COLON = "\ue000"
