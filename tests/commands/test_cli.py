@@ -223,7 +223,7 @@ def test_help_has_an_example(verb, capsys):
         assert output.index("    race ") < output.index("    train ")
     if verb == "train":
         common, _, medical = output.partition("\nmedical task:\n")
-        assert "--hazard {A,B}        how" in medical
+        assert "--hazard {A,B}        How" in medical
         assert "patients" not in common.replace("--test-patients", "")
 
 

@@ -16,7 +16,7 @@ NEEDED = {"01-scikit-learn-models": "scikit-learn 1.9", "08-optuna-study": "optu
 ROUNDED = {
     *("04-votes-with-ties", "07-bandit-log", "09-chess-players", "20-an-arena"),
     *("16-a-person-as-judge", "17-a-judge-who-errs", "18-your-environment"),
-    "22-a-preference-of-your-own",
+    "23-a-preference-of-your-own",
 }
 MOST_LINES = 60
 

@@ -73,7 +73,7 @@ def test_the_keys_of_a_policy(capsys):
     main(["improve", log, "--low", "0", "--high", "20", "--bound", "betting", "--json"])
     (keys,) = re.findall(r"^\| `improve` .*\| (.*) \|$", _page("command"), re.M)
     printed = capsys.readouterr().out
-    assert {*re.findall(r"`(\w+)`", keys)} <= {*re.findall(r'^ "(\w+)":', printed, re.M)}
+    assert {"status", *re.findall(r"`(\w+)`", keys)} <= {*re.findall(r'^ "(\w+)":', printed, re.M)}
 
 
 def _page(name: str) -> str:
