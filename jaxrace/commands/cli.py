@@ -55,9 +55,7 @@ _VERBS: dict[str, Verb] = {
         cost=(14.4, 1.1e-6, lambda job: len(job.settings) * job.repeats * job.episodes),
     ),
 }
-# What each verb does: those that leave a run's folder,
-_RUNS = {"train": "train policies in JAX, and compare them with baselines"}
-# those that answer a file: ``jaxrace.commands.VERB`` is imported when it is asked for,
+# What each verb does: those that answer a file: ``jaxrace.commands.VERB`` is imported if asked for,
 _FILES = {
     "race": "certify the best of a table of scores",
     "rank": "put the options of a table of scores in tiers",
@@ -68,6 +66,8 @@ _FILES = {
     "select": "find the best k from votes, games or other comparisons of two",
     "improve": "find a policy that is certainly no worse, in a log of decisions",
 }
+# those that leave a run's folder,
+_RUNS = {"train": "train policies, and compare them with baselines"}
 # and those that only print.
 _SHOWN = {
     "list": "show environments, methods, bounds and strategies",
@@ -149,7 +149,10 @@ def _said(error: Exception, verb: Verb | None) -> str:
 def _make_parser(name: str, asked: Verb | None) -> ArgumentParser:
     """The parser of the command, with the options of the verb of this name."""
     about = "Find out which of your models, agents or settings is really best."
-    example = "race scores.csv"
+    example = (
+        "race scores.csv --top 2\n  jaxrace race answers.csv --shared\n"
+        "  jaxrace select votes.csv\n  jaxrace train module:environment"
+    )
     parser = _new_parser(about, example, prog="jaxrace", version=jaxrace.__version__)
     more = "jaxrace VERB --help says more about each."
     verbs = parser.add_subcommands(dest="verb", title="verbs", description=more, metavar="VERB")

@@ -2,19 +2,42 @@
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from jaxrace.core.compilation import is_traced, options_for
+from jaxrace.core.validation import BadArgument
+
+Params = TypeVar("Params")
 
 
 def stack(*arrays: Any) -> Any:
     """``jnp.stack``; on the host unless traced, as it compiles a program for every shape."""
     return jnp.stack(arrays) if is_traced(arrays) else jax.device_put(np.stack(arrays))
+
+
+def stack_params(params: Sequence[Params]) -> Params:
+    """One batch from the params of single races or searches, to vmap over.
+
+    ValueError unless they are of one race or search.
+
+    >>> from jaxrace.racing import HoeffdingRace
+    >>> race = HoeffdingRace(num_options=3, top=1)
+    >>> settings = [race.params(delta=d, max_rounds=9, value_range=1) for d in (0.05, 0.1)]
+    >>> print(stack_params(settings).delta)
+    [0.05 0.1 ]
+    """
+    if not params:
+        raise BadArgument("params", "at least one", "none")
+    kinds = [(jax.tree.structure(p), *map(jnp.shape, jax.tree.leaves(p))) for p in params]
+    if len(set(kinds)) != 1:
+        raise BadArgument("params", "those of one race or search", "some that differ in shape")
+    return jax.tree.map(stack, *params)
 
 
 def compile_ahead(function: Any, *args: Any, work: float = math.inf) -> Any:

@@ -33,6 +33,7 @@ _LEAST, _MOST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max
 
 def require_integer(name: str, value: Any, least: int, most: float = math.inf) -> None:
     """Raise unless ``value`` is an integer with ``least <= value <= most``."""
+    _require_known(name, value)
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise BadArgument(name, f"an integer of at least {least}", repr(value))
     if value > most:
@@ -48,6 +49,7 @@ def require_top(top: int, num_options: int) -> None:
 
 def require_positive(name: str, value: ArrayLike) -> None:
     """Raise unless ``value`` is positive and float32 holds it, neither as 0 nor as infinity."""
+    _require_known(name, value)
     number = _as_float(value)
     if not 0 < number < math.inf:
         raise BadArgument(name, "a positive number", repr(value))
@@ -58,6 +60,7 @@ def require_positive(name: str, value: ArrayLike) -> None:
 
 def require_probability(name: str, value: ArrayLike) -> None:
     """Raise unless ``value`` is strictly between 0 and 1, and its inverse finite."""
+    _require_known(name, value)
     if not np.finfo(np.float64).tiny <= _as_float(value) < 1:
         raise BadArgument(name, "a number between 0 and 1, exclusive", repr(value))
 
@@ -74,6 +77,7 @@ def require_number(
     name: str, value: ArrayLike, least: float, below: float = math.inf, most: float = _MOST
 ) -> None:
     """Raise unless ``least <= value < below``, and at most ``most``: what float32 holds."""
+    _require_known(name, value)
     if not least <= _as_float(value) < below:
         raise BadArgument(name, f"a number in [{least}, {below})", repr(value))
     if abs(_as_float(value)) > most:
@@ -143,6 +147,13 @@ def require_shape(name: str, value: Any, shape: tuple[int, ...]) -> None:
     """Raise unless ``value`` has this shape: JAX broadcasts, and forgives bad indices."""
     if np.shape(value) != shape:
         raise BadArgument(name, f"shape {list(shape)}", str(list(np.shape(value))))
+
+
+def _require_known(name: str, value: Any) -> None:
+    """Raise for a number that JAX traces, which cannot be checked. JAX need not be there."""
+    if type(value).__name__.endswith("Tracer"):
+        hint = "; make params outside of jit and vmap, and vmap over jaxrace.racing.stack_params"
+        raise BadArgument(name, "a number that is known now", "one that JAX traces", hint)
 
 
 def _as_float(value: ArrayLike) -> float:

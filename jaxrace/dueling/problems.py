@@ -109,7 +109,8 @@ class Problem:
 def duels(matrix: ArrayLike) -> Problem:
     """Duels with the chances ``matrix`` [K, K], and what each costs; see ``MEASURES``.
 
-    ValueError unless it is a preference matrix; not checked under a trace.
+    ValueError unless it is a preference matrix. Under a trace nothing can be raised: all regrets
+    are NaN where a chance is no probability.
 
     >>> problem = duels([[0.5, 0.75], [0.25, 0.5]])
     >>> float(problem.probability(jnp.array([0, 1]))), problem.cost(jnp.array([1, 1])).tolist()
@@ -118,13 +119,17 @@ def duels(matrix: ArrayLike) -> Problem:
     checked = matrix if is_traced(matrix) else check_matrix(matrix)
     probabilities = jnp.asarray(checked, jnp.float32)
     order = jnp.arange(len(probabilities), dtype=jnp.int32)
-    return Problem(probabilities, regret_tables(probabilities), None, order)
+    costs = regret_tables(probabilities)
+    if is_traced(matrix):
+        costs = jnp.where(_are_chances(probabilities), costs, jnp.nan)
+    return Problem(probabilities, costs, None, order)
 
 
 def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
     """Arms that pay 1 with probability ``means`` [K], else 0; the utility of the advice counts.
 
-    ``utilities`` are those of each decision, finite; [K] if it is an arm, often the means.
+    ``utilities`` are those of each decision, finite; [K] if it is an arm, often the means. Under a
+    trace all regrets are NaN where a mean is no probability.
 
     >>> arms([0.75, 0.5], [0.75, 0.5]).losses.tolist()
     [0.0, 0.25]
@@ -142,7 +147,14 @@ def arms(means: ArrayLike, utilities: ArrayLike) -> Problem:
         if found.ndim != 1 or not found.size or not np.isfinite(found).all():
             raise BadArgument("utilities", "finite numbers, one of each decision", str(found))
     values = jnp.asarray(utilities, jnp.float32)
+    if is_traced(means):
+        values = jnp.where(_are_chances(chances), values, jnp.nan)
     return Problem(chances, None, values.max() - values, jnp.arange(len(chances), dtype=jnp.int32))
+
+
+def _are_chances(chances: jax.Array) -> jax.Array:
+    """Is each a probability, and not NaN? bool []."""
+    return ((chances >= 0) & (chances <= 1)).all()
 
 
 def shuffled(key: jax.Array, problem: Problem) -> Problem:

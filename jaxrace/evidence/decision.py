@@ -10,7 +10,7 @@ import numpy as np
 
 # How a race stands, and the words for it.
 RUNNING, DOMINANCE, COUNTS, EXHAUSTED = range(4)
-CERTIFICATES = ("running", "dominance", "counts", "exhausted")
+CERTIFICATES = (None, "dominance", "counts", None)
 
 # How far, in log e-values, pairs may be ahead of the most doubtful one and still be run for: with 5
 # guesses are as good as those of a race that runs all undecided options.

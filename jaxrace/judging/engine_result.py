@@ -27,7 +27,7 @@ class Engine:
     nelo: float | None  # normalized Elo
     nelo_low: float | None
     nelo_high: float | None
-    verdict: str  # one of ``CLAIMS``, "too few" or "?"
+    verdict: str  # "better", "not worse", "worse", "no better", "too few" or "?"
     further: int | None  # games, about, that it takes if they go on as so far
 
 

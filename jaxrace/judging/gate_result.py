@@ -55,7 +55,7 @@ class Candidate:
     low: float | None
     high: float | None
     level: float  # of the interval, of all candidates together, at all looks
-    verdict: str  # one of ``CLAIMS``; ``EQUAL``, "too few", "?" or "baseline"
+    verdict: str  # "better", "not worse", "worse", "no better", "equal", "too few", "?", "baseline"
     further: int | None  # runs in common, about, that it takes if they go on as so far
     next: int  # runs that would help next
     final: str | None = None  # the verdict of one look at the complete table, if asked for

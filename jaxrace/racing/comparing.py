@@ -214,6 +214,10 @@ def require_real(name: str, example: Any, why: str = "") -> None:
 
 def require_sign(compare: Any, example: Any) -> None:
     """Raise ValueError unless a preference returns one signed integer; computes nothing."""
+    if compare is kernels.total_order and getattr(example, "shape", None) != ():
+        hint = "; return a number, or give the race a compare= of two outcomes"
+        got = str(_shown(example))
+        raise BadArgument("outcomes", "single numbers, of which larger is better", got, hint)
     try:
         sign = jax.eval_shape(compare, example, example)
     except Exception as error:  # of code that is not ours
@@ -222,8 +226,16 @@ def require_sign(compare: Any, example: Any) -> None:
         raise BadArgument("compare", "a function of two outcomes in pure JAX", got) from error
     is_one = isinstance(sign, jax.ShapeDtypeStruct) and sign.shape == ()
     if not is_one or not jnp.issubdtype(sign.dtype, jnp.signedinteger):
-        got = jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", sign)
-        raise BadArgument("compare", "one signed integer (int8) per pair of outcomes", f"{got}")
+        hint = "; end it with .astype(jnp.int8)" if is_one else ""
+        if is_one and sign.dtype == bool:
+            hint = "; a preference has three answers: 1, -1, and 0 of a tie"
+        expected = "one signed integer (int8) per pair of outcomes"
+        raise BadArgument("compare", expected, str(_shown(sign)), hint)
+
+
+def _shown(tree: Any) -> Any:
+    """The types and shapes of the arrays of a tree, such as "float32[3]"."""
+    return jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", tree)
 
 
 @jit(1)

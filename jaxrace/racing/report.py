@@ -26,6 +26,7 @@ class Report:
     """The words and the table of a result."""
 
     compares = True  # does the race compare outcomes with each other?
+    unit = "sample"  # what an option has one outcome of
     # What to say of options that are tied; {places} are left for them, and some are {taken}.
     tied_how = "any {places} of them will do, and {taken}"
 
@@ -79,11 +80,35 @@ class Report:
         """Further lines, with their names."""
         return {}
 
+    def invalid(self) -> str:
+        """Which options gave outcomes that cannot be raced, or ""."""
+        first = np.asarray(self.result.invalid)
+        if not (bad := first > 0).any():
+            return ""
+        what = "NaN, infinity or a score out of range" if self.bounded() else "NaN or infinity"
+        if first.ndim > 1:
+            races, count = int(bad.any(-1).sum()), first[..., 0].size
+            of_any = bad.reshape(count, -1).any(0)
+            options = _listed(np.arange(of_any.size), np.asarray(of_any))
+            return f"INVALID: {races} of {count} races prove nothing: option {options} gave {what}"
+        options = _listed(np.arange(len(first)), bad)
+        where = f"in {self.unit} {first[bad].min()}"
+        return f"INVALID: option {options} gave {what} {where}; the race proves nothing"
+
+    def bounded(self) -> bool:
+        """Have outcomes a range?"""
+        return False
+
     def __str__(self) -> str:
         result = self.result
         samples, simulated = np.asarray(result.samples), np.asarray(result.simulated)
+        invalid = self.invalid()
         if np.ndim(result.decided):
-            return self._of_batch(samples.sum(-1), simulated.sum(-1))
+            told = self._of_batch(samples.sum(-1), simulated.sum(-1))
+            return f"{invalid}\n{told}" if invalid else told
+        if invalid:
+            of_race = f"Top {result.top} of {result.num_options} options: {self.title()}"
+            return f"{invalid}\n{of_race}, {int(samples.sum()):,} {self.unit}s counted"
         ranking, tied = np.asarray(result.ranking), self.tied()
         selected = np.asarray(result.selected) & ~tied
         discarded = np.asarray(result.discarded) & ~tied

@@ -246,7 +246,7 @@ class ValueRace(base.Race):
             **{name: getattr(state, name) for name in ("mean", "lower", "upper", "empty")},
             title=self.title,
             dynamic_delta=self.dynamic_delta,
-        )
+        )._if_valid()
 
     def _check_outcomes(self, state: ValueState, outcomes: Any) -> None:
         shapes = [list(leaf.shape) for leaf in jax.tree.leaves(outcomes)]

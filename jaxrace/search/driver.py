@@ -4,24 +4,21 @@ import dataclasses
 import functools
 import time
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
 
 from jaxrace.agents.policies import Policy
 from jaxrace.core.compilation import LARGE, jit
-from jaxrace.core.programs import compile_ahead, stack
+from jaxrace.core.programs import compile_ahead
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_keys
 from jaxrace.racing import base
 from jaxrace.search import small
 from jaxrace.search.log import SearchLog
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
-
-Params = TypeVar("Params")
 
 
 def run(
@@ -114,20 +111,6 @@ def _raise_for_invalid(
     base.raise_if_invalid(invalid, where)
     # Another program: it may round differently.
     raise BadArgument("outcomes", "finite numbers", f"NaN or infinity in a race{where}")
-
-
-def stack_params(params: list[Params]) -> Params:
-    """One batch from the params of single searches; ValueError unless they are alike.
-
-    >>> stack_params([jnp.float32(1.0), jnp.float32(2.0)]).shape  # any pytrees of equal shape
-    (2,)
-    """
-    if not params:
-        raise BadArgument("params", "at least one", "none")
-    kinds = [(jax.tree.structure(p), *map(jnp.shape, jax.tree.leaves(p))) for p in params]
-    if len(set(kinds)) != 1:
-        raise BadArgument("params", "those of one search", "some that differ in shape")
-    return jax.tree.map(stack, *params)
 
 
 class Learner(Protocol):

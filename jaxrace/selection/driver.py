@@ -31,7 +31,7 @@ class SelectionRecord(NamedTuple):
 
     time: jax.Array  # int32 [], comparisons so far
     selected: jax.Array  # bool [K]
-    confidence: jax.Array  # float [], see ``SelectionResult``
+    confidence: jax.Array  # float [], see ``SelectionResult``; 0 if not ``valid``
     done: jax.Array  # bool [], the selector asks for nothing more
     valid: jax.Array  # bool [], all scores so far can be used; otherwise nothing else means much
 
@@ -125,9 +125,8 @@ class SelectionWork:
         standing = self.selector.standing(state.selector, self.params)
         selected = selected_from(standing.ranking, self.selector.top)
         done = self.selector.done(state.selector, self.params)
-        return SelectionRecord(
-            state.selector.time, selected, standing.confidence, done, state.valid
-        )
+        confidence = jnp.where(state.valid, standing.confidence, 0)
+        return SelectionRecord(state.selector.time, selected, confidence, done, state.valid)
 
     def advanced(self, state: SelectionState) -> SelectionState:
         """After the comparisons up to the next record, unless the selector needs no more."""

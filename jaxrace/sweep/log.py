@@ -37,7 +37,7 @@ class Rows(NamedTuple):
 class SweepLog:
     """What a sweep leaves; it is filled while the sweep runs."""
 
-    # Gives a row of ``jax.ShapeDtypeStruct``s; may take a second.
+    # Gives the shapes of a row, each a ``jax.ShapeDtypeStruct``; may take a second.
     shapes: Callable[[], Any] = dataclasses.field(repr=False)
     # Rows as they came, and the names of files of rows.
     parts: list[Rows | str] = dataclasses.field(repr=False)

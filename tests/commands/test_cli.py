@@ -218,6 +218,13 @@ def test_help_has_an_example(verb, capsys):
     assert main([*verb.split(), "-h"]) == 0
     output = capsys.readouterr().out
     assert re.search(rf"^For example:\n  jaxrace {verb}", output, re.MULTILINE)
+    if not verb:  # what most people come for is first
+        assert output.index("race scores.csv") < output.index("train module")
+        assert output.index("    race ") < output.index("    train ")
+    if verb == "train":
+        common, _, medical = output.partition("\nmedical task:\n")
+        assert "--hazard {A,B}        How" in medical
+        assert "patients" not in common.replace("--test-patients", "")
 
 
 def test_list(capsys):

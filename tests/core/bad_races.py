@@ -124,7 +124,27 @@ BAD = {
     ),
     "compare float": (
         lambda: run(race_with(floating)),
-        r"compare: expected one signed integer \(int8\) per pair of outcomes, got float32\[\]",
+        r"compare: expected one signed integer \(int8\) .*, got float32\[\]; end it with .astype",
+    ),
+    "compare bool": (
+        lambda: run(race_with(lambda a, b: a > b)),
+        r"compare: expected one signed .*, got bool\[\]; a preference has three answers",
+    ),
+    "outcome is a vector, and nobody compares": (
+        lambda: run(sampler=lambda key, option: jnp.zeros(3) + option),
+        r"outcomes: expected single numbers, .* got float32\[3\]; return a number, or give the",
+    ),
+    "outcome is a dict, and nobody compares": (
+        lambda: run(sampler=lambda key, option: {"a": option}),
+        r"outcomes: expected single numbers, .* got {'a': 'float32\[\]'}",
+    ),
+    "traced delta": (
+        lambda: jax.vmap(RACE.params)(START + 0.1),
+        "delta: expected a number that is known now, .* vmap over jaxrace.racing.stack_params",
+    ),
+    "traced max_rounds": (
+        lambda: jax.jit(lambda most: RACE.params(0.1, most))(3),
+        "max_rounds: expected a number that is known now, got one that JAX traces",
     ),
     "compare in Python": (
         lambda: run(race_with(branching)),

@@ -18,6 +18,7 @@ NEEDED = {"01-scikit-learn-models": "scikit-learn 1.9", "08-optuna-study": "optu
 ROUNDED = {
     *("04-votes-with-ties", "07-bandit-log", "09-chess-players", "20-an-arena"),
     *("16-a-person-as-judge", "17-a-judge-who-errs", "18-your-environment"),
+    "25-a-preference-of-your-own",
 }
 WITHOUT_PICTURE = {"17-a-judge-who-errs", "22-fastchess-plays"}
 DRAWN_BY = "3.11."  # matplotlib; other versions set letters a little differently

@@ -1,7 +1,11 @@
 """The site without Sphinx: every page is in its menu, and every package in the reference."""
 
+import importlib
 import re
+import sys
 from pathlib import Path
+
+import pytest
 
 SOURCE = Path(__file__).parents[2] / "jaxrace"
 DOCS = Path(__file__).parents[2] / "docs"
@@ -38,3 +42,18 @@ def test_every_package_has_its_page():
     rooms = {each for each in shown if each.count(".") < 2}
     assert rooms == packages
     assert len(shown) == len({*shown})
+
+
+def test_a_copy_of_a_page_has_no_menu_and_links_within_the_site(monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    pages = importlib.import_module("pages")
+    index = (DOCS / "index.md").read_text("utf-8")
+    assert "toctree" in index
+    assert "toctree" not in pages._MENU.sub("", index)
+    text = "[a](../../notebooks/a.ipynb) ![b](b.png) [c](https://c.org/d) [e](#f) `[g](h)`\n"
+    linked = pages.within(text)
+    assert linked.startswith("[a](/notebooks/a.ipynb)")
+    assert pages._LINK.findall(linked)[:2] == ["/notebooks/a.ipynb", "b.png"]
+    assert not {"https://c.org/d", "#f"} & {*pages._LINK.findall(linked)}
+    sys.modules.pop("pages")

@@ -98,3 +98,16 @@ def test_blocks_are_about_as_long_as_can_be():
         assert size <= 64
         assert size > 32 or number == 1
         assert 0 < count - (number - 1) * size <= size
+
+
+@pytest.mark.parametrize("chance", [jnp.nan, 1.25])
+def test_regrets_under_a_trace_are_nan_where_a_chance_is_no_probability(chance):
+    """No error can be raised there. The pair that is wrong need not be played."""
+    algorithm, key = Rucb(3), jax.random.key(0)
+
+    @jax.jit
+    def play(matrix):
+        return run(algorithm, key, duels(matrix), 60, algorithm.params(), records=2).regret
+
+    assert jnp.isfinite(play(jnp.asarray(flat(3)))).all()
+    assert jnp.isnan(play(jnp.asarray(flat(3)).at[0, 1].set(chance))).all()

@@ -33,7 +33,7 @@ CHOICES = [
     {"delta": 0.5, "slack": 1.5, "max_rounds": 73},
 ]
 
-CERTIFICATES = {"a": "dominance", "b": "counts", None: "exhausted"}
+CERTIFICATES = {"a": "dominance", "b": "counts", None: None}
 
 # Verdicts keep a little away from the exact level, so that a race may part from the reference
 # where that comes so near to another choice.

@@ -92,7 +92,7 @@ def plain_race(race, params, differences):
                     doubtful[q, j] = open_pairs[q, j]
         common = np.minimum(told[:, None], told[None, :])
         if not doubtful.any() or (doubtful & (common >= int(params.max_rounds))).any():
-            return told, set(order[: race.top].tolist()), "exhausted", possible
+            return told, set(order[: race.top].tolist()), None, possible
         deficit = np.where(doubtful, level - highest[0], -np.inf)
         served = doubtful & (deficit >= deficit.max() - float(params.slack))
         asked = ((served | served.T) & (told[:, None] <= told[None, :])).any(1)

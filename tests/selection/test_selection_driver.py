@@ -236,6 +236,7 @@ def test_what_is_no_number_is_an_error():
             run(selector, key, read_matrix, problem, 48, params, 6)
     log = jax.jit(lambda problem: run(selector, key, read_matrix, problem, 48, params, 6))(problem)
     assert not log.valid[-1]
+    assert log.confidence[-1] == 0
     state = selector.init(params)
     pair = selector.ask(key, state, params)
     with pytest.raises(ValueError, match=r"score: expected a number .* got 1e\+39"):

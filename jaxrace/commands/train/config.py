@@ -2,7 +2,7 @@
 
 import dataclasses
 import itertools
-from typing import Any, Literal, NamedTuple, get_args, get_type_hints
+from typing import Any, ClassVar, Literal, NamedTuple, get_args, get_type_hints
 
 from jaxrace.core.inputs import require_default
 from jaxrace.core.validation import (
@@ -55,7 +55,7 @@ class TrainConfig:
     """Train policies, and compare them with baselines.
 
     Many evolutionary searches for a policy run side by side. Their policies, and policies that
-    learn nothing, are evaluated on fresh patients. Prints a table, and leaves a folder with
+    learn nothing, are evaluated on fresh episodes. Prints a table, and leaves a folder with
     config.json, log.csv, summary.json, timing.json and learning_curve.png. Several step sizes or
     deltas make a grid: the table ranks the settings, and settings.png shows them. An interrupted
     run is saved; --resume goes on with it.
@@ -77,8 +77,12 @@ class TrainConfig:
 
     Attributes:
         env: The environment: one that ``jaxrace list`` shows, or your own as `module:name`.
+            Policies are compared by returns, unless it has an attribute `compare`, a preference of
+            two outcomes, and a `fold`, which makes an outcome of an episode.
         method: What to train or to evaluate; ``jaxrace list`` explains.
-        episodes: Training episodes of each search. The race that uses up the last is finished.
+        episodes: Training episodes of each search. The race that uses up the last is finished. Fast
+            methods keep the last ones, a generation and up to 1,000, for a final race, which plays
+            no more than it needs.
         repeats: The number of independent searches, of each setting of a grid.
         sigma: The initial step size of the evolution strategy, or several. Without it 50 with fast
             methods, 10 with the others, and none where the strategy has none.
@@ -90,15 +94,17 @@ class TrainConfig:
             Fast methods have their own number.
         max_rounds: The most episodes that a race may spend on one policy. Fast methods have their
             own number.
-        action: The action of method constant. In the medical task it is a dose in [0, 1].
-        hazard: Medical task: how readily patients die. With B fewer die.
-        coefficients: Medical task: the growth rates of tumour and toxicity.
-        reward: Medical task: the reward of Zhao et al. 2009, or as printed in the 2014 paper.
+        action: The action of method constant. Medical: a dose in [0, 1].
+        hazard: How readily patients die. With B fewer die.
+        coefficients: The growth rates of tumour and toxicity.
+        reward: The reward of Zhao et al. 2009, or as printed in the 2014 paper.
         race: Of a grid: stop the repeats of settings that cannot be the best any more. A dominance
             race on their final results decides.
         test_patients: Fresh episodes on which every policy is evaluated.
         seed: The seed of all random numbers.
     """
+
+    HELP_GROUPS: ClassVar = {"medical task": ("hazard", "coefficients", "reward")}
 
     env: str = "medical"
     method: Method = "pb-edps-fast"

@@ -85,6 +85,7 @@ class DominanceResult(CertifiedResult):
 
     @property
     def log_highest(self) -> FloatArray:
+        self._require_host("log_highest", "`highest`")
         return np.asarray(self.highest, np.float64)
 
     @property
@@ -93,6 +94,7 @@ class DominanceResult(CertifiedResult):
 
         No e-value: the race may have stopped because of samples of one option alone.
         """
+        self._require_host("log_evidence", "`log_bets`")
         log_weights = np.asarray(self.params.log_weights, np.float64)[..., None, None, :]
         return np.logaddexp.reduce(np.asarray(self.log_bets, np.float64) + log_weights, axis=-1)
 
@@ -103,11 +105,13 @@ class DominanceResult(CertifiedResult):
         sqrt(max E_ij) / 2, the p-value p by the calibrator p^(-1/2) / 2 (Vovk and Wang 2021): its
         expectation is at most 1 if i is not preferred to j, why ever the race stopped.
         """
+        self._require_host("e_values", "`highest`")
         return 0.5 / np.sqrt(self.p_values)
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
         """Comparisons of two outcomes behind the e-values: within the blocks of every pair."""
+        self._require_host("oracle_calls", "`samples`")
         blocks, samples = self.blocks, np.asarray(self.samples, np.int64)
         shared = np.minimum(samples[..., :, None], samples[..., None, :])
         later = np.maximum(shared - blocks.first, 0) // blocks.later

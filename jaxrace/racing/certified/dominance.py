@@ -288,7 +288,7 @@ class DominanceRace(CertifiedRace):
             doubtful=state.doubtful & ~certified,
             blocks=self.blocks,
             capacity=self.capacity,
-        )
+        )._if_valid()
 
     def _difference(self, first: jax.Array, second: jax.Array) -> jax.Array:
         """Of two scores, in [-1, 1]: float32 []."""

@@ -30,6 +30,9 @@ class CertifiedReport(Report):
         self.first = "the first" if one else "each of the first"
         self.guess = "the first one is a guess" if one else f"the first {result.top} are a guess"
 
+    def bounded(self) -> bool:
+        return self.result.by == "mean"
+
     def words(self) -> dict[str, str]:
         # Within a tolerance others may be better by less.
         if self.is_near and self.result.decided and self.is_certain():
@@ -84,11 +87,13 @@ class DominanceReport(CertifiedReport):
             return f"{verdict} (a): {self.first} is preferred to each of the others"
         if number == COUNTS:
             return f"{verdict} (b): certain wins and losses settle the scores"
-        limit = int(self.numbers.max_rounds)
-        played = int(np.max(self.result.samples))
-        room = "" if played == limit else f" ({limit} hold no further whole block)"
-        how = f"after {played} samples of an option{room}" if number == EXHAUSTED else "yet"
-        return f"NOT certified {how}; {self.guess}"
+        if number != EXHAUSTED:
+            return f"NOT certified yet; {self.guess}"
+        limit, blocks = int(self.numbers.max_rounds), self.result.blocks
+        used = int(np.max(self.result.samples)) if limit >= blocks.first else 0
+        needs = blocks.later if used else blocks.first
+        room = "" if used == limit else f", the next block needs {needs}"
+        return f"NOT certified, out of room: {used} of {limit} samples used{room}; {self.guess}"
 
     def notes(self) -> dict[str, str]:
         """Further, which pairs are in doubt, and which samples would help."""
@@ -118,6 +123,8 @@ class DominanceReport(CertifiedReport):
 
 class SharedReport(CertifiedReport):
     """Of a ``SharedRace``."""
+
+    unit = "task"
 
     def promise(self) -> str:
         best = "highest mean" if self.result.by == "mean" else "the most wins"

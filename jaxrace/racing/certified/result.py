@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import jax
 import numpy as np
@@ -23,24 +23,30 @@ class CertifiedResult(RaceResult):
 
     possible: jax.Array  # bool [K], who may be among the best; if certified, and exactly, who is
     tied: jax.Array  # bool [K], certified by counts, perhaps with scores equal across the boundary
-    certificate_number: jax.Array  # int32 [], see ``certificate``
+    certificate_number: jax.Array  # int32 []: 0 asks on, 1 dominance, 2 counts, 3 has no more room
     wins: jax.Array  # int32 [K], first sort key: verdicts, or where there is none a mean above 0
     total: jax.Array  # int32 [K], second sort key: sum of the mean differences, in fixed point
     by: str = dataclasses.field(metadata={"static": True})
 
+    _verdicts: ClassVar = (*RaceResult._verdicts, "tied")
+
+    def _if_valid(self) -> Self:
+        possible = self.possible | self.invalid.any()
+        return dataclasses.replace(super()._if_valid(), possible=possible)
+
     @property
     def certificate(self) -> Any:
-        """How the first kappa are certified, or that they are not; a batch has an array of strings.
+        """How the first kappa are certified, or None; a batch has an array of strings, "" for None.
 
         "dominance" (a): each of them is over (preferred to) each of the others. "counts" (b), by
-        wins: certain wins and losses settle the Copeland scores. "running", "exhausted": not
-        certified, and the race goes on, or has reached its last sample or task. "heuristic": one of
-        the first two rules ended the race, and certifies nothing (see ``heuristic``).
+        wins: certain wins and losses settle the Copeland scores. What is ``heuristic`` certifies
+        nothing.
         """
-        names = np.array(CERTIFICATES)[np.asarray(self.certificate_number)]
-        if self.heuristic:
-            names = np.where(self.decided, "heuristic", names)
-        return str(names) if names.ndim == 0 else names
+        self._require_host("certificate", "`decided` or `certificate_number`")
+        is_certain = np.asarray(self.decided) & (self.heuristic is None)
+        words = np.array([word or "" for word in CERTIFICATES])
+        names = np.where(is_certain, words[np.asarray(self.certificate_number)], "")
+        return names if names.ndim else str(names) or None
 
     @property
     @abc.abstractmethod
@@ -50,4 +56,5 @@ class CertifiedResult(RaceResult):
     @property
     def p_values(self) -> FloatArray:
         """Of "i is not over j", at any time: 1 / max E_ij, by Ville's inequality. [..., K, K]."""
+        self._require_host("p_values", "`highest`, the logarithms of their reciprocals")
         return np.exp(-np.maximum(self.log_highest, 0))

@@ -275,7 +275,7 @@ class SharedRace(CertifiedRace):
             mean_difference=seen.mean,
             asked=state.wanted - state.simulated,
             finite=self.finite,
-        )
+        )._if_valid()
 
     def _room(self, example: Any) -> Any:
         """Raise ValueError unless an outcome has as many ``values`` as a race compares."""

@@ -103,15 +103,18 @@ class SharedResult(CertifiedResult):
     @property
     def evaluations(self) -> NDArray[np.int64]:
         """Outcomes of all options together: int64 [...]."""
+        self._require_host("evaluations", "`samples`")
         return np.asarray(self.samples, np.int64).sum(-1)
 
     @property
     def log_highest(self) -> NDArray[np.float64]:
+        self._require_host("log_highest", "`highest`")
         return np.asarray(self.highest, np.float64)[..., 0, :, :]
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
         """Comparisons of two options on a task that the race counted."""
+        self._require_host("oracle_calls", "`samples`")
         samples = np.asarray(self.samples, np.int64)
         shared = np.minimum(samples[..., :, None], samples[..., None, :])
         return np.triu(shared, 1).sum((-2, -1))

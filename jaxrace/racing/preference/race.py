@@ -270,7 +270,7 @@ class PreferenceRace(ComparingRace):
             rule=self.rule,
             dynamic_delta=self.dynamic_delta,
             ranked_by=self.ranking,
-        )
+        )._if_valid()
 
     def _check_params(self, params: PreferenceParams) -> None:
         super()._check_params(params)

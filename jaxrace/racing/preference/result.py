@@ -1,7 +1,7 @@
 """What a race of preferences found. Axes: K options, N = capacity."""
 
 import dataclasses
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -31,15 +31,19 @@ class PreferenceResult(RaceResult):
     rule: str = dataclasses.field(metadata={"static": True})
     ranked_by: str = dataclasses.field(metadata={"static": True})  # copeland, borda, random_walk
 
+    _verdicts: ClassVar = (*RaceResult._verdicts, "tied")
+
     @property
     def win_matrix(self) -> FloatArray:
         """S_ij, float64 [..., K, K]; 1/2 on the diagonal and where nothing was compared."""
+        self._require_host("win_matrix", "`net` and `rounds`: 1/2 + net / (2 rounds^2)")
         squares = np.maximum(np.asarray(self.rounds, np.float64), 1.0) ** 2
         return 0.5 + np.asarray(self.net) / (2 * squares)
 
     @property
     def oracle_calls(self) -> NDArray[np.int64]:
         """Comparisons of two outcomes that the race counted: sum of n_ij^2 over pairs."""
+        self._require_host("oracle_calls", "`rounds`")
         squares = np.asarray(self.rounds, np.int64) ** 2
         return np.triu(squares, 1).sum((-2, -1))
 
@@ -50,6 +54,7 @@ class PreferenceResult(RaceResult):
         With ``intersect`` they are the intersection over all rounds of the pair; see
         ``empty_intersections``. The dynamic correction does not count.
         """
+        self._require_host("intervals", "`net` and `rounds`")
         return self._report.intervals()[:2]
 
     @property
@@ -59,6 +64,7 @@ class PreferenceResult(RaceResult):
         The newest interval was taken up then. It happens with probability at most delta. All
         False without ``intersect``.
         """
+        self._require_host("empty_intersections", "`net` and `rounds`")
         return self._report.intervals()[2]
 
     @property
