@@ -7,6 +7,7 @@ take one core.
 """
 
 import argparse
+import functools
 import json
 import math
 import os
@@ -118,8 +119,10 @@ def _timed(
 ) -> dict[tuple[str, str], np.ndarray]:
     """By work and contender: seconds on the wall and of the processor, [2, rounds]."""
     runs = programs()
-    for one, all_cores in runs.values():
-        jax.tree.map(np.testing.assert_array_equal, one(), all_cores())
+    for name, (one, all_cores) in runs.items():
+        # Sums of floats go by the size of a batch on some processors; races are of integers.
+        exact = 0.0 if name.endswith("races") else 0.01
+        jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=exact), one(), all_cores())
     timed: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for _ in range(rounds):
         for name, both in runs.items():

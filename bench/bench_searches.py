@@ -21,7 +21,8 @@ TASK, POLICY, FOLD = medical.Medical(), Sigmoid(2), medical.TreatmentOutcome()
 def search_and_params():
     race = racing.PreferenceRace(7, 3, CAPACITY, medical.prefer, BOUND)
     search = PolicySearch(TASK, POLICY, FOLD, race)
-    return search, search.params(sigma0=10.0, delta=DELTA, budget=BUDGET)
+    with jax.ensure_compile_time_eval():  # params are of numbers, also under a trace
+        return search, search.params(sigma0=10.0, delta=DELTA, budget=BUDGET)
 
 
 def test_jaxrace(benchmark):

@@ -159,6 +159,7 @@ LONG = [
     Long("docs/developers/performance.md", "first calls", "python bench/first_calls.py", _QUIET),
     Long("docs/developers/performance.md", "seconds", "python bench/run.py", _QUIET),
     Long("docs/developers/performance.md", "processor seconds", "python bench/start.py", _QUIET),
+    Long("docs/developers/performance.md", "votes", "python bench/rating.py --files", _QUIET),
     Long("docs/developers/performance.md", "how a table grows", "python bench/growth.py", _QUIET),
     Long(
         "docs/developers/performance.md",
@@ -253,6 +254,11 @@ BARE = [
         "docs/theory/one-look.md",
         "jaxrace rank board.csv --shared --by mean --low 0 --high 1 --final",
         "shown on a how-to page, which runs it",
+    ),
+    Bare(
+        "docs/developers/performance.md",
+        "python bench/reporting.py bench/results/amd-epyc-2-cores.json",
+        "tests/house/test_performance_page.py compares it",
     ),
     Bare("README.md", "jaxrace duel", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20 --bound betting", _CALL),

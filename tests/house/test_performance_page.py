@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+import json
 import os
 import re
 import subprocess
@@ -17,15 +18,18 @@ ROOT = HERE.parents[1]
 SHARE = 0.7  # of the page's ratio, on a machine with other load
 
 sys.path.insert(0, str(ROOT / "bench"))
-NAMES = "bench_races", "bench_searches"
-races, searches = map(importlib.import_module, NAMES)
+NAMES = "bench_races", "bench_searches", "reporting"
+races, searches, reporting = map(importlib.import_module, NAMES)
 sys.path.pop(0)
+
+
+PAGE = (ROOT / "docs" / "developers" / "performance.md").read_text("utf-8")
+RESULTS = ROOT / "bench" / "results" / "amd-epyc-2-cores.json"
 
 
 def on_page():
     """The ratios of races and of searches with one thread for XLA."""
-    page = (ROOT / "docs" / "developers" / "performance.md").read_text("utf-8")
-    found = re.search(r"the same programs reach ([\d.]+) and ([\d.]+)", " ".join(page.split()))
+    found = re.search(r"the same programs reach ([\d.]+) and ([\d.]+)", " ".join(PAGE.split()))
     assert found is not None
     return [float(number) for number in found.groups()]
 
@@ -57,6 +61,10 @@ def of_searches():
     ours = functools.partial(searches.run, search, keys, params)
     scale = searches.SEARCHES / searches.PEER_SEARCHES
     return scale * ratio(ours, searches.search_with_pycma(), 4)
+
+
+def test_the_table_is_that_of_the_last_run():
+    assert reporting.markdown(json.loads(RESULTS.read_text("utf-8"))["ratios"]) in PAGE
 
 
 @pytest.mark.slow
