@@ -1,11 +1,11 @@
 """Find the best k from votes, games or other comparisons of two.
 
-Prints the ranking, how sure it is, and what to compare next. A score is a margin or a share of a
+Prints the ranking, what is certain, and what to compare next. A score is a margin or a share of a
 win. A margin says by how much the first was better, or just 1, -1 and 0 for won, lost and tied. A
 share of a win is 1, 0 or 0.5. --score margin or --score win says which, where the file does not.
 Imports no JAX.
 
-Exit status: 0, or 3 while the selection is right with an estimated probability below 1 - delta.
+Exit status: 0 certified, by the games alone; 3 not yet, however likely the model's guess is.
 
 For example:
   jaxrace select games.csv --top 3 --next 10

@@ -1,7 +1,6 @@
 """A tournament that is going on: who plays next, and who is certainly best. Axes: K players."""
 
 import csv
-import dataclasses
 import itertools
 import math
 import os
@@ -198,15 +197,7 @@ class Tournament:
         found = select(data, self._goal.top or 1, delta=self.delta, score="win")
         if not (doubt := self.doubt) or doubt in found.notes:
             return found
-        names = [name for tier in found.tiers for name in tier]
-        return dataclasses.replace(
-            found,
-            certificate=None,
-            possible=names,
-            tiers=[names],
-            proven=(),
-            notes=(*found.notes, doubt),
-        )
+        return found.without_proof(doubt)
 
     def _look(self) -> pairing.Situation:
         return pairing.look_at(self._table, self._goal, self._level.verdict, self._level.strong)

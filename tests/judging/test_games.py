@@ -213,7 +213,9 @@ def test_what_is_certified():
     found = jaxrace.select(rows)
     assert (found.certificate, found.leads, found.possible) == ("dominance", ["a"], ["a"])
     assert found.tiers == [["a"], ["b"], ["c"]]
-    assert "CERTIFIED, a: it is better than each of the others" in found.meaning()
+    assert "CERTIFIED: a\n  by the games alone, without a model: it is better than each" in str(
+        found
+    )
     for pair in found.proven:
         gap = 1 / (1 + math.exp(strengths[pair.worse] - strengths[pair.better]))
         assert pair.low < gap < pair.high
@@ -229,7 +231,7 @@ def test_a_circle_is_no_dominance():
     assert found.certificate == "counts"
     assert found.possible == ["a", "b", "c"]
     assert "better than each" not in found.meaning()
-    assert "CERTIFIED, a: certain wins and losses show that no option beats more" in found.meaning()
+    assert "certain wins and losses show that no option beats more" in found.meaning()
 
 
 def test_margins_prove_nothing():

@@ -277,4 +277,7 @@ def test_what_is_hardly_known_has_no_number():
     found = jaxrace.select([("a", "b", 1), ("b", "c", 1), ("c", "a", 1), ("a", "d", 1)], 2)
     assert found.confidence is not None
     assert found.confidence < 0.4
-    assert "the selection is right: below 0.4, an estimate without guarantee" in found.meaning()
+    assert (
+        "the guess is right with a probability below 0.4, an estimate for ONE look"
+        in found.meaning()
+    )

@@ -23,7 +23,7 @@ ANSWERS = {
     f"rank {DATA / 'answers.csv'} --shared --tolerance 0.4": (0, "TIERS"),
     f"gate {DATA / 'scores.csv'} --baseline baseline": (3, "PASSED"),
     "plan --options 2 --gap 1 --spread 1": (0, ""),
-    f"select {DATA / 'games.csv'} --top 3": (3, "NOT SURE YET"),
+    f"select {DATA / 'games.csv'} --top 3": (3, "NOT CERTIFIED"),
     f"improve {DATA / 'log.csv'} --low 0 --high 20": (0, "FOUND"),
     f"select {DATA / 'games.csv'} --top 1 --out run": (2, "matplotlib"),
     f"race {DATA / 'scores.csv'} --report report.html": (2, "matplotlib"),

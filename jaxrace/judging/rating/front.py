@@ -87,7 +87,11 @@ class Proposal:
 
 @dataclasses.dataclass(frozen=True)
 class SelectionOfVotes(Ranking):
-    """The answer of ``jaxrace.select``. Print it, or see its fields; ``to_dict`` is for JSON."""
+    """The answer of ``jaxrace.select``. Print it, or see its fields; ``to_dict`` is for JSON.
+
+    It is answered, with status 0, when the games alone prove who is the best. The model's guess
+    and ``confidence`` are for one look.
+    """
 
     ROWS: ClassVar = {"options": Ranked, "next": Proposal, "proven": ProvenPair}
     ALSO: ClassVar = ("best", "sure")
@@ -96,10 +100,10 @@ class SelectionOfVotes(Ranking):
     delta: float
     reading: str  # of scores: "win", shares of a win, or "margin"
     comparisons: int
-    options: tuple[Ranked, ...]  # best first
-    confidence: float | None  # estimated probability that the best are those; None: unknown
-    gap: Gap  # between the last of the best and the first of the others
-    next: tuple[Proposal, ...]  # pairs to compare next
+    options: tuple[Ranked, ...]  # by the model, best first
+    confidence: float | None  # estimated probability that the first k are the best; None: unknown
+    gap: Gap  # between the last of these and the first of the others
+    next: tuple[Proposal, ...]  # pairs to compare next; none with a certificate
     log_chance: float | None  # ln of the largest chance that one of these changes the selection
     connected: bool  # every two options are, through others if need be
     certificate: Certificate | None  # of the best by the games alone, without a model
@@ -112,16 +116,31 @@ class SelectionOfVotes(Ranking):
     of_games: bool = False  # of players with a side each, as White and Black
 
     @property
-    def sure(self) -> bool:
-        """Are these the best with an estimated probability of 1 - delta or more?
+    def best(self) -> list[str]:
+        """Who is certified, or else the model's guess."""
+        return self.leads if self.certificate else self.names[: self.top]
 
-        Not before those at the boundary were compared ten times each: fewer may agree by chance.
+    def without_proof(self, doubt: str) -> "SelectionOfVotes":
+        """The same guess, where games are doubted and prove nothing."""
+        options = tuple(
+            dataclasses.replace(one, selected=place < self.top)
+            for place, one in enumerate(self.options)
+        )
+        nothing = {"certificate": None, "possible": self.names, "tiers": [self.names], "proven": ()}
+        return dataclasses.replace(self, options=options, **nothing, notes=(*self.notes, doubt))
+
+    @property
+    def sure(self) -> bool:
+        """Is the model's guess right with an estimated probability of 1 - delta or more?
+
+        An estimate for one look, no reason to stop. Not before those at the boundary were compared
+        ten times each: fewer may agree by chance.
         """
         return self.confidence is not None and self.confidence >= 1 - self.delta and not self._few
 
     @property
     def is_answered(self) -> bool:
-        return self.sure
+        return self.certificate is not None
 
     @property
     def _unit(self) -> str:
@@ -134,28 +153,35 @@ class SelectionOfVotes(Ranking):
         return [one.name for one in at_boundary if one.comparisons < _LEAST]
 
     def plot(self) -> "Figure":
-        """A matplotlib figure: the ranking with its intervals, and what to compare next."""
+        """A matplotlib figure: the ranking with its intervals, and what to compare next, if any."""
         options, pairs = self.options[:MOST_DRAWN], self.next[:MOST_SHOWN]
         rows, called = max(len(options), len(pairs)), self.labels(20)
-        figure, (ranking, ahead) = panels(self.headline(), rows, (3, 2), [*called.values()], 3)
+        beside = 3 if pairs else 1
+        figure, (ranking,) = panels(self.headline(), rows, (1,), [*called.values()], beside)
+        is_above = all(one.selected for one in self.options[: self.top])
         for place, one in enumerate(options):
             colour = style.BLUE if one.selected else style.GREY
             if one.low is not None and one.high is not None:
                 ranking.plot((one.low, one.high), (place, place), color=colour, lw=2)
             ranking.plot(one.score, place, "o", ms=6, color=colour)
-        ranking.axhline(self.top - 0.5, color=style.EDGE, lw=0.8, ls=style.DASHED)
-        ranking.set_yticks(range(len(options)), [called[one.name] for one in options])
+        if is_above:
+            ranking.axhline(self.top - 0.5, color=style.EDGE, lw=0.8, ls=style.DASHED)
+        list_down(ranking, [called[one.name] for one in options], rows)
         more = first_of(options, len(self.options)).replace(": ", "\n")
         what = "share of wins" if self.reading == "win" else "margin"
+        where = "above the line" if is_above else "blue"
         ranking.set(
-            title="ranking: above the line is selected" + more,
-            xlabel=f"{what}, mean over the others\n(approximate 95 % intervals)",
+            title=f"{where}: {self._verdict}" + more,
+            xlabel=f"{what}, mean over the others, by a model\n"
+            "(its 95 % intervals: approximate, one look)",
         )
-        ahead.barh(range(len(pairs)), [one.times for one in pairs], color=style.BLUE)
-        list_down(ahead, [f"{called[x.better]} - {called[x.worse]}" for x in pairs], max(rows, 4))
-        most = max((one.times for one in pairs), default=0)
-        ahead.set_xticks(range(0, most + 1, -(-(most + 1) // 10)))
-        ahead.set(title="compare next", xlabel="comparisons")
+        if pairs:
+            said = [f"{called[x.better]} - {called[x.worse]}: {x.times:,}" for x in pairs]
+            unmarked = [ranking.plot([], [], ls="")[0] for _ in said]
+            looks: Any = {"handlelength": 0, "handletextpad": 0, "frameon": False}
+            looks |= {"title": "compare next, how often", "fontsize": "small"}
+            looks |= {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "alignment": "left"}
+            ranking.legend(unmarked, said, borderaxespad=0, **looks)
         return figure
 
     def asked(self) -> str:
@@ -164,33 +190,48 @@ class SelectionOfVotes(Ranking):
             f"read as {self.reading}s"
         )
 
+    @property
+    def _verdict(self) -> str:
+        """What those are that are taken for the best."""
+        return "certified" if self.certificate else "a guess"
+
     def headline(self) -> str:
-        wanted = f"{100 * (1 - self.delta):.10g} %"
-        if self.sure:
-            return f"SELECTED, likely right ({wanted} or more): {listed(self.best)}"
-        return f"NOT SURE YET ({wanted} wanted), a guess: {listed(self.best)}"
+        return (
+            f"{'CERTIFIED' if self.certificate else 'NOT CERTIFIED, a guess'}: {listed(self.best)}"
+        )
 
     def meanings(self) -> list[str]:
-        about = "not known yet: compare options that no chain of comparisons connects"
-        if self.confidence is not None:
-            about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
-            about = f"below {_TOLD}" if self.confidence < _TOLD else about
-            about += ", an estimate without guarantee"
-        lines = [f"probability that the selection is right: {about}", self._proof()]
+        lines = [self._proof(), self._tiers_said(), self._estimate()]
         if self._few:
             few = listed(self._few)
             lines.append(f"compared fewer than {_LEAST} times, too few to be sure: {few}")
         if self.gap.low is not None:
             lines.append(
-                f"{self.gap.last} is ahead of {self.gap.first}, the first that is not selected, by "
+                f"by the model {self.gap.last} is ahead of {self.gap.first}, the next, by "
                 f"{self.gap.score:.4g}, 95 % interval {self.gap.low:.4g} to {self.gap.high:.4g}"
             )
-        chance = 0.0 if self.log_chance is None else math.exp(self.log_chance)
-        if chance < _UNLIKELY:
+        if self.certificate:
+            lines.append("all that was asked is certified: nothing to compare next")
+        elif self.next and (self.log_chance is None or math.exp(self.log_chance) < _UNLIKELY):
             do = "play" if self.of_games else "make"
-            more = "" if self.sure else f"; {do} them by the hundred"
-            lines.append(f"no single {self._unit} is likely to change the selection{more}")
+            lines.append(
+                f"no single {self._unit} is likely to change the guess; {do} them by the hundred"
+            )
         return lines
+
+    def _estimate(self) -> str:
+        """What the model says."""
+        if self.confidence is None:
+            unknown = "how likely the guess is right is not known yet"
+            return f"{unknown}: compare options that no chain of comparisons connects"
+        about = "above 0.999" if self.confidence > _SURE else f"about {self.confidence:.3f}"
+        about = f"below {_TOLD}" if self.confidence < _TOLD else about
+        if self.certificate:
+            first = self.names[: self.top]
+            who = "agrees" if {*first} == {*self.best} else f"prefers {listed(first)}"
+            return f"a model {who}, with an estimated probability {about}, for one look"
+        how = "an estimate for ONE look: do not stop because of it"
+        return f"the guess is right with a probability {about}, {how}"
 
     def _proof(self) -> str:
         """What needs no model."""
@@ -198,18 +239,20 @@ class SelectionOfVotes(Ranking):
         if self.certificate:
             each = "each is" if self.top > 1 else "it is"
             counted = self.certificate == "counts"
-            more = COUNTED if counted else f"{each} better than each of the others"
-            claim = f"CERTIFIED, {listed(self.leads)}: {more}"
+            claim = COUNTED if counted else f"{each} better than each of the others"
         elif len(self.possible) < len(self.options):
             claim = f"only {listed(self.possible)} can be better than each of the others"
             if self.top > 1:
                 claim = f"the best {self.top} are among {listed(self.possible)}"
         else:
             return "by the games alone, without a model: nothing is certified yet"
-        cut = len(self.tiers) > 1
-        tiers = "; ".join(f"{n} {listed(t)}" for n, t in enumerate(self.tiers, 1)) if cut else ""
-        said = f"by the games alone, without a model: {claim}; {wrong}"
-        return f"{said}; tiers: {tiers}" if tiers else said
+        return f"by the games alone, without a model: {claim}; {wrong}"
+
+    def _tiers_said(self) -> str:
+        if len(self.tiers) == 1:
+            return "by the games alone, ONE TIER: no boundary is certain yet"
+        tiers = "; ".join(f"{n} {listed(tier)}" for n, tier in enumerate(self.tiers, 1))
+        return f"tiers, any of them wrong with probability at most {self.delta:g}: {tiers}"
 
     def tables(self) -> list[Shown]:
         """The options, best first, and what to compare next: the first 20 of each."""
@@ -218,7 +261,7 @@ class SelectionOfVotes(Ranking):
                 *(str(place), one.name, f"{one.comparisons:,}", f"{one.score:.4g}"),
                 "" if one.low is None else f"{one.low:.4g} to {one.high:.4g}",
                 *_elo_cells(one),
-                "selected" if one.selected else "",
+                self._verdict.removeprefix("a ") if one.selected else "",
             ]
             for place, one in enumerate(self.options, 1)
         ]
@@ -227,9 +270,9 @@ class SelectionOfVotes(Ranking):
         elo = ["Elo", "95 % Elo interval"] if has_elo else []
         count = "games" if self.of_games else "compared"
         heads = ["", "option", count, unit, "95 % interval", *elo, "verdict"]
-        below = ["an estimate by a model"]
-        below[0] += "; intervals are approximate, each by itself" if self.connected else ""
-        below[0] += "; Elo is above the mean of all options" if has_elo else ""
+        about = "an estimate by a model, for one look"
+        about += "; intervals are its own, approximate, each by itself" if self.connected else ""
+        about += "; Elo is above the mean of all options" if has_elo else ""
         pairs = [[x.better, x.worse, f"{x.compared:,}", f"{x.times:,}"] for x in self.next]
         ahead = Shown.first([*_NEXT, f"{self._unit}s so far", "next"], pairs)
         proven = [
@@ -246,7 +289,7 @@ class SelectionOfVotes(Ranking):
         shown += [f"{100 * self.proven_confidence:.3g} % interval", "Elo", "evidence"]
         how = "by the games alone: each interval holds by itself, at all looks together"
         of_pairs = [Shown.first(shown, proven, how)] if proven else []
-        return [Shown.first(heads, rows, *below), ahead, *of_pairs]
+        return [Shown.first(heads, rows, about), *([ahead] if pairs else []), *of_pairs]
 
 
 def select(
@@ -260,11 +303,11 @@ def select(
     argument: str = "data",
     **columns: Any,
 ) -> SelectionOfVotes:
-    """Say which options are the best by comparisons of two, how likely, and what to compare next.
+    """Say which options are the best by comparisons of two, how sure, and what to compare next.
 
-    There are two answers. The ranking is an estimate by a model: that of Bradley and Terry for
-    wins, with normal noise for margins (docs/theory/votes.md). What is certified is proven by the
-    games alone, at all looks: the best, tiers, and who may be among the best.
+    There are two answers. What is certified is proven by the games alone, at all looks: the best,
+    tiers, and who may be among the best. The ranking is an estimate by a model, for one look: that
+    of Bradley and Terry for wins, with normal noise for margins (docs/theory/votes.md).
 
     Args:
         data: Votes, games or margins, as ``jaxrace.tables.read_votes`` takes them: a data frame,
@@ -272,7 +315,7 @@ def select(
         top: How many of the best options are wanted, k.
         delta: The error probability of what is certified. The estimate is sure from a probability
             of 1 - delta on, after ten comparisons of each option at the boundary.
-        next: How many comparisons to propose.
+        next: How many comparisons to propose, until the best are certified.
         score: margin: by how much the first was better, or 1, -1 and 0 for won, lost and tied. win:
             its share of a win, 1, 0 or .5. auto: win if all are 0, .5 or 1, margin if some are
             negative; else refused.
@@ -287,8 +330,8 @@ def select(
 
     >>> games = [{"winner": "ann", "loser": "bob"}] * 12 + [{"winner": "bob", "loser": "cy"}] * 12
     >>> result = select(games)
-    >>> result.best, result.sure
-    (['ann'], True)
+    >>> result.best, result.certificate, result.sure
+    (['ann'], None, True)
     """
     validation.require_integer("top", top, 1)
     validation.require_probability("delta", delta)
@@ -333,6 +376,7 @@ def _answer(
     low, high = np.quantile(moved[:, last] - moved[:, first], sides)
     is_connected = rating.pairs.is_connected()
     proven = prove(votes, top, delta)._asdict()
+    leads = {*proven["leads"]} if proven["certificate"] else set()
     met = rating.pairs.met()
     options, elos = [], np.full((3, len(names)), np.nan)
     if votes.kind == "win":
@@ -344,10 +388,14 @@ def _answer(
         elo, *of_elo = (None if math.isnan(x) else x for x in elos[:, option].tolist())
         of_elo = of_elo if is_connected else [None, None]
         numbers = score, *around, elo, *of_elo
-        options.append(Ranked(names[option], times, *numbers, level=_LEVEL, selected=place < top))
+        is_best = names[option] in leads if leads else place < top
+        options.append(Ranked(names[option], times, *numbers, level=_LEVEL, selected=is_best))
     ahead = float(expected[last] - expected[first])
     of_gap = (float(low), float(high)) if is_connected else (None, None)
-    pairs, log_chance = advice(rating, top, number, rng)
+    # Once all that was asked is certified, no comparison is needed for it.
+    pairs, log_chance = (
+        (np.zeros((0, 2), int), -math.inf) if leads else advice(rating, top, number, rng)
+    )
     proposed = Counter(tuple(sorted(pair, key=ranking.index)) for pair in pairs.tolist())
     notes = list(votes.said)
     if votes.kind == "margin" and len(votes.margins) >= _MANY and (votes.margins > 0).all():
