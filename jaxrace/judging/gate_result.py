@@ -203,8 +203,13 @@ class Gate(Answer):
                 panel.plot(estimate, place, mark, ms=6, color=colour)
             at = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": "small"}
             panel.annotate(self._words(one), (1.01, place), **at)
-        for edge, dashes in zip(self._edges, ("--", "-", "--"), strict=True):
-            panel.axvline(edge, color=style.EDGE, lw=0.8, ls=dashes)
+        low, middle, high = self._edges
+        lines = [panel.axvline(middle, color=style.EDGE, lw=0.8)]
+        if low < middle:
+            lines += [panel.axvline(x, color=style.EDGE, lw=0.8, ls="--") for x in (high, low)]
+        meanings = ["no difference", f"the margin, {self._amount} to either side"]
+        looks: Any = {"loc": "outside lower left", "ncols": 2, "frameon": False}
+        figure.legend(lines[:2], meanings[: len(lines)], **looks)
         list_down(panel, labels(names))
         if cut := first_of(shown, len(self.candidates)):
             panel.set(title=cut.removeprefix(": "))

@@ -42,27 +42,25 @@ class Said(NamedTuple):
 
 
 def draw_race(rows: Sequence[Row], said: Said, top: int, count: int) -> "Figure":
-    """Who stands where, by how much, and where the runs went: the first rows of so many options.
+    """Who stands where, by how much, and beside it runs: the first rows of so many options.
 
     The line is below the ``top`` best. An interval is that against the closest option on its other
-    side, seen from the option itself: to the right of the edge it is the better one. Runs have no
-    panel if all options have the same number, and none is to be run next.
+    side, seen from the option itself: to the right of the edge it is the better one. Runs are below
+    if all options have the same number, and none is to be run next.
     """
     names, numbers = [row.name for row in rows], {row.runs for row in rows}
     is_plain = len(numbers) == 1 and not any(row.next for row in rows)
-    widths = (4, 4) if is_plain else (4, 4, 2)
-    figure, found = panels(said.title, len(rows), widths, names, share_rows=True)
-    figure.set_figwidth(figure.get_figwidth() - 2 * (not is_plain))  # that of runs is narrow
+    figure, found = panels(said.title, len(rows), (1, 1), names, share_rows=True)
+    figure.set_figwidth(figure.get_figwidth() - 1)
     _draw_standing(found[0], rows, said)
     runs = f"\n{max(numbers):,} {said.runs} of each option" if is_plain else ""
     found[0].set(title="who stands where" + first_of(rows, count), xlabel=said.score + runs)
     _draw_differences(found[1], rows, said, top - 0.5)
     if not is_plain:
-        _draw_runs(found[2], rows, said)
+        _tell_runs(found[1], rows, said)
     for panel in found:
         panel.axhline(top - 0.5, color=style.EDGE, lw=0.8, ls=style.DASHED)
-    for panel in found[1:]:
-        panel.tick_params(axis="y", left=False)
+    found[1].tick_params(axis="y", left=False)
     list_down(found[0], names)
     verdicts = [verdict for verdict in said.verdicts if any(verdict == x.verdict for x in rows)]
     handles = [found[0].plot([], [], ls="", ms=7, **_looks(verdict))[0] for verdict in verdicts]
@@ -93,16 +91,13 @@ def _draw_differences(panel: "Axes", rows: Sequence[Row], said: Said, line: floa
         panel.plot((edge, edge), height, color=style.EDGE, lw=0.8)
     if not any(row.ends for row in rows):
         panel.text(0.5, 0.5, "no intervals", ha="center", transform=panel.transAxes)
-    panel.set(title="against the closest across the line", xlabel=said.effect)
+    panel.set(title="against the closest\nacross the line", xlabel=said.effect)
 
 
-def _draw_runs(panel: "Axes", rows: Sequence[Row], said: Said) -> None:
-    colours = [_LOOKS[row.verdict][0] for row in rows]
-    panel.barh(range(len(rows)), [row.runs for row in rows], 0.5, color=colours)
-    wanted = [(place, row.next, row.runs) for place, row in enumerate(rows) if row.next]
-    if wanted:
-        places, more, begin = zip(*wanted, strict=True)
-        panel.barh(places, more, 0.5, left=begin, fill=False, ls=":")
-    more = "\n(dotted: to be run next)" if wanted else ""
-    panel.set(title=f"{said.runs} so far", xlabel=f"{said.runs} of each option{more}")
-    panel.locator_params(axis="x", nbins=5)
+def _tell_runs(panel: "Axes", rows: Sequence[Row], said: Said) -> None:
+    at = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": "small"}
+    for place, row in enumerate(rows):
+        more = f" + {row.next:,}" if row.next else ""
+        panel.annotate(f"{row.runs:,}{more}", (1.02, place), **at)
+    head = said.runs + ("\n+ next" if any(row.next for row in rows) else "")
+    panel.text(1.02, 1.0, head, va="bottom", fontsize="small", transform=panel.transAxes)

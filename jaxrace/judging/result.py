@@ -180,7 +180,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
             "in": "one of the best",
             "good enough": f"good enough, within {self.tolerance:g}",
             "tied": "tied for the last places",
-            "out": "others are at least as good" if self.by == "mean" else "not one of the best",
+            "out": "certainly not the best" if self.top == 1 else "certainly not among the best",
             "?": "not known",
         }
         is_mean = self.by == "mean"

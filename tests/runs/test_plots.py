@@ -154,16 +154,29 @@ def test_an_option_of_a_race_has_the_interval_of_its_closest_pair():
     assert drawn[0][0] > 0.5 > drawn[1][1]
 
 
-def test_each_of_many_options_has_an_interval_and_equal_runs_have_no_panel():
+def _across(line):
+    return np.asarray(line.get_xdata())
+
+
+def test_each_of_many_options_has_a_point_an_interval_and_its_runs():
     rng = np.random.default_rng(1)
     scores = {f"model-{n}": rng.normal(-5 * n, 1, 60) for n in range(70)}
-    standing, differences = jaxrace.race(scores, top=5).plot().axes
+    answer = jaxrace.race(scores, top=5)
+    standing, differences = answer.plot().axes
+    points = [line[0] for line in map(_across, standing.lines) if len(line) == 1]
+    assert points == [one.score for one in answer.options]
     lines = [np.asarray(line.get_ydata()) for line in differences.lines]
     rows = [line[0] for line in lines if len(line) == 2 and line[0] == line[1]]
     assert {*range(70)} <= {*rows}
     assert "60 runs of each option" in standing.get_xlabel()
     scores["model-3"] = scores["model-3"][:20]
-    assert len(jaxrace.race(scores, top=5).plot().axes) == 3
+    answer = jaxrace.race({name: rng.normal(size=size) for name, size in (("a", 60), ("b", 20))})
+    assert {one.next for one in answer.options} > {0}
+    figure = answer.plot()
+    told = [text.get_text() for text in figure.axes[1].texts]
+    runs = [f"{x.runs} + {x.next}" if x.next else f"{x.runs}" for x in answer.options]
+    assert told == [*runs, "runs\n+ next"]
+    assert figure.get_figwidth() <= 7, "text is large enough on a page"
 
 
 def test_names_that_differ_in_the_middle_stay_apart():
@@ -196,3 +209,18 @@ def test_yellow_is_good_whatever_a_metric_is():
         yellow.append(int(red.argmax()))
         assert [text.get_color() for text in panel.texts] == colours
     assert yellow == [1, 0]
+
+
+def test_the_lines_of_a_gate_are_named():
+    rng = np.random.default_rng(2)
+    scores = {name: rng.normal(size=40) for name in ("old", "new")}
+    (panel,) = (figure := jaxrace.gate(scores, baseline="old", margin=0.1).plot()).axes
+    (legend,) = figure.legends
+    assert [one.get_text() for one in legend.get_texts()] == [
+        "no difference",
+        "the margin, 0.1 to either side",
+    ]
+    dashed = [_across(line)[0] for line in panel.lines if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(np.sort(dashed), (0.4, 0.6))
+    (legend,) = jaxrace.gate(scores, baseline="old").plot().legends
+    assert [one.get_text() for one in legend.get_texts()] == ["no difference"]
