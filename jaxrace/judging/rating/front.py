@@ -250,7 +250,10 @@ class SelectionOfVotes(Ranking):
 
     def _tiers_said(self) -> str:
         if len(self.tiers) == 1:
-            return "by the games alone, ONE TIER: no boundary is certain yet"
+            why = "no boundary is certain yet"
+            if self.certificate:
+                why = "tiers are right together, which takes more games"
+            return f"by the games alone, ONE TIER: {why}"
         tiers = "; ".join(f"{n} {listed(tier)}" for n, tier in enumerate(self.tiers, 1))
         return f"tiers, any of them wrong with probability at most {self.delta:g}: {tiers}"
 
