@@ -20,7 +20,7 @@ ROUNDED = {
     *("16-a-person-as-judge", "17-a-judge-who-errs", "18-your-environment"),
     "25-a-preference-of-your-own",
 }
-WITHOUT_PICTURE = {"17-a-judge-who-errs", "22-fastchess-plays"}
+WITHOUT_PICTURE = {"17-a-judge-who-errs", "22-fastchess-plays", "25-a-preference-of-your-own"}
 DRAWN_BY = "3.11."  # matplotlib; other versions set letters a little differently
 ALIKE = 1  # mean difference of greys of 256: a mean that moves by .02 makes 2.5
 MOST_LINES, MOST_BYTES = 64, 40_000  # of a page with its picture, of a picture
