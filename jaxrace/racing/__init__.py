@@ -19,8 +19,8 @@ from jaxrace.racing.certified.tasks import PairEvidence as PairEvidence
 from jaxrace.racing.certified.tasks import SharedParams as SharedParams
 from jaxrace.racing.certified.tasks import SharedResult as SharedResult
 from jaxrace.racing.certified.tasks import SharedState as SharedState
+from jaxrace.racing.checks import check_compare as check_compare
 from jaxrace.racing.comparing import ComparingRace as ComparingRace
-from jaxrace.racing.comparing import check_compare as check_compare
 from jaxrace.racing.driver import run as run
 from jaxrace.racing.judge import judge as judge
 from jaxrace.racing.preference.race import PreferenceRace as PreferenceRace

@@ -30,6 +30,9 @@ Params = Any
 State = Any
 Result = Any
 
+# What plain Python looks at once outcomes are told: ``racing.checks`` adds it.
+LOOKS: list[Callable[..., None]] = []
+
 
 @dataclasses.dataclass(frozen=True)
 class Race(abc.ABC):
@@ -160,9 +163,8 @@ class Race(abc.ABC):
 
     def _check_found(self, found: Any, first: Any, source: Hashable = None) -> None:
         """Raise ValueError if outcomes cannot be raced; the ``first`` ones once for a source."""
-        del first, source
-        scale = getattr(self, "low", None), getattr(self, "high", None)
-        raise_if_invalid(found.invalid, "", *scale, self._where)
+        for look in LOOKS:
+            look(self, found, first, source)
 
     @abc.abstractmethod
     def _check_outcomes(self, state: State, outcomes: Outcome) -> None:
@@ -234,26 +236,3 @@ def fixed_point(margin: jax.Array, num_options: int) -> jax.Array:
     """
     bits = min(24, 30 - math.ceil(math.log2(num_options)))
     return jnp.round(margin * 2**bits).astype(jnp.int32)
-
-
-def raise_if_invalid(
-    invalid: jax.Array,
-    where: str = "",
-    low: float | None = None,
-    high: float | None = None,
-    place: str = "in round",
-) -> None:
-    """Raise for the first counted outcome that is NaN, infinite or out of range; not under a trace.
-
-    ``invalid``, int32 [..., K], is its round, or 0.
-    """
-    if is_traced(invalid) or not (rounds := np.asarray(invalid)).any():
-        return
-    race = tuple(int(axis) for axis in np.argwhere(rounds.any(-1))[0])
-    of_race = f" of race {', '.join(map(str, race))}" if race else ""
-    in_race = np.where(rounds[race] > 0, rounds[race], np.iinfo(np.int32).max)
-    expected, got = f"scores from {low} to {high}", "another one"
-    if low is None or high is None:
-        expected, got = "finite numbers", "NaN or infinity"
-    at = f" for option {in_race.argmin()} {place} {in_race.min()}{of_race}{where}"
-    raise BadArgument("outcomes", expected, got, at)

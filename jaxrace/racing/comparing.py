@@ -1,12 +1,11 @@
 """Races that compare outcomes in pairs: the samples they keep, and what they need of outcomes.
 
-The form of a preference is checked whenever a program is traced; its values on a few outcomes, once
-for each preference and source of outcomes. Axes: K options, n outcomes, r rounds.
+The form of a preference is checked whenever a program is traced; its values on a few outcomes by
+``racing.checks``, once for each preference and source of outcomes. Axes: K options, n outcomes, r rounds.
 """
 
 import dataclasses
-import functools
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import jax
@@ -15,7 +14,6 @@ import numpy as np
 
 from jaxrace import kernels
 from jaxrace.core import narrowing
-from jaxrace.core.compilation import jit
 from jaxrace.core.validation import BadArgument, require_function, require_integer
 from jaxrace.racing import base
 
@@ -114,66 +112,6 @@ class ComparingRace(base.Race):
         """Leaves [few, few, ...], and the number of rounds told."""
         return first_few(state.outcomes), state.round
 
-    def _check_found(self, found: Any, first: Any, source: Hashable = None) -> None:
-        super()._check_found(found, first, source)
-        if self._compares:
-            check_once(self.compare, source, *first)
-
-
-def check_compare(compare: Compare, outcomes: Any) -> np.ndarray:
-    """Raise unless ``compare(a, b)`` is an antisymmetric sign on some outcomes, leaves [n, ...].
-
-    It must be pure JAX and return one signed integer. Outcomes that are not finite are left out.
-    Returns the signs of all pairs, int8 [n, n].
-
-    >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1, 2]))
-    Traceback (most recent call last):
-    jaxrace.core.validation.BadArgument: compare: expected 0 for an outcome and itself, got 1 for 1
-    """
-    outcomes = narrowing.as_arrays("outcomes", outcomes)
-    lengths = {x.shape[:1] for x in jax.tree.leaves(outcomes)}
-    if len(lengths) != 1 or not all(lengths) or (0,) in lengths:
-        shapes = [list(x.shape) for x in jax.tree.leaves(outcomes)]
-        raise BadArgument("outcomes", "leaves [n, ...] with one n >= 1", f"{shapes}")
-    single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), outcomes)
-    require_sign(compare, single)
-    signs, finite = map(np.asarray, _compare_all(compare, outcomes))
-    both = finite[:, None] & finite[None, :]
-
-    def shown(index: int) -> str:
-        return str(jax.tree.map(lambda x: np.asarray(x)[index].tolist(), outcomes))
-
-    itself = np.eye(len(signs), dtype=bool) & (signs != 0)
-    for wrong, expected in (
-        ((signs > 1) | (signs < -1), "-1, 0 or +1"),
-        (itself, "0 for an outcome and itself"),
-        (signs != -signs.T, "opposite signs for two outcomes and the two exchanged"),
-    ):
-        for i, j in np.argwhere(both & wrong)[:1]:
-            got = f"{signs[i, j]} for {shown(i)}"
-            if i != j:
-                exchanged = f" and {signs[j, i]}" if "opposite" in expected else ""
-                got = f"{signs[i, j]}{exchanged} for {shown(i)} and {shown(j)}"
-            raise BadArgument("compare", expected, got)
-    return signs.astype(np.int8)
-
-
-def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array | int) -> None:
-    """``check_compare`` on ``first_few`` samples of a source, unless that has passed before."""
-    leaves, structure = jax.tree.flatten(kept)
-    passed = _passed(compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
-    if passed:
-        return
-    few = jax.tree.map(lambda x: np.asarray(x)[:, : max(int(num_rounds), 1)], kept)
-    check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), few))
-    passed.append(True)
-
-
-@functools.lru_cache(maxsize=32)
-def _passed(*check: Hashable) -> list[bool]:
-    """Not empty once a preference has passed, with what drew its outcomes."""
-    return []
-
 
 def first_few(kept: Any) -> Any:
     """Those of a race's samples, leaves [K, N, ...], that are looked at: [few, few, ...]."""
@@ -236,10 +174,3 @@ def require_sign(compare: Any, example: Any) -> None:
 def _shown(tree: Any) -> Any:
     """The types and shapes of the arrays of a tree, such as "float32[3]"."""
     return jax.tree.map(lambda x: f"{x.dtype}{list(x.shape)}", tree)
-
-
-@jit(1)
-def _compare_all(compare: Compare, outcomes: Any) -> tuple[jax.Array, jax.Array]:
-    """Signs [n, n] of all pairs, and whether each outcome [n] is finite."""
-    signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(outcomes, outcomes)
-    return signs, base.finite_rounds(jax.tree.map(lambda x: x[None], outcomes))[0]

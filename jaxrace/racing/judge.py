@@ -15,7 +15,8 @@ from jaxrace import kernels
 from jaxrace.core import narrowing
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging import RaceOfTable, race, scores
-from jaxrace.racing.comparing import Compare, check_compare, require_real
+from jaxrace.racing.checks import check_compare
+from jaxrace.racing.comparing import Compare, require_real
 
 _MOST = 8_000  # different outcomes, whose signs take 64 MB
 _AT_ONCE = 256  # outcomes are filled up to a multiple: with a few more nothing is compiled anew

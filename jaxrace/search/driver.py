@@ -15,7 +15,7 @@ from jaxrace.core.compilation import LARGE, jit
 from jaxrace.core.programs import compile_ahead
 from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_keys
-from jaxrace.racing import base
+from jaxrace.racing.checks import raise_if_invalid
 from jaxrace.search import small
 from jaxrace.search.log import SearchLog
 from jaxrace.search.policy_search import PolicySearch, SearchParams, SearchRow, SearchState
@@ -108,7 +108,7 @@ def _raise_for_invalid(
     own = jax.tree.map(lambda x: x[number], params) if params.budget.ndim else params
     invalid = jax.jit(search.invalid_outcomes)(state, own)
     where = f" of search {number}, generation {int(row.generation[number])}"
-    base.raise_if_invalid(invalid, where)
+    raise_if_invalid(invalid, where)
     # Another program: it may round differently.
     raise BadArgument("outcomes", "finite numbers", f"NaN or infinity in a race{where}")
 

@@ -26,7 +26,8 @@ from jaxrace.core.protocol import pytree
 from jaxrace.core.validation import BadArgument, require_integer, require_keys, require_kind
 from jaxrace.envs import Environment, OutcomeFold
 from jaxrace.envs.environment import absorb
-from jaxrace.racing.comparing import ComparingRace, check_compare
+from jaxrace.racing.checks import check_compare
+from jaxrace.racing.comparing import ComparingRace
 from jaxrace.search.strategies import Strategy
 
 _ADAPTATION = 1.25  # n_max grows or shrinks by this factor in each generation

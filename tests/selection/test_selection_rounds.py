@@ -247,7 +247,7 @@ def test_a_race_says_what_it_guarantees(max_rounds, said, confidence):
     race = PairwiseRace(3, 1)
     params = race.params(delta=0.1, max_rounds=max_rounds)
     state = race.init(params)
-    assert "nothing is known yet" in str(race.result(state, params))
+    assert "not known yet" in str(race.result(state, params))
     while not race.result(state, params).done:
         i, j = race.ask(jax.random.key(0), state, params).tolist()
         state = race.tell(state, [i, j], j - i, params)

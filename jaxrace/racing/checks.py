@@ -1,0 +1,113 @@
+"""What plain Python looks at once outcomes are told: are they valid, and is a preference a sign?
+
+Axes: K options, n outcomes.
+"""
+
+import functools
+from collections.abc import Hashable
+from typing import Any
+
+import jax
+import numpy as np
+
+from jaxrace.core import narrowing
+from jaxrace.core.compilation import is_traced, jit
+from jaxrace.core.validation import BadArgument
+from jaxrace.racing.base import LOOKS, finite_rounds
+from jaxrace.racing.comparing import Compare, require_sign
+
+
+def _look(race: Any, found: Any, first: Any, source: Hashable) -> None:
+    """Raise if outcomes cannot be raced; the ``first`` ones once for a source."""
+    scale = getattr(race, "low", None), getattr(race, "high", None)
+    raise_if_invalid(found.invalid, "", *scale, race._where)
+    if getattr(race, "_compares", False):
+        check_once(race.compare, source, *first)
+
+
+LOOKS.append(_look)
+
+
+def raise_if_invalid(
+    invalid: jax.Array,
+    where: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    place: str = "in round",
+) -> None:
+    """Raise for the first counted outcome that is NaN, infinite or out of range; not under a trace.
+
+    ``invalid``, int32 [..., K], is its round, or 0.
+    """
+    if is_traced(invalid) or not (rounds := np.asarray(invalid)).any():
+        return
+    race = tuple(int(axis) for axis in np.argwhere(rounds.any(-1))[0])
+    of_race = f" of race {', '.join(map(str, race))}" if race else ""
+    in_race = np.where(rounds[race] > 0, rounds[race], np.iinfo(np.int32).max)
+    expected, got = f"scores from {low} to {high}", "another one"
+    if low is None or high is None:
+        expected, got = "finite numbers", "NaN or infinity"
+    at = f" for option {in_race.argmin()} {place} {in_race.min()}{of_race}{where}"
+    raise BadArgument("outcomes", expected, got, at)
+
+
+def check_compare(compare: Compare, outcomes: Any) -> np.ndarray:
+    """Raise unless ``compare(a, b)`` is an antisymmetric sign on some outcomes, leaves [n, ...].
+
+    It must be pure JAX and return one signed integer. Outcomes that are not finite are left out.
+    Returns the signs of all pairs, int8 [n, n].
+
+    >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1, 2]))
+    Traceback (most recent call last):
+    jaxrace.core.validation.BadArgument: compare: expected 0 for an outcome and itself, got 1 for 1
+    """
+    outcomes = narrowing.as_arrays("outcomes", outcomes)
+    lengths = {x.shape[:1] for x in jax.tree.leaves(outcomes)}
+    if len(lengths) != 1 or not all(lengths) or (0,) in lengths:
+        shapes = [list(x.shape) for x in jax.tree.leaves(outcomes)]
+        raise BadArgument("outcomes", "leaves [n, ...] with one n >= 1", f"{shapes}")
+    single = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), outcomes)
+    require_sign(compare, single)
+    signs, finite = map(np.asarray, _compare_all(compare, outcomes))
+    both = finite[:, None] & finite[None, :]
+
+    def shown(index: int) -> str:
+        return str(jax.tree.map(lambda x: np.asarray(x)[index].tolist(), outcomes))
+
+    itself = np.eye(len(signs), dtype=bool) & (signs != 0)
+    for wrong, expected in (
+        ((signs > 1) | (signs < -1), "-1, 0 or +1"),
+        (itself, "0 for an outcome and itself"),
+        (signs != -signs.T, "opposite signs for two outcomes and the two exchanged"),
+    ):
+        for i, j in np.argwhere(both & wrong)[:1]:
+            got = f"{signs[i, j]} for {shown(i)}"
+            if i != j:
+                exchanged = f" and {signs[j, i]}" if "opposite" in expected else ""
+                got = f"{signs[i, j]}{exchanged} for {shown(i)} and {shown(j)}"
+            raise BadArgument("compare", expected, got)
+    return signs.astype(np.int8)
+
+
+def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array | int) -> None:
+    """``check_compare`` on ``first_few`` samples of a source, unless that has passed before."""
+    leaves, structure = jax.tree.flatten(kept)
+    passed = _passed(compare, source, structure, *((x.shape[2:], x.dtype) for x in leaves))
+    if passed:
+        return
+    few = jax.tree.map(lambda x: np.asarray(x)[:, : max(int(num_rounds), 1)], kept)
+    check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), few))
+    passed.append(True)
+
+
+@functools.lru_cache(maxsize=32)
+def _passed(*check: Hashable) -> list[bool]:
+    """Not empty once a preference has passed, with what drew its outcomes."""
+    return []
+
+
+@jit(1)
+def _compare_all(compare: Compare, outcomes: Any) -> tuple[jax.Array, jax.Array]:
+    """Signs [n, n] of all pairs, and whether each outcome [n] is finite."""
+    signs = jax.vmap(jax.vmap(compare, (None, 0)), (0, None))(outcomes, outcomes)
+    return signs, finite_rounds(jax.tree.map(lambda x: x[None], outcomes))[0]
