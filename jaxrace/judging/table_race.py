@@ -354,7 +354,8 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
         notes.append(
             f"tasks in a random order, by seed {question.order_by_lot}: the guarantee is about "
             "tasks drawn from the same mixture; it is for one look at this table, with one seed "
-            "that was chosen before"
+            "that was chosen before: another may answer otherwise, and who tries several has no "
+            "guarantee"
         )
     return notes
 

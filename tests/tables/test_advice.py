@@ -339,6 +339,30 @@ TABLES = [
         ("--order-by-lot 1 --gaps skip",),
     ),
     Case(
+        f"{RACE} --shared --failed drop",
+        in_blocks(30, 30, blank=["x0", "y3"]),
+        "--of 60 --weights size) asks about these 60 tasks and no others, of which 2 answers",
+        ("--of 60 --weights size",),
+    ),
+    Case(
+        f"{RACE} --shared --failed drop --of 60",
+        in_blocks(30, 30, blank=["x0", "y3"]),
+        "2 answers are missing: fill them, or weights='size' (--weights size)",
+        ("--weights size",),
+    ),
+    Case(
+        "gate FILE.csv --baseline a --shared --of 9",
+        table("task,a,b", *NUMBERED),
+        "to ask about others like them, leave out of (--of)",
+        (),
+    ),
+    Case(
+        "gate FILE.csv --baseline a --shared",
+        table("task,a,b", *NUMBERED),
+        "`jaxrace plan` gives quartiles",
+        ("jaxrace plan FILE.csv --baseline a --shared",),
+    ),
+    Case(
         f"{RACE} --shared --failed drop --order-by-lot 1",
         in_blocks(30, 30, blank=["x0"]),
         "gaps='skip' (--gaps skip) leaves out tasks",
