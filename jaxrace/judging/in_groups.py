@@ -216,7 +216,8 @@ def unused_of(table: ScoreTable) -> str | None:
     return (
         f"only {done[worst]:,} of {progress[worst]:,} scores of {table.names[worst]} count, as it "
         f"lacks {table.task_names[done[worst]]}, which comes next in the order by lot{also}: fill "
-        "the gap, with failed=NUMBER (--failed NUMBER) if it failed; or, without of, gaps='skip' "
+        "the gap, with an empty score and failed=NUMBER (--failed NUMBER) if it failed; or, "
+        "without of, gaps='skip' "
         "(--gaps skip) leaves out tasks that not all have run, if gaps depend on no score"
     )
 
