@@ -122,7 +122,7 @@ def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
     ways = ways_to_ask(table) if in_blocks else how_to_ask(table)
     few = len(starts) <= _FEW_STRETCHES * len(set(groups))
     if in_blocks and (is_list or (few and table.groups)):
-        raise _wrong(said, is_list, ways)
+        raise _wrong(said, is_list, ways, _until_whole(table, pairs.num_tasks))
     named = np.append(starts, number) if in_blocks else None
     worst = _worst(table, pairs, named)
     if worst.log_e < -math.log(WARNED) and in_blocks and few:
@@ -149,8 +149,8 @@ def pooled(groups: tuple[str, ...]) -> str:
 
 def how_to_ask(table: ScoreTable) -> str:
     """What to ask of tasks that are not alike."""
-    is_sample = bool(seeds_of(table))
-    return ORDER_BY_LOT if is_sample else f"{ORDER_BY_LOT}; {_of_list(len(table.task_names))}"
+    whole = _of_list(table)
+    return f"{ORDER_BY_LOT}; {whole}" if whole else ORDER_BY_LOT
 
 
 def _group_column(table: ScoreTable) -> str:
@@ -159,8 +159,19 @@ def _group_column(table: ScoreTable) -> str:
     return found[1] if found else ""
 
 
-def _of_list(number: int) -> str:
-    return f"of={number} (--of {number}) asks about these {number:,} tasks and no others"
+def _of_list(table: ScoreTable) -> str:
+    """How to ask about these tasks alone; "" where that would be refused as well."""
+    number = len(table.task_names)
+    has_all = table.lottery is not None or (table.progress == number).all()
+    if seeds_of(table) or not (has_all or table.groups):
+        return ""
+    asks = f"asks about these {number:,} tasks and no others"
+    if has_all:
+        return f"of={number} (--of {number}) {asks}"
+    return (
+        f"of={number} and weights='size' (--of {number} --weights size) {asks}, of which "
+        f"{(number - table.progress).sum():,} answers are missing"
+    )
 
 
 def ways_to_ask(table: ScoreTable) -> str:
@@ -178,15 +189,24 @@ def ways_to_ask(table: ScoreTable) -> str:
         f"order_by_lot=1 (--order-by-lot 1){gaps} about all tasks together, where each counts the "
         "same, for one look"
     )
-    if not seeds_of(table):
-        found.append(_of_list(number))
-    return "; ".join(found)
+    return "; ".join([*found, *filter(None, [_of_list(table)])])
 
 
-def _wrong(got: str, is_list: bool, ways: str) -> BadArgument:
+def _until_whole(table: ScoreTable, of: int | None) -> str:
+    """What to ask of a list whose names are all known, though some answers are missing."""
+    if of is None or not table.groups or len(table.task_names) != of:
+        return ""
+    missing = (of - table.progress).sum()
+    return (
+        f". {missing:,} answers are missing: fill them, or weights='size' (--weights size) puts "
+        "the tasks in an order by lot"
+    )
+
+
+def _wrong(got: str, is_list: bool, ways: str, until: str = "") -> BadArgument:
     if is_list:
         expected = "an order drawn by lot, before any result was known"
-        hint = ". Once all tasks of the list are run, their order does not matter"
+        hint = f". Once all tasks of the list are run, their order does not matter{until}"
     else:
         expected = "alike ones, in any order"
         hint = f". {ways}"

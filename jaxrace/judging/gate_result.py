@@ -269,7 +269,9 @@ class GateOfTable(Gate, AnswerOfTable):
 
     def headline(self) -> str:
         if self.refuted or not self.whole:
-            return super().headline()
+            is_of_list = self.of is not None and (self.passed or self.rejected)
+            only = f"; on these {self.of:,} tasks only" if is_of_list else ""
+            return super().headline() + only
         return f"{known_on(self.of)}, {super().headline()}"
 
     def meanings(self) -> list[str]:
@@ -278,7 +280,8 @@ class GateOfTable(Gate, AnswerOfTable):
         if self.is_dependent:
             return ["runs may depend on each other, and nothing is guaranteed"]
         known = [one.name for one in self.candidates if _is_known(one)]
-        told = [] if self.whole else [self._guarantee() + alone(self.of)]
+        others = "" if self.of is None else "; to ask about others like them, leave out of (--of)"
+        told = [] if self.whole else [self._guarantee() + alone(self.of) + others]
         if known:
             told.append(
                 f"known of {listed(known)}, as all {self.of:,} tasks were run: on these any "
@@ -315,8 +318,12 @@ class GateOfTable(Gate, AnswerOfTable):
         below = [*self._below(), f"{self.better} scores are better"]
         if once:
             below.append("*: with the same errors, if you look at this table once and never again")
+            below.append("the exit status is that of verdict, not of verdict*")
         if any(one.verdict == "too few" for one in self.candidates):
-            below.append("too few: the number is a forecast, if runs go on as before")
+            below.append(
+                "too few: the number is a forecast, if runs go on as before; the median of "
+                "simulated gates took half to all of it; `jaxrace plan` gives quartiles"
+            )
         names = [self.baseline.name, *(one.name for one in self.candidates)]
         return [Shown.first(heads, rows, *below), *groups_shown(self.groups, names)]
 

@@ -12,6 +12,7 @@ from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.groups import Lottery, groups_of_list, groups_of_stream, in_group_order
 from jaxrace.judging.group_means import GroupMean
+from jaxrace.judging.known import seeds_of
 from jaxrace.judging.question import Question
 from jaxrace.judging.scores import ScoreTable, by_task
 from jaxrace.tables.by_name import all_numbers, numbers_by_name
@@ -183,10 +184,11 @@ def _used_up(table: ScoreTable, lot: Lottery) -> list[str]:
     group = table.groups[place]
     if Counter(table.groups[:place])[group] < counts[group]:
         return []
-    rest = len(lot.before.task_names) - place
+    rest, seeds = len(lot.before.task_names) - place, seeds_of(table)
+    new = f"a {seeds} more of each group" if seeds else f"new tasks of {group}"
     return [
         f"the {counts[group]:,} tasks of {group} are used up, and {rest:,} of others wait for more "
-        f"of it: run new tasks of {group}, or ask about a pool of all with order_by_lot=1 "
+        f"of it: run {new}, or ask about a pool of all with order_by_lot=1 "
         "(--order-by-lot 1) instead of weights"
     ]
 
@@ -216,7 +218,8 @@ def unused_of(table: ScoreTable) -> str | None:
     return (
         f"only {done[worst]:,} of {progress[worst]:,} scores of {table.names[worst]} count, as it "
         f"lacks {table.task_names[done[worst]]}, which comes next in the order by lot{also}: fill "
-        "the gap, with failed=NUMBER (--failed NUMBER) if it failed; or, without of, gaps='skip' "
+        "the gap, with an empty score and failed=NUMBER (--failed NUMBER) if it failed; or, "
+        "without of, gaps='skip' "
         "(--gaps skip) leaves out tasks that not all have run, if gaps depend on no score"
     )
 

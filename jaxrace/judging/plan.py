@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jaxrace.answers.answer import listed
 from jaxrace.core.inputs import require_truth
@@ -23,6 +24,7 @@ from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.plan_result import PlannedShare, PlanOfRace
 from jaxrace.judging.question import Question
+from jaxrace.judging.scores import ScoreTable
 from jaxrace.judging.simulated import (
     EvidenceRules,
     Goal,
@@ -37,7 +39,7 @@ from jaxrace.judging.table_race import prepared
 _SHARES = (0.25, 0.5, 0.75, 0.9)
 _LEAST_PILOT = 5  # tasks, or runs of each option
 _AT_ONCE = 2**22  # numbers that are drawn at once
-NOT_SIMULATED = ("looks", "gaps", "dependent", "compare", "final")
+NOT_SIMULATED = ("looks", "dependent", "compare", "final")
 
 Draw = Callable[[int, int], FloatArray]
 
@@ -51,6 +53,7 @@ class _Asked(NamedTuple):
     pilot: tuple[int, ...]  # runs of each option that count already
     notes: list[str]
     shares: Mapping[str, float] = {}  # of each group of tasks
+    there: Mapping[str, NDArray[np.bool_]] = {}  # which of its tasks each option has run: [K, n]
 
 
 def plan(
@@ -98,7 +101,7 @@ def plan(
         simulations: The number of simulated races.
         seed: The seed of the simulation.
         **settings: The other arguments of ``race``: delta, by, low, high, shared, of, tolerance,
-            smaller, larger, horizon, weights, order_by_lot, and how a pilot is read.
+            smaller, larger, horizon, weights, order_by_lot, gaps, and how a pilot is read.
 
     Returns:
         The result; print it.
@@ -120,7 +123,7 @@ def plan(
         require_integer("budget", budget, 1)
     require_truth("fresh", fresh)
     for name in settings.keys() & {*NOT_SIMULATED}:
-        if settings.pop(name) not in (None, False, "lost"):
+        if settings.pop(name) not in (None, False):
             raise BadArgument(name, "none for a plan", "another")
     if settings.get("weights") is not None and settings.get("of") is not None:
         hint = ": without it, a stream of each group is planned for"
@@ -255,7 +258,36 @@ def _after_pilot(
         return drawn
 
     pilot = (0,) * len(counts) if fresh else counts
-    return _Asked(found.question, found.table.names, draw, pilot, found.notes, shares)
+    there = {} if fresh else _there(found.table, found.question.gaps)
+    return _Asked(found.question, found.table.names, draw, pilot, found.notes, shares, there)
+
+
+def _there(table: ScoreTable, gaps: str) -> dict[str, NDArray[np.bool_]]:
+    """Which tasks each option has run already, those that count and those that wait: [K, n].
+
+    A lottery takes the tasks of a group in their order. Else those that most have run come first.
+    """
+    if table.tasks is None:
+        return {}
+    before = table if table.lottery is None else table.lottery.before
+    number = len(before.task_names)
+    has = np.stack([np.bincount(x, minlength=number) > 0 for x in before.tasks or ()])
+    if gaps == "skip":  # never filled
+        has = has & has.all(0)
+    if table.lottery is None:
+        return {"": has[:, np.argsort(-has.sum(0), kind="stable")]}
+    return {group: has[:, np.array(before.groups, str) == group] for group in table.lottery.weights}
+
+
+def _still_to_make(asked: _Asked, number: int) -> dict[str, NDArray[np.int64]]:
+    """Of so many tasks, or runs of each option, what each option still lacks, by group: [K]."""
+    if not asked.there:
+        return {"": np.maximum(number - np.array(asked.pilot), 0)}
+    found = {}
+    for group, has in asked.there.items():
+        needed = math.ceil(round(number * (asked.shares[group] if group else 1), 6))
+        found[group] = needed - has[:, :needed].sum(1)
+    return found
 
 
 def _answered(asked: _Asked, goal: Goal, length: int, simulations: int) -> np.ndarray:
@@ -285,12 +317,13 @@ def _answered(asked: _Asked, goal: Goal, length: int, simulations: int) -> np.nd
 def _result(
     asked: _Asked, goal: Goal, each: np.ndarray, budget: int | None, length: int
 ) -> PlanOfRace:
-    question, has = asked.question, np.array(asked.pilot)
+    question = asked.question
     quantiles = []
     for share in _SHARES:
         number = each[math.ceil(share * len(each)) - 1]
         is_known = np.isfinite(number)
-        further = int(np.maximum(number - has, 0).sum()) if is_known else None
+        lacking = _still_to_make(asked, int(number)) if is_known else {}
+        further = int(sum(x.sum() for x in lacking.values())) if is_known else None
         runs = int(number) if is_known else None
         quantiles.append(PlannedShare(share, runs, further))
     notes = list(asked.notes)
@@ -301,7 +334,10 @@ def _result(
         )
     if asked.shares and (middle := quantiles[1].each) is not None:
         each_group = [f"{math.ceil(middle * part):,} of {x}" for x, part in asked.shares.items()]
-        notes.append(f"{middle:,} tasks are about {listed(each_group)}")
+        lacking = {x: n.max() for x, n in _still_to_make(asked, middle).items() if x and n.any()}
+        left = [f"{number:,} of {group}" for group, number in lacking.items()]
+        more = f"; each option still lacks up to {listed(left)}" if left else ""
+        notes.append(f"{middle:,} tasks are about {listed(each_group)}{more}")
     return PlanOfRace(
         names=asked.names,
         top=goal.top,

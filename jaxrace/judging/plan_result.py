@@ -89,7 +89,7 @@ class PlanOfRace(Answer):
             ]
             for one in self.quantiles
         ]
-        count = f" ({self.pilot:,} are there)" if self.pilot else ""
+        count = f" ({self.pilot:,} count already)" if self.pilot else ""
         return [
             Shown.first(
                 ["races answered", f"{self._unit} of each", "runs still to make"],

@@ -230,7 +230,8 @@ class RaceOfTable(AnswerOfTable, Ranking):
             return [self._meaning()]
         place = "the best" if self.top == 1 else f"among the best {self.top}"
         once = f"may be {place}, one look: {listed(self.final)}; {once_only(self.delta)}"
-        return [self._meaning(), once]
+        which = "; both are for one look: choose beforehand" if self.one_look else ""
+        return [self._meaning(), f"{once}{which}; the exit status is that of the line before"]
 
     def _meaning(self) -> str:
         looks = "in this one look" if self.one_look else "at all looks together"

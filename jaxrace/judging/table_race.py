@@ -337,6 +337,13 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
             else "skipped: they must not depend on scores, and must never be filled"
         )
         notes.append(f"tasks without a score before the last one: {listed(lacking)}; {means}")
+    known = table if table.lottery is None else table.lottery.before
+    is_short = table.tasks is not None and (table.progress < len(known.task_names)).any()
+    if is_short and table.failed not in (None, "drop"):
+        notes.append(
+            f"failed={table.failed} (--failed {table.failed}) says nothing of tasks that are "
+            "absent from the table: if one failed, add it with an empty score"
+        )
     if question.larger and table.smaller:
         notes.append("larger scores are better, as asked for, though the file says smaller")
     if table.lottery is not None:
@@ -354,7 +361,8 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
         notes.append(
             f"tasks in a random order, by seed {question.order_by_lot}: the guarantee is about "
             "tasks drawn from the same mixture; it is for one look at this table, with one seed "
-            "that was chosen before"
+            "that was chosen before: another may answer otherwise, and who tries several has no "
+            "guarantee"
         )
     return notes
 

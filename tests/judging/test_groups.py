@@ -373,3 +373,13 @@ def test_a_gate_shows_what_is_asked_about():
         assert one.estimate is None or one.estimate == pytest.approx(better)
     assert len(found.groups) == 3 * len(SIZES)
     assert "nothing is said of other tasks" in found.meaning()
+
+
+def test_a_group_of_seeds_that_is_used_up_takes_more_of_each():
+    rows = [(m, g, n, (n * 7 + len(m)) % 5) for n in range(9) for g in "xyz" for m in ("a", "bb")]
+    said = {}
+    for head in ("seed", "question"):
+        table = [dict(zip(("algo", "env", head, "return"), row, strict=True)) for row in rows]
+        said[head] = " ".join(jaxrace.race(table, shared=True, weights="equal").notes)
+    assert ": run a seed more of each group, or ask about a pool" in said["seed"]
+    assert ": run new tasks of " in said["question"]

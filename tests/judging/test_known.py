@@ -41,7 +41,7 @@ def test_a_whole_list_is_known_and_not_certified(found, headline):
 def test_a_gate_says_which_of_its_candidates_are_known():
     data = NEARLY | {"late": [1.0] * 5}
     found = jaxrace.gate(data, baseline="a", of=40, **MEAN)
-    assert found.headline() == "NOT YET: late; PASSED: b"
+    assert found.headline() == "NOT YET: late; PASSED: b; on these 40 tasks only"
     guarantee, known = found.meanings()
     assert "with a probability of at most" in guarantee
     assert known.startswith("known of b, as all 40 tasks were run")

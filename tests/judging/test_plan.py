@@ -238,6 +238,28 @@ def test_what_counts_of_a_pilot_of_groups():
     assert found.pilot == jaxrace.race(in_groups(), **asked).used["a"] < 75
 
 
+@pytest.mark.filterwarnings("ignore:only 6 of 74 scores of b count")
+def test_answers_that_wait_for_others_are_not_billed_again():
+    """All of y is there; b lacks its third one, behind which y waits in the order by lot."""
+    pilot, asked = in_groups(), {"by": "mean", "low": 0, "high": 1, "shared": True}
+    pilot["b"][17] = None
+    found = jaxrace.plan(pilot, weights={"x": 1, "y": 1}, **asked)
+    each = found.quantiles[3].each or 0
+    assert found.pilot < 15 < 30 < each < 120
+    new = math.ceil(each / 2) - 15  # of x; those of y lie there, but for one
+    assert found.quantiles[3].further == 2 * new + 1
+    fresh = jaxrace.plan(pilot, weights={"x": 1, "y": 1}, fresh=True, **asked).quantiles[3]
+    assert fresh.further == 2 * (fresh.each or 0)
+    pooled = jaxrace.plan(pilot, order_by_lot=1, gaps="skip", **asked).quantiles[3]
+    assert pooled.further == 2 * ((pooled.each or 0) - 74)  # the gap is never filled
+    lot = np.random.default_rng(1).permutation(75)
+    pilot = {name: [own[row] for row in lot] for name, own in pilot.items()}
+    skipped = jaxrace.plan(pilot, gaps="skip", **asked).quantiles[3]
+    assert skipped.further == 2 * ((skipped.each or 0) - 74)
+    filled = jaxrace.plan(pilot, **asked).quantiles[3]
+    assert filled.further == 2 * (filled.each or 0) - 149
+
+
 def test_options_of_a_pilot_are_names_and_stated_ones_a_number(tmp_path, capsys):
     path = tmp_path / "pilot.csv"
     scores = table(0, "wins").T.tolist()

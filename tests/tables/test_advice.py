@@ -55,6 +55,8 @@ def in_blocks(*sizes, blank=()):
     return table("model,suite,id,score", *lines)
 
 
+SEVEN = [f"{m},{n},{'' if (m, n) == ('a', 3) else n % 3}" for n in range(7) for m in "ab"]
+
 RACE, VOTES = "race FILE.csv", "select FILE.csv"
 LOG = "improve FILE.csv --low 0 --high 1"
 GAP = table("task,a,b", "u,0.3,0.1", "v,0.4,", "w,0.6,0.2", "x,0.7,0.8")
@@ -337,6 +339,39 @@ TABLES = [
         in_blocks(30, 30, blank=["x0"]),
         "order_by_lot=1 (--order-by-lot 1) and gaps='skip' (--gaps skip)",
         ("--order-by-lot 1 --gaps skip",),
+    ),
+    Case(
+        f"{RACE} --shared --failed drop",
+        in_blocks(30, 30, blank=["x0", "y3"]),
+        "--of 60 --weights size) asks about these 60 tasks and no others, of which 2 answers",
+        ("--of 60 --weights size",),
+    ),
+    Case(
+        f"{RACE} --shared --failed drop --of 60",
+        in_blocks(30, 30, blank=["x0", "y3"]),
+        "2 answers are missing: fill them, or weights='size' (--weights size)",
+        ("--weights size",),
+    ),
+    Case(
+        "race FILE.csv --shared --failed 0",
+        {
+            "FILE.csv": table("model,task,score", *[r for r in SEVEN if r != "a,3,"]),
+            "FILLED.csv": table("model,task,score", *SEVEN),
+        },
+        "(--failed 0.0) says nothing of tasks that are absent from the table: if one failed, add",
+        ("jaxrace race FILLED.csv --shared --failed 0",),
+    ),
+    Case(
+        "gate FILE.csv --baseline a --shared --of 9",
+        table("task,a,b", *NUMBERED),
+        "to ask about others like them, leave out of (--of)",
+        (),
+    ),
+    Case(
+        "gate FILE.csv --baseline a --shared",
+        table("task,a,b", *NUMBERED),
+        "`jaxrace plan` gives quartiles",
+        ("jaxrace plan FILE.csv --baseline a --shared",),
     ),
     Case(
         f"{RACE} --shared --failed drop --order-by-lot 1",
@@ -741,6 +776,20 @@ def test_all_advice_is_followed(first):
     assert len(advice) > 40
     shown = "\n".join(first(number)[1] for number in range(len(CASES)))
     assert [(name, one) for name, one in advice if not re.search(one, shown)] == []
+
+
+@pytest.mark.filterwarnings("ignore:only 1 of 8 scores of a count")
+@pytest.mark.parametrize("weights", [{}, {"weights": "equal"}])
+def test_what_failed_counts_as_is_not_said_of_absent_tasks_where_none_is(weights):
+    rows = [
+        {"model": m, "suite": "xy"[n % 2], "id": n, "score": n * 7 % 5}
+        for n in range(9)
+        for m in "ab"
+    ]
+    said = [
+        jaxrace.race(x, shared=True, failed=0, **weights).notes for x in (rows, rows[:4] + rows[5:])
+    ]
+    assert ["says nothing of tasks that are absent" in "".join(x) for x in said] == [False, True]
 
 
 def test_a_matrix_is_for_duel():
