@@ -57,7 +57,7 @@ def check_compare(compare: Compare, outcomes: Any) -> np.ndarray:
     It must be pure JAX and return one signed integer. Outcomes that are not finite are left out.
     Returns the signs of all pairs, int8 [n, n].
 
-    >>> check_compare(lambda a, b: jnp.where(a >= b, 1, -1), jnp.array([1, 2]))
+    >>> check_compare(lambda a, b: 1 - 2 * (a < b), np.array([1, 2]))
     Traceback (most recent call last):
     jaxrace.core.validation.BadArgument: compare: expected 0 for an outcome and itself, got 1 for 1
     """

@@ -1,7 +1,8 @@
 """Races that compare outcomes in pairs: the samples they keep, and what they need of outcomes.
 
 The form of a preference is checked whenever a program is traced; its values on a few outcomes by
-``racing.checks``, once for each preference and source of outcomes. Axes: K options, n outcomes, r rounds.
+``racing.checks``, once for each preference and source of outcomes. Axes: K options, n outcomes,
+r rounds.
 """
 
 import dataclasses
