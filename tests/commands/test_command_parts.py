@@ -83,10 +83,11 @@ def test_who_is_best_in_a_circle():
 
 
 def test_a_narrow_terminal_cuts_no_name_and_no_number():
-    console = Console(force_terminal=True, width=50, file=io.StringIO())
+    told = io.StringIO()
+    console = Console(force_terminal=True, width=50, file=told)
     heads = [name_column("option"), "better by", "interval", verdict_column()]
     rows = [["large", "0.122", "0.0358 to 0.203", "too few: about 270 more"]]
     print_table(console, heads, rows)
-    printed = re.sub(r"\x1b\[\d*m", "", console.file.getvalue())
+    printed = re.sub(r"\x1b\[\d*m", "", told.getvalue())
     assert max(map(len, printed.splitlines())) <= 50
     assert re.search("large +0.122 +0.0358 to 0.203 +too few", printed)

@@ -154,7 +154,8 @@ def test_an_option_that_is_out_by_a_pair_without_enough_is_said():
 
 def test_large_numbers_have_all_of_their_digits():
     scores = np.random.default_rng(0).normal([12_764.8, 11_270.4], 50.0, (40, 2)).T
-    found = jaxrace.race(dict(zip("ab", scores, strict=True)), shared=True, **MEAN | {"high": 1e5})
+    table = dict(zip("ab", scores, strict=True))
+    found = jaxrace.race(table, shared=True, by="mean", low=0, high=1e5)
     assert "e+" not in str(found)
     assert f"  {scores[0].mean():,.0f}  " in str(found)
     (pair,) = found.pairs
