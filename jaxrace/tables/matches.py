@@ -12,7 +12,9 @@ from jaxrace.tables.table import Table
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
 _OPENINGS = ("Round", "FEN", "ECO", "Opening")
+_ENDS = ("1-0", "0-1", "1/2-1/2")
 _UNKNOWN = ("", "?", "-", "None")
+_LEAST_MOVES = 60  # signs of a game's moves, from which on two games hardly agree by chance
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".pgn")  # not what a program prints
 _MATCH = re.compile(r"(.+) \([^()]*,.*\)")  # and how it was played
@@ -28,24 +30,56 @@ def games(file: File) -> Table | None:
     if file.ending != ".pgn":
         return None
     found: list[tuple[int, dict[str, str]]] = []
+    moves: list[str] = []
     is_open = False  # among the headers of a game
     for number, line in enumerate(file.text.split("\n"), 1):
         header = _HEADER.fullmatch(line.strip())
         if header and not is_open:
             found.append((number, {}))
+            moves.append("")
         if header:
             found[-1][1][header[1]] = re.sub(r"\\(.)", r"\1", header[2])
+        elif moves:
+            moves[-1] += line.strip() + " "
         is_open = header is not None
+    said = ()
+    told = [text.strip() for text in moves]  # files of headers alone have none
+    if len(told) > 1 and (told[-1].startswith("[") or (not told[-1] and any(told))):
+        number, _ = found.pop()
+        said = (f"the last game, in line {number}, has no moves yet, and is left out",)
+    _require_once(file, found, told)
     for number, game in found:
         for name in _NEEDED:
             if not game.get(name):
                 at = f", the game in line {number}"
                 raise file.wrong(f"a header [{name} ...]", "none", at=at)
+    for (number, game), text in zip(found, told, strict=False):
+        ends = text.split()[-1:]
+        if ends and ends[0] in _ENDS and game["Result"] in _ENDS and ends[0] != game["Result"]:
+            at, got = f", the game in line {number}", f"{ends[0]} after its moves"
+            raise file.wrong(f"the result {game['Result']} of its header", got, at=at)
     also = [name for name in _OPENINGS if any(name in game for _, game in found)]
     names = (*_NEEDED, *also)
     columns = tuple([game.get(name, "") for _, game in found] for name in names)
     heads, lines = tuple(map(str.lower, names)), [number for number, _ in found]
-    return Table(file.argument, file.where, heads, columns, lines)
+    return Table(file.argument, file.where, heads, columns, lines, said=said)
+
+
+def _require_once(
+    file: File, found: Sequence[tuple[int, Mapping[str, str]]], moves: Sequence[str]
+) -> None:
+    """Raise if a game is there twice, move by move, in the same round: a file and its copy."""
+    first: dict[tuple[str | None, ...], int] = {}
+    copies = []
+    for (number, game), told in zip(found, moves, strict=False):
+        if "Round" in game and len(told) >= _LEAST_MOVES:
+            key = (*map(game.get, ("White", "Black", "Round", "FEN")), told)
+            if (other := first.setdefault(key, number)) != number:
+                copies.append((other, number))
+    if copies:
+        got = f"{len(copies):,} games twice, such as those in lines {copies[0][0]} and"
+        expected = "each game once"
+        raise file.wrong(expected, f"{got} {copies[0][1]}", hint="leave the copies out")
 
 
 def match_log(file: File) -> Table | None:

@@ -288,3 +288,39 @@ def test_a_crosstable_of_results(tmp_path):
     (tmp_path / "c.csv").write_text(text)
     with pytest.raises(ValueError, match=r"\+0 =5 -1, .* other cell of the two, .* '\+0 =4 -1'"):
         read_votes(tmp_path / "c.csv")
+
+
+GAME = '[White "{}"]\n[Black "{}"]\n[Round "{}"]\n[Result "{}"]\n\n{} {}\n\n'
+MOVES = " ".join(f"{number}. Nf3 Nf6" for number in range(1, 9))
+
+
+def played(*games):
+    """A PGN of games: White, Black, round, result, and the result after the moves."""
+    ends = [(*game[:4], MOVES, game[-1]) for game in games]
+    return "".join(GAME.format(*one) for one in ends)
+
+
+def test_a_game_that_is_still_written_is_left_out_and_said(tmp_path):
+    whole = played(("a", "b", 1, "1-0"), ("b", "a", 1, "0-1"))
+    for rest in (
+        '[White "a"]\n[Black "b"]\n',
+        '[White "a"]\n[Bla',
+        played(("a", "b", 2, "*"))[:40],
+    ):
+        (tmp_path / "t.pgn").write_text(whole + rest)
+        votes = read_votes(tmp_path / "t.pgn")
+        assert len(votes.first) == 2
+        assert any("has no moves yet" in note for note in votes.said)
+
+
+def test_a_file_and_its_copy_are_refused_in_any_order(tmp_path):
+    games = [("a", "b", number, "1-0") for number in range(1, 6)]
+    (tmp_path / "t.pgn").write_text(played(*games) + played(*games[::-1]))
+    with pytest.raises(ValueError, match=r"each game once .* got 5 games twice"):
+        read_votes(tmp_path / "t.pgn")
+
+
+def test_a_header_and_the_end_of_the_moves_agree(tmp_path):
+    (tmp_path / "t.pgn").write_text(played(("a", "b", 1, "1-0"), ("a", "b", 2, "1-0", "0-1")))
+    with pytest.raises(ValueError, match=r"result 1-0 of its header.* got 0-1 after its moves"):
+        read_votes(tmp_path / "t.pgn")
