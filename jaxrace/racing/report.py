@@ -91,9 +91,11 @@ class Report:
             of_any = bad.reshape(count, -1).any(0)
             options = _listed(np.arange(of_any.size), np.asarray(of_any))
             return f"INVALID: {races} of {count} races prove nothing: option {options} gave {what}"
-        options = _listed(np.arange(len(first)), bad)
-        where = f"in {self.unit} {first[bad].min()}"
-        return f"INVALID: option {options} gave {what} {where}; the race proves nothing"
+        worst = int(np.where(bad, first, first.max() + 1).argmin())
+        others = bad & (np.arange(len(first)) != worst)
+        also = f", and so did {_listed(np.arange(len(first)), others)}" if others.any() else ""
+        where = f"{what} in {self.unit} {first[worst]}{also}"
+        return f"INVALID: option {worst} gave {where}; the race proves nothing"
 
     def bounded(self) -> bool:
         """Have outcomes a range?"""
