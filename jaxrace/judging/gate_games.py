@@ -51,7 +51,10 @@ def gate_games(
         raise BadArgument("at_most", f"{len(candidates):,} or more, as so many came", f"{at_most}")
     share = shares(len(candidates), reserved := at_most or len(candidates))
     levels = -np.log(np.outer(errors, share))
-    games, said, wrong, copied = games_of(_against(votes, place), float(levels[0, 0]))
+    with_baseline = _against(votes, place)
+    games, said, wrong, copied = games_of(with_baseline, float(levels[0, 0]))
+    if unused := len(votes.first) - len(with_baseline.first):
+        said.append(f"games without {baseline}, which are not used: {unused:,}")
     if wrong:
         raise BadArgument("data", "games or votes", "margins", f": {wrong}")
     if gap is not None:

@@ -327,3 +327,9 @@ def test_the_nearest_law():
     t = np.linspace(-1 / points.max(), -1 / points.min(), 20_001)[1:-1]
     every = -(40 * laws[:, None] * np.log1p(t[:, None] * points)).sum(-1)
     np.testing.assert_allclose(nearest(counts, points), every.min(1), atol=1e-2)
+
+
+def test_games_without_the_baseline_are_said():
+    games = [("a", "main"), ("main", "a"), ("a", "b"), ("b", "a"), ("b", "main"), ("main", "b")]
+    notes = jaxrace.gate(games * 3, baseline="main", want="better", tolerance=50).notes
+    assert "games without main, which are not used: 6" in notes
