@@ -130,11 +130,11 @@ def _page(answer: Answer, made: str, doubts: Sequence[str], vector: str, _: str)
 
     headline = said("title", answer.headline())
     top = said("h1", answer.headline()) + said("p", answer.meaning(), f"{answer.asked()}.", *doubts)
-    below = said("li", *answer.notes) and f"<ul>{said('li', *answer.notes)}</ul>"
+    notes = f"<ul>{said('li', *answer.notes)}</ul>" if answer.notes else ""
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width">{headline}<style>{_STYLE}</style>'
-        f"</head><body>{top}{vector[vector.index('<svg') :]}{answer.html_tables()}{below}"
+        f"</head><body>{top}{vector[vector.index('<svg') :]}{answer.html_tables()}{notes}"
         f"{said('footer', made)}</body></html>\n"
     )
 

@@ -30,7 +30,7 @@ def games(file: File) -> Table | None:
     if file.ending != ".pgn":
         return None
     found: list[tuple[int, dict[str, str]]] = []
-    moves: list[str] = []
+    moves: list[str] = []  # of each game, as text
     is_open = False  # among the headers of a game
     for number, line in enumerate(file.text.split("\n"), 1):
         header = _HEADER.fullmatch(line.strip())
@@ -43,17 +43,18 @@ def games(file: File) -> Table | None:
             moves[-1] += line.strip() + " "
         is_open = header is not None
     said = ()
-    told = [text.strip() for text in moves]  # files of headers alone have none
-    if len(told) > 1 and (told[-1].startswith("[") or (not told[-1] and any(told))):
+    moves = [text.strip() for text in moves]
+    # The rest of a header, or no moves where others have some: files of headers alone have none.
+    if len(moves) > 1 and (moves[-1].startswith("[") or (not moves[-1] and any(moves))):
         number, _ = found.pop()
         said = (f"the last game, in line {number}, has no moves yet, and is left out",)
-    _require_once(file, found, told)
+    _require_once(file, found, moves)
     for number, game in found:
         for name in _NEEDED:
             if not game.get(name):
                 at = f", the game in line {number}"
                 raise file.wrong(f"a header [{name} ...]", "none", at=at)
-    for (number, game), text in zip(found, told, strict=False):
+    for (number, game), text in zip(found, moves, strict=False):
         ends = text.split()[-1:]
         if ends and ends[0] in _ENDS and game["Result"] in _ENDS and ends[0] != game["Result"]:
             at, got = f", the game in line {number}", f"{ends[0]} after its moves"
