@@ -158,7 +158,9 @@ def _make_parser(name: str, asked: Verb | None) -> ArgumentParser:
     verbs = parser.add_subcommands(dest="verb", title="verbs", description=more, metavar="VERB")
     for verb, text in {**_FILES, **_RUNS, **_SHOWN}.items():
         if verb == name and asked is not None:
-            verbs.add_subcommand(verb, parser_of(asked), help=text)
+            chosen = parser_of(asked)
+            verbs.add_subcommand(verb, chosen, help=text)
+            chosen.prog = f"jaxrace {verb}"  # without the options of the parser above
         else:
             verbs.add_subcommand(verb, _new_parser(f"{text.capitalize()}.", verb), help=text)
     return parser

@@ -30,7 +30,12 @@ _TYPES: dict[Any, tuple[str, str]] = {
     str | None: ("NAME", "a text, or null"),
 }
 _OPTION = re.compile(r"`(\w+)`")  # an argument, in a docstring
-_FILES = ("next", "report", "looks", "cost", "to")  # where they are texts
+# Of texts whose placeholder says more than NAME.
+_PLACEHOLDERS = {
+    **dict.fromkeys(("next", "report", "looks", "cost", "to"), "FILE"),
+    **{"of": "N", "failed": "SCORE", "where": "COLUMN=VALUE", "weights": "WEIGHTS"},
+    **{"options": "NAME[,NAME]", "columns": "NAME[,NAME]"},
+}
 POSITIONAL = (
     *("env", "tasks", "task", "log", "scores", "votes", "problem", "matrix", "name", "pilot"),
 )
@@ -109,10 +114,10 @@ def add_options(parser: Any, config: type) -> None:
         several = hint in (_SEVERAL, _SEVERAL_OR_NONE)
         if get_origin(hint) is Literal:
             placeholder = f"{{{','.join(get_args(hint))}}}"
-        elif hint == str | None and field.name in _FILES:
-            placeholder = "FILE"
+        elif hint in (str, str | None) and field.name in _PLACEHOLDERS:
+            placeholder = _PLACEHOLDERS[field.name]
         else:
-            placeholder = _TYPES[hint][0]
+            placeholder = "COLUMN" if field.name.endswith("_column") else _TYPES[hint][0]
         parser.add_argument(
             spelt(field.name),
             type=functools.partial(_parse_several, hint) if several else hint,
