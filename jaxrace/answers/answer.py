@@ -99,8 +99,9 @@ class Answer:
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields, for JSON; infinity and NaN are None."""
+        """All fields and what is said in words, for JSON; infinity and NaN are None."""
         also = {name: getattr(self, name) for name in (*self.ALSO, "status")}
+        also |= {"headline": self.headline(), "meanings": self.meanings()}
         return finite(dataclasses.asdict(self) | also)  # pyright: ignore[reportArgumentType]
 
     def to_frame(self, which: str | None = None) -> Any:

@@ -8,6 +8,9 @@ Half of such races end between the first and the last quartile that are printed.
 count, unless --fresh. All options run alike: a race that follows --next needs fewer runs. Imports
 no JAX.
 
+With --order-by-lot it plans one look: choose a number of tasks, run them all, and look once. A
+pilot has been looked at, so its tasks do not count then.
+
 Exit status: 0.
 
 For example:

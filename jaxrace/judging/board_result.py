@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -12,7 +13,8 @@ from jaxrace.answers.answer import MOST_DRAWN, Shown, first_of, labels, list_dow
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging.group_means import GroupMean, groups_shown, short
 from jaxrace.judging.known import NO_OTHERS, alone, known_on
-from jaxrace.judging.result import AnswerOfTable, once_only, outward
+from jaxrace.judging.legends import ONCE, STAR, TEST, once_only, run_next
+from jaxrace.judging.result import AnswerOfTable, outward
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 ShownPairs = Literal["none", "all"]
 
-_WIDTH = 7  # of a figure, in inches
+_WIDTH, _LETTERS = 7, 64  # of a figure, in inches; and of a line below it, in letters
 _MANY_TIMES = 30  # the least cost: from there on costs are drawn by their logarithms
 _SIGNS = {"better": 1, "tied": 0, "worse": -1}
 _OF_VERDICTS = (style.ORANGE, style.FAINT, style.BLUE)  # worse, tied, better
@@ -130,14 +132,21 @@ class RankOfTable(AnswerOfTable):
         if self.refuted:
             return "REFUTED, no tier is certain"
         if self.whole:
-            return f"{known_on(self.of)}, {self._tiers_said()}"
+            return f"{known_on(self.of)}, {_tiers_said(self.tiers)}"
+        once = f"; {TEST}: {self._final_said()}" if self.has_final else ""
         if len(self.tiers) == 1:
-            return "ONE TIER: no boundary is certain" + ("" if self.is_dependent else " yet")
-        return self._tiers_said()
+            yet = "" if self.is_dependent else " yet"
+            return f"ONE TIER: no boundary is certain{yet}{once}"
+        return f"{f'{ONCE}, ' if self.one_look else ''}{_tiers_said(self.tiers)}{once}"
 
-    def _tiers_said(self) -> str:
-        said = "; ".join(f"{number} {listed(one)}" for number, one in enumerate(self.tiers, 1))
-        return f"{len(self.tiers)} TIER{'S' * (len(self.tiers) > 1)}: {said}"
+    def _final_said(self) -> str:
+        found = self._final_tiers()
+        return "ONE TIER" if len(found) == 1 else _tiers_said(found)
+
+    def _final_tiers(self) -> list[list[str]]:
+        """The names in each tier, in one look."""
+        numbers = range(1, max(one.final_tier or 1 for one in self.options) + 1)
+        return [[x.name for x in self.options if x.final_tier == number] for number in numbers]
 
     def meanings(self) -> list[str]:
         if self.refuted:
@@ -161,7 +170,7 @@ class RankOfTable(AnswerOfTable):
             f"{self.delta:g}, and any {what} with one of at most {self.delta:g}, {looks}"
             f"{alone(self.of)}",
             *(
-                [f"* tiers and ranks in one look: {once_only(self.delta)}{self._which()}"]
+                [f"* test of one look: {once_only(self.delta)}{self._which()}"]
                 if self.has_final
                 else []
             ),
@@ -202,8 +211,9 @@ class RankOfTable(AnswerOfTable):
             heads[2:2] = ["tier*", "rank*"]
             for row, one in zip(rows, self.options, strict=True):
                 row[2:2] = [str(one.final_tier), _span(one.final_best_rank, one.final_worst_rank)]
-        below = (f"intervals: {self._held(self.delta)}", f"{self.better} scores are better")
-        below += ("* in one look",) if self.has_final else ()
+        below = [f"intervals: {self._held(self.delta)}", *self._overlap()]
+        below += [f"{self.better} scores are better", *([STAR] if self.has_final else [])]
+        below += run_next(self.next_runs)
         shown = [Shown.first(heads, rows, *below)]
         if self.pairs:
             effect = "wins" if self.by == "wins" else "mean better by"
@@ -212,13 +222,31 @@ class RankOfTable(AnswerOfTable):
                 for x in self.pairs
             ]
             heads = ["option", "other", effect, f"{_percent(self.pairs_error)} interval", "verdict"]
-            sure = f"intervals: {self._held(self.pairs_error)}"
-            shown.append(Shown.first(heads, rows, sure))
+            sure = [f"intervals: {self._held(self.pairs_error)}"]
+            sure += ["?: not known yet"] * any(pair.verdict == "?" for pair in self.pairs)
+            shown.append(Shown.first(heads, rows, *sure))
         return shown + groups_shown(self.groups, self.names)
 
     def _held(self, error: float) -> str:
         looks = "" if self.one_look else ", at all looks"
         return f"all of them hold together with {_percent(error)}{looks}"
+
+    def _overlap(self) -> list[str]:
+        """Why intervals of options in two tiers may overlap, where some do."""
+        ends = [
+            (x.tier, x.low, x.high)
+            for x in self.options
+            if x.low is not None and x.high is not None
+        ]
+        is_so = any(
+            one[0] != other[0] and max(one[1], other[1]) < min(one[2], other[2])
+            for one, other in itertools.combinations(ends, 2)
+        )
+        how = "in pairs" if self.kind == "independent" else "task by task"
+        why = (
+            f"they may overlap across tiers: tiers compare options {how}, and an interval is of one"
+        )
+        return [f"{why} option alone"] * is_so
 
     @property
     def _has_costs(self) -> bool:
@@ -235,10 +263,8 @@ class RankOfTable(AnswerOfTable):
         """
         options = self.options[:MOST_DRAWN]
         names = [one.name for one in options]
-        number = len(self.tiers)
-        title = self.headline() if number == 1 or self.refuted else f"{number} tiers"
         widths = (6, 5) if self._has_costs else (6,)
-        figure, found = panels(title, len(options), widths, names)
+        figure, found = panels(self._title(), len(options), widths, names)
         figure.set_figwidth(max(figure.get_figwidth(), _WIDTH * len(widths)))
         panel, called = found[0], labels(names)
         for place, one in enumerate(options):
@@ -249,9 +275,9 @@ class RankOfTable(AnswerOfTable):
                 panel.plot(one.score, place, "o", ms=5, color=colour)
             at = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": "small"}
             once = _span(one.final_best_rank, one.final_worst_rank)
-            said = f"{_ranks(one)} (once {once})" if self.has_final else _ranks(one)
+            said = f"{_ranks(one)}  ({once}*)" if self.has_final else _ranks(one)
             panel.annotate(said, (1.01, place), **at)
-        head = "rank (once: in this one look)" if self.has_final else "rank"
+        head = "rank  (*: test of one look)" if self.has_final else "rank"
         panel.text(1.01, 1.0, head, va="bottom", fontsize="small", transform=panel.transAxes)
         for place, (above, below) in enumerate(itertools.pairwise(options)):
             if above.tier != below.tier:
@@ -259,10 +285,23 @@ class RankOfTable(AnswerOfTable):
         list_down(panel, called)
         if cut := first_of(options, len(self.options)):
             panel.set(title=cut.removeprefix(": "))
-        panel.set(xlabel=f"{self._score_axis}\n(intervals: {self._held(self.delta)})")
+        below = [f"intervals: {self._held(self.delta)}", *self._overlap()]
+        told = "\n".join(line for text in below for line in textwrap.wrap(text, _LETTERS))
+        panel.set(xlabel=f"{self._score_axis}\n{told}")
         if self._has_costs:
             _draw_costs(found[1], options, called, self.cheapest, self.better == "smaller")
         return figure
+
+    def _title(self) -> str:
+        """The headline without names, of two tiers or more."""
+        number, once = len(self.tiers), ""
+        if self.has_final and not self.whole:
+            found = len(self._final_tiers())
+            once = f"; {TEST}: {'ONE TIER' if found == 1 else f'{found} TIERS'}"
+        if number == 1 or self.refuted:
+            return self.headline().partition(f"; {TEST}")[0] + once
+        about = known_on(self.of) if self.whole else ONCE if self.one_look else ""
+        return f"{about}{', ' * bool(about)}{number} TIERS{once}"
 
     def plot_pairs(self) -> "Figure":
         """A matplotlib figure: of any two options which one is better, or that they are tied."""
@@ -328,6 +367,11 @@ def _draw_costs(
     panel.set(title="score against cost", xlabel="cost", ylabel="score")
     if cheapest is not None:
         panel.set_xlabel("cost\n(diamond: the cheapest that is not certainly worse)")
+
+
+def _tiers_said(tiers: Sequence[Sequence[str]]) -> str:
+    said = "; ".join(f"{number} {listed(one)}" for number, one in enumerate(tiers, 1))
+    return f"{len(tiers)} TIER{'S' * (len(tiers) > 1)}: {said}"
 
 
 def _percent(error: float) -> str:

@@ -12,13 +12,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
+from jaxrace.evidence.forecast import UNLIKELY, forecast
+from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray
 from jaxrace.evidence.process import Pairs, Process, lower_ends
 from jaxrace.judging.gate_result import CLAIMS, EQUAL, FALLS, PASSES
 
 Want = Literal["either", "better", "not-worse"]
-
-_UNLIKELY = 100  # times what there is: what would take longer is not forecast
 
 
 def shares(number: int, at_most: int | None) -> FloatArray:
@@ -51,7 +50,7 @@ class Certain(NamedTuple):
         verdicts[is_open & process.tied] = EQUAL
         ahead = [forecast(self.processes[k], self.levels[k], weights, num_tasks) for k in counted]
         further = np.where(verdicts == "too few", np.min(ahead, 0), 0)
-        return verdicts, np.where(further <= _UNLIKELY * process.common, further, np.inf)
+        return verdicts, np.where(further <= UNLIKELY * process.common, further, np.inf)
 
     def ends(self, pairs: Pairs, first: IntArray, second: IntArray, margin: float) -> FloatArray:
         """Of the interval of each mean difference, [2, C]; past the margin if that is certain."""
@@ -78,25 +77,3 @@ def certain_of(
     found = [pairs.process(*way, null) for way in ways for null in (0.0, -margin)]
     level = np.repeat(levels, 2, 0)
     return Certain(np.stack([one.highest for one in found]) >= level, found, level)
-
-
-def forecast(
-    process: Process, level: FloatArray, weights: Sequence[float], num_tasks: int | None
-) -> FloatArray:
-    """Further runs of both until there is evidence of ``level``, if they go on as so far: [C].
-
-    ln E of a bet grows like the number n of runs, and in a list of N tasks, where bets grow, like
-    n N / (N - n). inf if that of none grows, or all tasks of the list.
-    """
-    number, logs = process.common[:, None], np.log(weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rate = process.log_bets * (1 / number - (0 if num_tasks is None else 1 / num_tasks))
-        total = np.where(rate > 0, (level[:, None] - logs) / rate, np.inf).min(1)  # by one bet
-        least = np.zeros_like(total)
-        for _ in range(20 * np.isfinite(total).any()):  # all together need fewer
-            middle = np.where(np.isfinite(total), (least + total) / 2, total)
-            does = ~(log_sum(logs + rate * middle[:, None]) < level)
-            least, total = np.where(does, least, middle), np.where(does, middle, total)
-    if num_tasks is not None:
-        total = 1 / (1 / total + 1 / num_tasks)
-    return np.ceil(np.maximum(total - process.common, 1))

@@ -17,6 +17,7 @@ from jaxrace.answers.answer import (
 )
 from jaxrace.judging.group_means import GroupMean, groups_shown, short
 from jaxrace.judging.known import NO_OTHERS, alone, known_on
+from jaxrace.judging.legends import ONCE, STAR, TEST, once_only, run_next
 from jaxrace.judging.result import AnswerOfTable, outward
 
 if TYPE_CHECKING:
@@ -113,10 +114,16 @@ class Gate(Answer):
     def headline(self) -> str:
         if self.refuted:
             return "REFUTED, nothing is certain"
-        rest = [one.name for one in self.candidates]
-        rest = [name for name in rest if name not in (*self.passed, *self.rejected)]
-        parts = {"REJECTED": self.rejected, "NOT YET": rest, "PASSED": self.passed}
-        return "; ".join(f"{word}: {listed(names)}" for word, names in parts.items() if names)
+        return "; ".join(f"{word}: {listed(names)}" for word, names in self._parted().items())
+
+    def _parted(self, which: str = "verdict") -> dict[str, list[str]]:
+        """The candidates by what becomes of them, by their verdicts at all looks or in one."""
+        names: dict[str, list[str]] = {"REJECTED": [], "NOT YET": [], "PASSED": []}
+        for one in self.candidates:
+            verdict = getattr(one, which)
+            passes, falls = verdict in PASSES[self.wanted], verdict in FALLS[self.wanted]
+            names["PASSED" if passes else "REJECTED" if falls else "NOT YET"].append(one.name)
+        return {word: found for word, found in names.items() if found}
 
     @property
     def _looks(self) -> str:
@@ -193,7 +200,7 @@ class Gate(Answer):
         """A matplotlib figure: an interval for each candidate, lines at 0 and at the margin."""
         shown = self.candidates[:MOST_DRAWN]
         names = [one.name for one in shown]
-        figure, (panel,) = panels(self.headline(), len(shown), (7,), names)
+        figure, (panel,) = panels(self._title(), len(shown), (7,), names)
         for place, one in enumerate(shown):
             colour, mark = _LOOKS.get(one.verdict, _OPEN)
             estimate, (low, high) = self._drawn(one)
@@ -202,7 +209,7 @@ class Gate(Answer):
             if estimate is not None:
                 panel.plot(estimate, place, mark, ms=6, color=colour)
             at = {"xycoords": ("axes fraction", "data"), "va": "center", "fontsize": "small"}
-            panel.annotate(self._words(one), (1.01, place), **at)
+            panel.annotate(self._beside(one), (1.01, place), **at)
         low, middle, high = self._edges
         lines = [panel.axvline(middle, color=style.EDGE, lw=0.8)]
         if low < middle:
@@ -213,8 +220,18 @@ class Gate(Answer):
         list_down(panel, labels(names))
         if cut := first_of(shown, len(self.candidates)):
             panel.set(title=cut.removeprefix(": "))
-        panel.set(xlabel=f"{self._axis()}\n({self._percent} intervals, {self._looks})")
+        told = f"{self._percent} intervals, {self._looks}"
+        star = f"\n*: {TEST.lower()}" if any(getattr(x, "final", None) for x in shown) else ""
+        panel.set(xlabel=f"{self._axis()}\n({told}){star}")
         return figure
+
+    def _title(self) -> str:
+        """What a figure says above."""
+        return self.headline()
+
+    def _beside(self, one: Any) -> str:
+        """What a figure says of a candidate."""
+        return self._words(one)
 
     def _words(self, one: Any) -> str:
         return one.verdict if self._drawn(one)[0] is None else self._said(one.verdict, one.further)
@@ -269,10 +286,39 @@ class GateOfTable(Gate, AnswerOfTable):
 
     def headline(self) -> str:
         if self.refuted or not self.whole:
-            is_of_list = self.of is not None and (self.passed or self.rejected)
+            is_certain = bool(self.passed or self.rejected)
+            is_of_list = self.of is not None and is_certain
             only = f"; on these {self.of:,} tasks only" if is_of_list else ""
-            return super().headline() + only
+            once = f"{ONCE}, " if self.one_look and is_certain else ""
+            return f"{once}{super().headline()}{only}{self._final_said()}"
         return f"{known_on(self.of)}, {super().headline()}"
+
+    @property
+    def _has_final(self) -> bool:
+        """Was one look asked for, and taken?"""
+        return any(one.final for one in self.candidates)
+
+    def _final_said(self) -> str:
+        """What ends the headline if one look was asked for, too."""
+        if not self._has_final:
+            return ""
+        parts = self._parted("final").items()
+        return f"; {TEST}: " + "; ".join(f"{word} {listed(names)}" for word, names in parts)
+
+    def _title(self) -> str:
+        if self.whole or not self._has_final:
+            return self.headline()
+        looks = (
+            (ONCE if self.one_look else "ALL LOOKS", self._parted()),
+            (TEST, self._parted("final")),
+        )
+        return "; ".join(
+            f"{name}: {', '.join(f'{len(x)} {word}' for word, x in parts.items())}"
+            for name, parts in looks
+        )
+
+    def _beside(self, one: Any) -> str:
+        return f"{self._words(one)}  ({self._said(one.final)}*)" if one.final else self._words(one)
 
     def meanings(self) -> list[str]:
         if self.refuted:
@@ -287,10 +333,12 @@ class GateOfTable(Gate, AnswerOfTable):
                 f"known of {listed(known)}, as all {self.of:,} tasks were run: on these any "
                 f"difference decides, however small, and {NO_OTHERS}"
             )
+        if self._has_final and not self.whole:
+            told.append(f"* test of one look: {once_only(max(self.delta, self.delta_reject))}")
         return told
 
     def tables(self) -> list[Shown]:
-        by_mean, once = self.by == "mean", any(one.final for one in self.candidates)
+        by_mean, once = self.by == "mean", self._has_final
         rows = [
             [
                 *(one.name, f"{one.runs:,}", *self._used(one.name)),
@@ -317,13 +365,17 @@ class GateOfTable(Gate, AnswerOfTable):
         ]
         below = [*self._below(), f"{self.better} scores are better"]
         if once:
-            below.append("*: with the same errors, if you look at this table once and never again")
-            below.append("the exit status is that of verdict, not of verdict*")
+            below += [STAR, "the exit status is that of verdict, not of verdict*"]
+        if any(one.estimate is None for one in self.candidates):
+            below.append(f"no interval: no runs that can be compared with {self.baseline.name}")
+        if any(one.verdict == "?" for one in self.candidates):
+            below.append("?: nothing is certain, and so there is no interval")
         if any(one.verdict == "too few" for one in self.candidates):
             below.append(
                 "too few: the number is a forecast, if runs go on as before; the median of "
                 "simulated gates took half to all of it; `jaxrace plan` gives quartiles"
             )
+        below += run_next(self.next_runs)
         names = [self.baseline.name, *(one.name for one in self.candidates)]
         return [Shown.first(heads, rows, *below), *groups_shown(self.groups, names)]
 

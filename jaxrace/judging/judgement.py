@@ -5,6 +5,7 @@ order by lot, what is certain early hardly ever turns. Where it has turned, the 
 """
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -14,8 +15,9 @@ from jaxrace.answers.answer import MOST_DRAWN
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
 from jaxrace.evidence.decision import Seen
+from jaxrace.evidence.forecast import UNLIKELY, forecast
 from jaxrace.evidence.groups import GroupPairs
-from jaxrace.evidence.levels import BoolArray, Levels
+from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, Levels
 from jaxrace.evidence.process import (
     MOST_OF_ALL_PAIRS,
     Evidence,
@@ -87,13 +89,17 @@ def judgement_on(
     return Judgement(*about, level, evidence, seen, decided, served, asked, *perhaps)
 
 
-def _least_further(found: Judgement) -> int:
-    """Further runs of all options until nothing is in doubt, if each goes as its pair leans."""
+def _further(found: Judgement) -> tuple[int, float | None]:
+    """Further runs of all options until nothing is in doubt: at least, and about.
+
+    At least: each goes as its pair leans. About: pairs go on as so far; inf if that takes more than
+    100 times what there is, None if some pair has no evidence yet.
+    """
     question, table, pairs = found[:3]
     doubtful, over = found.served | found.decided.doubtful, found.seen.over
     first, second = np.nonzero(doubtful)
     if found.decided.certificate is not None or not len(first):
-        return 0
+        return 0, 0
     # Where all of them have a verdict, strong ones are lacking.
     lacks_strong = question.by == "wins" and not question.tolerance
     lacks_strong &= bool((over | over.T)[doubtful].all())
@@ -102,11 +108,19 @@ def _least_further(found: Judgement) -> int:
     turn = found.evidence.mean[first, second] < 0
     first, second = np.where(turn, second, first), np.where(turn, first, second)
     process = pairs.process(first, second, question.null)
-    wanted = process.common + pairs.least_further(process, question.null, level)
-    most = table.progress.copy()
-    for option in (first, second):
-        np.maximum.at(most, option, wanted)
-    return int((most - table.progress).sum())
+    least = pairs.least_further(process, question.null, level)
+    levels, weights = np.full(len(first), level), pairs.bets.weights
+    about = np.maximum(forecast(process, levels, weights, question.of), least)
+    is_likely = bool((about <= UNLIKELY * process.common).all())
+    has_some = bool(process.common.all())
+
+    def total(further: FloatArray | IntArray) -> int:
+        most = table.progress.copy()
+        for option in (first, second):
+            np.maximum.at(most, option, process.common + further.astype(int))
+        return int((most - table.progress).sum())
+
+    return total(least), total(about) if is_likely else math.inf if has_some else None
 
 
 def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
@@ -141,7 +155,7 @@ def _ended(answered: RaceOfTable, verdicts: dict[str, str], **fields: Any) -> Ra
         dataclasses.replace(one, verdict=verdicts.get(one.name, one.verdict), next=0)
         for one in answered.options
     )
-    fields |= {"options": options, "next_runs": {}, "at_least": 0, "in_doubt": 0}
+    fields |= {"options": options, "next_runs": {}, "at_least": 0, "about": 0, "in_doubt": 0}
     return dataclasses.replace(answered, **fields)
 
 
@@ -159,6 +173,7 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
     if question.tolerance or not is_certified:
         verdicts[found.is_sure] = "in"
     ahead = next_runs(question, table, found.pairs, found.asked)
+    at_least, about = _further(found)
     beats = (found.evidence.plain >= found.levels.verdict).sum(1)
     options = tuple(
         Option(
@@ -186,7 +201,8 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         more_pairs=question.top * (len(names) - question.top) - len(shown),
         confidence=confidence(found.levels.verdict),
         next_runs=ahead,
-        at_least=_least_further(found),
+        at_least=at_least,
+        about=about,
         in_doubt=0 if is_certified else int(found.served.sum()),
         notes=tuple(notes),
         better=question.better(table),

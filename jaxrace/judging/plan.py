@@ -79,6 +79,9 @@ def plan(
     It simulates the very race, on all that a pilot leaves possible, or on normal scores of stated
     means. All options run alike: a race that runs only options in doubt needs fewer runs.
 
+    With ``order_by_lot`` it plans one look at a table that is complete: choose a number of tasks,
+    run them all, and look once. A pilot has been looked at, so its tasks do not count.
+
     Args:
         data: A pilot: scores by name, as ``race`` takes them, of at least five tasks, or five runs
             of each option. Or a stated mean of each option by its name.
@@ -97,7 +100,7 @@ def plan(
         budget: How many runs of each option, or tasks, you can pay for. The plan says how many
             races these answer.
         most: The most runs of each option, or tasks, that a simulated race has.
-        fresh: Do not count the pilot's runs: the race begins anew.
+        fresh: Do not count the pilot's runs: the race begins anew. So it is with order_by_lot.
         simulations: The number of simulated races.
         seed: The seed of the simulation.
         **settings: The other arguments of ``race``: delta, by, low, high, shared, of, tolerance,
@@ -122,6 +125,7 @@ def plan(
     if budget is not None:
         require_integer("budget", budget, 1)
     require_truth("fresh", fresh)
+    is_once = settings.get("order_by_lot") is not None
     for name in settings.keys() & {*NOT_SIMULATED}:
         if settings.pop(name) not in (None, False):
             raise BadArgument(name, "none for a plan", "another")
@@ -150,7 +154,7 @@ def plan(
         for name, value in stated.items():
             if value:
                 raise BadArgument(name, "none beside a pilot", f"{value}")
-        asked = _after_pilot(rng, data, fresh, settings)
+        asked = _after_pilot(rng, data, fresh or is_once, settings)
     question, names = asked.question, asked.names
     require_top(top, len(names))
     if tiers is not None:
@@ -353,5 +357,6 @@ def _result(
         answered=None if budget is None else float((each <= budget).mean()),
         most=length,
         each=tuple(each.tolist()),
+        one_look=question.order_by_lot is not None,
         notes=tuple(notes),
     )

@@ -41,6 +41,7 @@ class PlanOfRace(Answer):
     answered: float | None  # share of the races that are answered within it
     most: int  # runs of each option, or tasks, up to which was simulated
     each: tuple[float, ...]  # of each simulated race what it took, in order; infinite if more
+    one_look: bool = False  # is the table looked at once, when so many tasks are complete?
     notes: tuple[str, ...] = ()
 
     @property
@@ -63,6 +64,10 @@ class PlanOfRace(Answer):
     def headline(self) -> str:
         first, middle, last = (self._said(one.each) for one in self.quantiles[:3])
         unit = "runs of each option" if self.kind == "independent" else "tasks"
+        if self.one_look and self.quantiles[0].each is not None:
+            shares = ((one.share, self._said(one.each)) for one in self.quantiles[1:])
+            said = ", ".join(f"{share:.0%} with {each}" for share, each in shares)
+            return f"IN ONE LOOK at a table of so many {unit} an answer: {said}"
         if self.quantiles[0].each is None:
             return f"more than {self.most:,} {unit} for three quarters of the races, or for all"
         return f"a median of {middle} {unit}; half of the races need {first} to {last}"
@@ -75,8 +80,13 @@ class PlanOfRace(Answer):
         if self.budget is not None and self.answered is not None:
             error = math.sqrt(max(self.answered * (1 - self.answered), 0.01) / len(self.each))
             within = f"{self.budget:,} {self._unit}{' of each' * (self._unit == 'runs')}"
-            told.insert(
-                0, f"{self.answered:.0%} of the races end within {within}, give or take {error:.0%}"
+            ends = "are answered in one look at" if self.one_look else "end within"
+            share = f"{self.answered:.0%} of the races {ends} {within}, give or take {error:.0%}"
+            told.insert(0, share)
+        if self.one_look:
+            told.append(
+                "for one look: choose a number of tasks, run them all, and look once; whoever "
+                "looks on the way, or adds tasks to a table that was looked at, has no guarantee"
             )
         return told
 

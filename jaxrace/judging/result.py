@@ -17,6 +17,7 @@ from jaxrace.evidence.levels import By
 from jaxrace.evidence.table_decision import COUNTED, Certificate
 from jaxrace.judging.group_means import GroupMean, groups_shown, short
 from jaxrace.judging.known import NO_OTHERS, alone, known_on
+from jaxrace.judging.legends import ONCE, TEST, once_only, run_next
 from jaxrace.judging.race_figure import Row, Said, draw_race
 
 if TYPE_CHECKING:
@@ -113,6 +114,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
     more_pairs: int  # across the boundary, further apart or without runs in common
     confidence: float  # that of the interval of each pair, by itself
     at_least: int  # further runs until nothing is in doubt, if all of them go one way
+    about: float | None  # the same, if pairs go on as so far; inf: unlikely; None: not known yet
     in_doubt: int  # pairs that need more evidence
     whole: bool = False  # is the question about a list of tasks, all of which have been run?
     tied: list[str] = dataclasses.field(default_factory=list)  # for the last places, if it is
@@ -141,6 +143,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
             closest=(),
             more_pairs=0,
             at_least=0,
+            about=0,
             is_dependent=True,
             final=None,
         )
@@ -185,11 +188,12 @@ class RaceOfTable(AnswerOfTable, Ranking):
         }
         is_mean = self.by == "mean"
         effect = "difference of the means" if is_mean else "win probability"
+        looks = "in this one look" if self.one_look else "at all looks"
         said = Said(
             self.headline(),
             verdicts,
             self._score_axis,
-            f"{effect}\n{self._percent} intervals, each at all looks",
+            f"{effect}\n{self._percent} intervals, each {looks}",
             (self._edge, (0.0 if is_mean else 1.0) - self._edge),
             self._unit,
         )
@@ -213,6 +217,14 @@ class RaceOfTable(AnswerOfTable, Ranking):
         )
 
     def headline(self) -> str:
+        return self._headline() + ("" if self.final is None else f"; {TEST}: {self._once()}")
+
+    def _once(self) -> str:
+        """Who may be the best, in one look."""
+        return who_may(self.by, self.top, self.final or [], [], len(self.options))
+
+    def _headline(self) -> str:
+        """The answer without what one look says beside it."""
         names = listed(self.best)
         within = f" within {self.tolerance:g}" if self.tolerance else ""
         if self.refuted:
@@ -222,16 +234,16 @@ class RaceOfTable(AnswerOfTable, Ranking):
             more = f", {places}; among the best: {listed(self._sure)}" if self._sure else ""
             return f"TIED: {listed(self.tied)}{more}"
         if self.certified:
-            return f"{known_on(self.of) if self.whole else 'CERTIFIED'}{within}: {names}"
+            certified = f"{ONCE}, CERTIFIED" if self.one_look else "CERTIFIED"
+            return f"{known_on(self.of) if self.whole else certified}{within}: {names}"
         return f"NOT CERTIFIED, a guess: {names}"
 
     def meanings(self) -> list[str]:
         if self.final is None:
             return [self._meaning()]
-        place = "the best" if self.top == 1 else f"among the best {self.top}"
-        once = f"may be {place}, one look: {listed(self.final)}; {once_only(self.delta)}"
         which = "; both are for one look: choose beforehand" if self.one_look else ""
-        return [self._meaning(), f"{once}{which}; the exit status is that of the line before"]
+        once = f"test of one look: {self._once()}; {once_only(self.delta)}{which}"
+        return [self._meaning(), f"{once}; the exit status is that of the line before"]
 
     def _meaning(self) -> str:
         looks = "in this one look" if self.one_look else "at all looks together"
@@ -270,9 +282,18 @@ class RaceOfTable(AnswerOfTable, Ranking):
         told = f"; {told}" if sure or len(self.possible) < len(self.options) else ""
         if not set(self.best) <= set(self.possible):
             told += "; perhaps none is; the guess beats most of the others"
-        number = "1 more run" if self.at_least == 1 else f"{self.at_least:,} more runs"
-        more = f"; it takes at least {number} to know" if self.at_least else ""
-        return claim + told + more
+        return claim + told + (f"; {self._more()}" if self.at_least else "")
+
+    def _more(self) -> str:
+        """How many further runs it takes."""
+        number = "1 more run" if self.at_least == 1 else f"{self.at_least:,} more runs in all"
+        told = f"it takes at least {number} to know"
+        if self.about is None:
+            return told
+        about = "far more"
+        if math.isfinite(self.about):
+            about = f"about {int(float(f'{self.about:.2g}')):,}"
+        return f"{told}, {about} if differences stay as they are"
 
     def tables(self) -> list[Shown]:
         """The options, best first, and the pairs, the closest first: the first 20 of each."""
@@ -294,6 +315,11 @@ class RaceOfTable(AnswerOfTable, Ranking):
             found = "; ".join(f"{n} {listed(names)}" for n, names in enumerate(self.tiers, 1))
             how = f"any of them wrong with probability at most {self.delta:g}"
             said = [f"tiers, {'on these tasks' if self.whole else how}: {found}"]
+        if any(one.verdict == "?" for one in self.options):
+            said.append("?: not known yet, may be among the best")
+        if any(one.score is None for one in self.options):
+            said.append(f"no {score}: there are no runs to compare")
+        said += run_next(self.next_runs)
         pairs = [self._pairs()] if self.pairs else []
         return [Shown.first(heads, rows, *said), *pairs, *groups_shown(self.groups, self.names)]
 
@@ -304,10 +330,13 @@ class RaceOfTable(AnswerOfTable, Ranking):
             [pair.better, pair.worse, short(pair.estimate), self._interval(pair), pair.share]
             for pair in self.pairs
         ]
+        looks = "in this one look" if self.one_look else "at all looks together"
         intervals = (
-            f"each by itself holds with {self._percent}, at all looks together; above "
-            f"{self._edge:g} the evidence is enough"
+            f"each by itself holds with {self._percent}, {looks}; above {self._edge:g} the "
+            "evidence is enough"
         )
+        if any(not pair.verdict for pair in self.pairs):
+            intervals += "; in percent: how much of it there is"
         if self.whole:
             intervals = "known, as all tasks of the list were run"
         beats = "over how many others the evidence is enough"
@@ -339,14 +368,6 @@ class RaceOfTable(AnswerOfTable, Ranking):
         low = outward(pair.low, -1, self._edge if pair.verdict == "enough" else None)
         high = outward(pair.high, 1, self._edge if pair.verdict == "against" else None)
         return f"{low} to {high}"
-
-
-def once_only(delta: float) -> str:
-    """What one look asks for, and costs."""
-    return (
-        f"wrong with a probability of {delta:g}, for many tasks or runs, if nobody has looked "
-        "before or looks again"
-    )
 
 
 def outward(value: float, side: int, past: float | None = None, digits: int = 3) -> str:

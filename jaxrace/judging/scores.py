@@ -40,6 +40,11 @@ class ScoreTable(Scores):
             return np.array([len(column) for column in self.values])
         return np.array([len(np.unique(tasks)) for tasks in self.tasks])
 
+    @property
+    def most_on_a_task(self) -> int:
+        """The most scores that an option has on one shared task; 0 of independent runs."""
+        return max((int(np.bincount(x).max(initial=0)) for x in self.tasks or ()), default=0)
+
     def in_order(self) -> NDArray[np.int64]:
         """Of each option the shared tasks before the first one that it lacks: int [K]."""
         number = len(self.task_names) + 1  # with one that no option has run

@@ -344,6 +344,14 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
             f"failed={table.failed} (--failed {table.failed}) says nothing of tasks that are "
             "absent from the table: if one failed, add it with an empty score"
         )
+    number = len(table.task_names)
+    if (scores_each := table.most_on_a_task) > number:  # hardly seeds of tasks
+        notes.append(
+            f"{number:,} task{'s' * (number > 1)} with up to {scores_each:,} scores of an option "
+            "on one: each task counts once, by all of its scores; if these are benchmarks, "
+            "group_column (--group-column) names their column, and task_column (--task-column) "
+            "that of the questions, if there is one"
+        )
     if question.larger and table.smaller:
         notes.append("larger scores are better, as asked for, though the file says smaller")
     if table.lottery is not None:

@@ -96,8 +96,9 @@ def runs_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns
         return dataclasses.replace(found, measures=_with_units(table, found.measures))
     runs, said = found.runs(table), []
     if gaps := sum(runs.gaps):
-        is_unsaid = asked.failed in (None, "drop")
-        means = "no runs" if is_unsaid else "failed runs; of shared tasks no runs"
+        means = "no runs"
+        if asked.failed not in (None, "drop"):
+            means = "failed runs, but no runs of shared tasks, where a cell that failed says failed"
         said.append(f"blank cells between others, {means}: {gaps:,}")
     columns = zip(table.heads, table.columns, strict=True)
     empty = [head for head, column in columns if all(map(is_blank, column))]

@@ -264,6 +264,11 @@ BARE = [
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20 --bound betting", _CALL),
     Bare("README.md", "jaxrace select docs/data/games.csv --top 3 --next 10", _CALL),
     Bare("docs/developers/tried.md", "jaxrace race", _CALL),
+    Bare(
+        "docs/reference/data.md",
+        "jaxrace race results/ --score-column acc --weights equal --by mean --low 0 --high 1",
+        "a folder of the reader's",
+    ),
     Bare("docs/reference/data.md", "jaxrace select FILE", _CALL),
     Bare("docs/reference/data.md", "jaxrace duel FILE", _CALL),
     Bare("docs/reference/data.md", "jaxrace improve FILE --low 0 --high 1", _CALL),

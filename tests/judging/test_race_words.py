@@ -110,7 +110,7 @@ CASES = [
     (
         "nothing known",
         lambda: said([0, 0], n=3),
-        ["either may be the better one", "it takes at least 14 more runs to know"],
+        ["either may be the better one", "it takes at least 14 more runs in all to know"],
     ),
     (
         "two of three left",

@@ -110,7 +110,7 @@ CASES = [
     (
         "groups by lot",
         lambda: grouped(BETTER, NAMED, order_by_lot=0).headline(),
-        "CERTIFIED: a",
+        "IN ONE LOOK, CERTIFIED: a",
     ),
     (
         "groups in a random order",

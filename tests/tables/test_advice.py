@@ -699,7 +699,21 @@ PROGRAMS = [
         ("--task-column game", "--task-column run", "--task-column both --shared --weights equal"),
     ),
 ]
-CASES = [*TABLES, *ITEMS, *VOTE_CASES, *LOGS, *PROGRAMS]
+BESIDE = [  # what stands beside an answer
+    Case(
+        f"{RACE} --shared",
+        table("seed,a,b", *NUMBERED),
+        "run next: a, b: 10 tasks (8, 9, 10 and 7 more); all are in next_runs, and --next FILE",
+        ("--next next.csv",),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("task,a,b", *[f"{'xy'[number % 2]},{row}" for number, row in enumerate(WIDE)]),
+        "2 tasks with up to 4 scores of an option on one: each task counts once",
+        ("--group-column task",),
+    ),
+]
+CASES = [*TABLES, *ITEMS, *VOTE_CASES, *LOGS, *PROGRAMS, *BESIDE]
 
 
 def said_by(command):
