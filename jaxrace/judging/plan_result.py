@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from jaxrace.answers import style
 from jaxrace.answers.answer import Answer, Shown, panels
 from jaxrace.evidence.levels import By
+from jaxrace.judging.legends import ONCE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -65,9 +66,9 @@ class PlanOfRace(Answer):
         first, middle, last = (self._said(one.each) for one in self.quantiles[:3])
         unit = "runs of each option" if self.kind == "independent" else "tasks"
         if self.one_look and self.quantiles[0].each is not None:
-            shares = ((one.share, self._said(one.each)) for one in self.quantiles[1:])
-            said = ", ".join(f"{share:.0%} with {each}" for share, each in shares)
-            return f"IN ONE LOOK at a table of so many {unit} an answer: {said}"
+            middle, *more = ((self._said(x.each), f"{x.share:.0%}") for x in self.quantiles[1:])
+            others = "".join(f", {each} {share}" for each, share in more)
+            return f"{ONCE} {middle[0]} {unit} answer {middle[1]} of the races{others}"
         if self.quantiles[0].each is None:
             return f"more than {self.most:,} {unit} for three quarters of the races, or for all"
         return f"a median of {middle} {unit}; half of the races need {first} to {last}"

@@ -248,10 +248,16 @@ def test_answers_that_wait_for_others_are_not_billed_again():
     assert found.pilot < 15 < 30 < each < 120
     new = math.ceil(each / 2) - 15  # of x; those of y lie there, but for one
     assert found.quantiles[3].further == 2 * new + 1
-    fresh = jaxrace.plan(pilot, weights={"x": 1, "y": 1}, fresh=True, **asked).quantiles[3]
+    begun = jaxrace.plan(pilot, weights={"x": 1, "y": 1}, fresh=True, **asked)
+    fresh, fresh_headline = begun.quantiles[3], begun.headline()
     assert fresh.further == 2 * (fresh.each or 0)
-    pooled = jaxrace.plan(pilot, order_by_lot=1, gaps="skip", **asked).quantiles[3]
+    once = jaxrace.plan(pilot, order_by_lot=1, gaps="skip", **asked)
+    pooled = once.quantiles[3]
     assert pooled.further == 2 * (pooled.each or 0)  # for one look a pilot does not count
+    assert once.pilot == 0
+    assert once.headline().startswith(f"IN ONE LOOK {once.quantiles[1].each:,} tasks answer 50% of")
+    assert "choose a number of tasks, run them all, and look once" in once.meaning()
+    assert "ONE LOOK" not in fresh_headline
     lot = np.random.default_rng(1).permutation(75)
     pilot = {name: [own[row] for row in lot] for name, own in pilot.items()}
     skipped = jaxrace.plan(pilot, gaps="skip", **asked).quantiles[3]
