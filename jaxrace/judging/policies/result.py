@@ -122,7 +122,8 @@ class ImprovementOfLog(Answer):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows."""
-        return finite(self.summary | {"found": self.found, "status": self.status})
+        said = {"headline": self.headline(), "meanings": self.meanings()}
+        return finite(self.summary | {"found": self.found, "status": self.status} | said)
 
     def plot(self) -> "Figure":
         """A matplotlib figure: what the policy is worth, and what it does."""
