@@ -173,14 +173,19 @@ def test_what_is_beyond_what_was_searched_counts_as_its_end(tmp_path):
 
 def report_of(**changes):
     """What is said of a summary."""
+    return str(answer_of(**changes))
+
+
+def answer_of(**changes):
+    """The answer with a summary."""
     share = {"mean": 1.0, "stderr": None, "count": 1}
     numbers = {"floor": 0.5, "floor_stderr": 0.01, "lower_bound": 0.61, "estimate": 0.7}
-    numbers |= {"floor_is_estimate": False, "low": 0, "high": 1, "smaller": False}
+    numbers |= {"in_use": 0.45, "in_use_stderr": 0.01, "floor_is_estimate": False, "low": 0, "high": 1, "smaller": False}
     kind = {"method": "batch", "bound": "ci", "is_safe": True, "bound_is_safe": True, "delta": 0.05}
     counts = {"delta_holds_for": "the whole run", "tests": 1, "repeats": 1, "passed": share}
     none = np.zeros((2, 2)), 1.0, ("x",), np.zeros(1), np.ones(1)
     summary = {**kind, **counts, **numbers, "alpha": 1.0, **changes}
-    return str(ImprovementOfLog(summary, SavedPolicy(*none)))
+    return ImprovementOfLog(summary, SavedPolicy(*none))
 
 
 SEEN = "daedalus2 tests on data that it has seen"
@@ -213,6 +218,40 @@ SAID = [
         )
     ),
 ]
+
+
+FLOORS = [  # its kind, in the headline, and what it is not a guarantee of
+    ({}, "(floor 0.500, ", None),
+    ({"floor_is_estimate": True}, "(floor 0.500, itself estimated, ", "the floor is an estimate of"),
+    ({"in_use": 0.55}, "(floor 0.500: worse than the log's 0.550, ", "a worse one may pass"),
+]
+
+
+@pytest.mark.parametrize(("changes", "kind", "lacks"), FLOORS)
+@pytest.mark.parametrize("smaller", [False, True])
+def test_the_headline_says_what_the_floor_is(changes, kind, lacks, smaller):
+    if smaller:  # the numbers are costs, so many above 1 as the returns are below it
+        bound = {"lower_bound": None, "upper_bound": 0.39, "estimate": 0.3, "smaller": True}
+        changes = changes | bound | {"in_use": 1 - changes.get("in_use", 0.45)}
+        kind = kind.replace("0.550", "0.450")
+    found = answer_of(**changes)
+    headline = found.headline()
+    assert kind in headline
+    shown = " ".join(found.plot().axes[0].get_xlabel().split("floor, ")[-1:])
+    assert shown == kind.removeprefix("(floor ").removesuffix(", ") + ")"
+    assert found.to_dict()["headline"] == headline
+    for said in (found.meaning(), found.to_dict()["meaning"], found.to_html(figure=False)):
+        assert "a policy worse than the floor is returned with probability at most 0.05" in said
+        assert lacks is None or lacks in said
+        assert lacks is not None or "policy in use" not in said
+
+
+def test_a_floor_below_what_the_log_earns(tmp_path):
+    data = write_csv(tmp_path / "log.csv")
+    found = improve(data, 0, 1, bound="betting", candidates="none", floor=0.3)
+    assert found.found
+    assert 0.3 < found.summary["in_use"]
+    assert f"floor 0.300: worse than the log's {found.summary['in_use']:.3f}" in found.headline()
 
 
 @pytest.mark.parametrize(("changes", "part"), SAID)
