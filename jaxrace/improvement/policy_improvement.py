@@ -1,5 +1,6 @@
-"""A policy that is certainly no worse than a floor, from trajectories alone. Axes: n trajectories of T steps.
+"""A policy that is certainly no worse than a floor, from trajectories alone.
 
+Axes: n trajectories of T steps.
 Source: Thomas et al. 2015 (ICML), section 4, Algorithm 4. Axes of policies: A actions, p features.
 """
 

@@ -93,7 +93,9 @@ def test_with_json_an_error_is_an_object(command, tmp_path, monkeypatch, capsys)
 
 def test_the_parts_of_an_error(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "scores.csv").write_text("run,a,b\n" + "".join(f"{k},{5 * k % 7},{k % 2}\n" for k in range(9)))
+    (tmp_path / "scores.csv").write_text(
+        "run,a,b\n" + "".join(f"{k},{5 * k % 7},{k % 2}\n" for k in range(9))
+    )
     assert main(["race", "scores.csv", "--delta", "2", "--json"]) == 2
     found = json.loads(capsys.readouterr().out)
     parts = "--delta", "a number between 0 and 1, exclusive", "2.0"
@@ -102,7 +104,9 @@ def test_the_parts_of_an_error(tmp_path, monkeypatch, capsys):
 
 def test_where_a_file_cannot_be_written_the_error_is_the_only_object(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "scores.csv").write_text("run,a,b\n" + "".join(f"{k},{5 * k % 7},{k % 2}\n" for k in range(9)))
+    (tmp_path / "scores.csv").write_text(
+        "run,a,b\n" + "".join(f"{k},{5 * k % 7},{k % 2}\n" for k in range(9))
+    )
 
     def full(*_):
         raise OSError(28, "No space left on device")

@@ -1,4 +1,4 @@
-"""A policy that is certainly no worse than a floor, from a log: the front door. Axes: n trajectories."""
+"""A policy that is certainly no worse than a floor, from a log. Axes: n trajectories."""
 
 import functools
 from typing import Any, Literal, NamedTuple
