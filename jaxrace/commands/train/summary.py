@@ -195,7 +195,7 @@ def print_results(console: Console, folder: Path) -> None:
     elif summary["repeats"] > 1:
         say(console, f"means of {summary['repeats']} repeats and their standard errors")
     if "preference" in summary:
-        say(console, f"learned by {summary['preference']}, which these means need not show")
+        say(console, f"learned by {summary['preference']}, not by these means")
     if "weights" in summary:
         say(console, _learned_line(summary, plus_minus(console)))
     if "race" in summary:
