@@ -44,7 +44,7 @@ class FinalRace:
     """A learner: a policy search, and a last step that recommends a policy by a race.
 
     In the row of that step, ``options_decided`` and ``race_decided`` are of its L candidates. Many
-    such searches are a sweep; those of ``jaxrace train``, by default, have larger numbers than here.
+    such searches are a sweep; the default ones of ``jaxrace train`` have larger numbers than these.
 
     >>> from jaxrace import search, sweep
     >>> from jaxrace.agents.policies import Sigmoid

@@ -227,14 +227,15 @@ SAID = [
 ]
 
 
-FLOORS = [  # its kind, in the headline, and what it is not a guarantee of
-    ({}, "(floor 0.500, ", None),
+FLOORS = [  # its kind, in the headline, and what is not certain
+    ({}, "floor 0.500)", ""),
+    ({"in_use": 0.55}, "floor 0.500)", ""),  # the bound is above that
+    ({"in_use": 0.65}, "floor 0.500, worse than the log's 0.650)", "a worse one may pass"),
     (
         {"floor_is_estimate": True},
-        "(floor 0.500, itself estimated, ",
-        "the floor is an estimate of",
+        "floor 0.500, an estimate of the policy in use)",
+        "no worse than that estimate is certified",
     ),
-    ({"in_use": 0.55}, "(floor 0.500: worse than the log's 0.550, ", "a worse one may pass"),
 ]
 
 
@@ -244,25 +245,25 @@ def test_the_headline_says_what_the_floor_is(changes, kind, lacks, smaller):
     if smaller:  # the numbers are costs, so many above 1 as the returns are below it
         bound = {"lower_bound": None, "upper_bound": 0.39, "estimate": 0.3, "smaller": True}
         changes = changes | bound | {"in_use": 1 - changes.get("in_use", 0.45)}
-        kind = kind.replace("0.550", "0.450")
+        kind = kind.replace("0.650", "0.350")
     found = answer_of(**changes)
     headline = found.headline()
-    assert kind in headline
-    shown = " ".join(found.plot().axes[0].get_xlabel().split("floor, ")[-1:])
-    assert shown == kind.removeprefix("(floor ").removesuffix(", ") + ")"
+    assert headline.endswith(kind)
+    label = found.plot().axes[0].get_xlabel()
+    assert label.endswith(kind.replace("floor ", "the floor, "))
     assert found.to_dict()["headline"] == headline
     for said in (found.meaning(), found.to_dict()["meaning"], found.to_html(figure=False)):
         assert "a policy worse than the floor is returned with probability at most 0.05" in said
-        assert lacks is None or lacks in said
-        assert lacks is not None or "policy in use" not in said
+        assert lacks in said
+        assert lacks or "may pass" not in said
 
 
 def test_a_floor_below_what_the_log_earns(tmp_path):
-    data = write_csv(tmp_path / "log.csv")
-    found = improve(data, 0, 1, bound="betting", candidates="none", floor=0.3)
+    data = write_csv(tmp_path / "log.csv", best=0.12)
+    found = improve(data, 0, 1, bound="betting", candidates="none", floor=0.03)
     assert found.found
-    assert found.summary["in_use"] > 0.3
-    assert f"floor 0.300: worse than the log's {found.summary['in_use']:.3f}" in found.headline()
+    assert found.lower_bound < found.summary["in_use"]
+    assert f"floor 0.030, worse than the log's {found.summary['in_use']:.3f}" in found.headline()
 
 
 @pytest.mark.parametrize(("changes", "part"), SAID)

@@ -173,7 +173,7 @@ class ImprovementOfLog(Answer):
         texts = [[self._shown(one, more) for one in numbers] for more in range(_MOST_DIGITS)]
         # A bound that is not the floor does not look like it.
         bound, floor, estimate = next((t for t in texts if t[0] != t[1]), texts[0])
-        bound = f"{bound} (floor {floor}{self._floor_is}, estimate {estimate})"
+        bound = f"{bound} (estimate {estimate}; floor {floor}{self._floor_is})"
         kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
         confidence = f"with {kind} {self._level}%"
         if not summary["passed"]["mean"]:
@@ -228,20 +228,20 @@ class ImprovementOfLog(Answer):
 
     @property
     def _is_low(self) -> bool:
-        """Is the floor worse than what the policy in use is estimated to earn?"""
-        in_use = self.summary["in_use"]
-        return in_use < self.floor if self.summary["smaller"] else in_use > self.floor
+        """Is the bound worse than what the policy in use is estimated to earn?"""
+        in_use, bound = self.summary["in_use"], self._bound
+        return in_use < bound if self.summary["smaller"] else in_use > bound
 
     @property
     def _floor_is(self) -> str:
         """What the floor is, for the headline."""
         if self.summary["floor_is_estimate"]:
-            return ", itself estimated"
-        return f": worse than the log's {self._shown(self.summary['in_use'])}" * self._is_low
+            return ", an estimate of the policy in use"
+        return f", worse than the log's {self._shown(self.summary['in_use'])}" * self._is_low
 
     @property
     def _of_floor(self) -> str:
-        """What is not certain of the policy in use; "" if a floor says it."""
+        """What is not certain of the policy in use; "" if it is estimated below the bound."""
         in_use = "the policy in use"
         if self.summary["floor_is_estimate"]:
             return f"the floor is an estimate of {in_use}: no worse than that estimate is certified"
