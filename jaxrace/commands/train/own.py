@@ -137,8 +137,9 @@ class _Means:
 
 def _means_of(rollout: Rollout) -> _Means:
     """What is measured of the outcomes of a rollout."""
-    option = PolicyInTask(rollout.policy.example(), rollout.env.default_params)
-    outcome = jax.eval_shape(rollout, jax.random.key(0), jax.tree.map(jnp.asarray, option))
+    theta = jax.tree.map(jnp.asarray, rollout.policy.example())
+    option = PolicyInTask(theta, rollout.env.default_params)
+    outcome = jax.eval_shape(rollout, jax.random.key(0), option)
     found = {}
     for place, (path, leaf) in enumerate(jax.tree_util.tree_leaves_with_path(outcome)):
         if not leaf.shape and np.dtype(leaf.dtype).kind in "biuf":
