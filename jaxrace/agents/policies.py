@@ -86,6 +86,9 @@ class Sigmoid:
 
     The policy of the medical task (Busa-Fekete et al. 2014, section 6.2). The paper's population
     size 4 + floor(3 ln p) = 7 fits p = 3 parameters only, hence the intercept.
+
+    >>> print(Sigmoid(2)(jnp.zeros(3), jnp.array([1.0, 2.0]), jax.random.key(0)))
+    0.5
     """
 
     inputs: int
@@ -199,7 +202,11 @@ class Constant:
 
 @dataclasses.dataclass(frozen=True)
 class UniformChoice:
-    """One of the actions in theta, float32 [num_actions], drawn uniformly in every step."""
+    """One of the actions in theta, float32 [num_actions], drawn uniformly in every step.
+
+    >>> print(UniformChoice(2)(jnp.array([3.0, 3.0]), None, jax.random.key(0)))
+    3.0
+    """
 
     num_actions: int
 

@@ -87,7 +87,12 @@ class Pareto(_Composed):
 
 
 class Lexicographic(_Composed):
-    """The first criterion that does not tie decides, the most important being the first."""
+    """The first criterion that does not tie decides, the most important being the first.
+
+    >>> safe_then_good = Lexicographic(Larger("alive"), Larger("score"))
+    >>> print(safe_then_good({"alive": True, "score": 1.0}, {"alive": True, "score": 2.0}))
+    -1
+    """
 
     def __call__(self, a: Any, b: Any) -> jax.Array:
         """int8 sign of the broadcast shape."""

@@ -82,7 +82,15 @@ class Rollout:
 
 
 def history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInTask) -> Transition:
-    """All transitions, leaves [T, ...], of the episode that ``Rollout`` plays with this key."""
+    """All transitions, leaves [T, ...], of the episode that ``Rollout`` plays with this key.
+
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.agents.policies import Constant
+    >>> env = medical.Medical()
+    >>> option = PolicyInTask(jnp.float32(0.4), env.default_params)
+    >>> history(env, Constant(), jax.random.key(0), option).action.shape
+    (6,)
+    """
     require_held("option", option)
     return _history(env, policy, key, option)
 
@@ -96,7 +104,21 @@ def _history(env: Environment, policy: Policy, key: jax.Array, option: PolicyInT
 def evaluate(rollout: Rollout, key: jax.Array, option: PolicyInTask, episodes: int) -> Any:
     """Outcomes, leaves [n, ...], of n ``episodes`` of one policy; vmap it for populations.
 
-    Episode e has the key fold_in(key, e).
+    Episode e has the key fold_in(key, e). ``jaxrace.evaluate`` says what the policy is worth.
+
+    Raises:
+        BadArgument: ``episodes`` is no positive integer, ``key`` not one key of
+            ``jax.random.key``, or ``option`` has numbers that 32 bits do not hold.
+
+    >>> from jaxrace.envs import medical
+    >>> from jaxrace.agents.policies import Constant
+    >>> env = medical.Medical()
+    >>> rollout = Rollout(env, Constant(), medical.TreatmentOutcome())
+    >>> def play(dose):
+    ...     option = PolicyInTask(dose, env.default_params)
+    ...     return evaluate(rollout, jax.random.key(0), option, 100)
+    >>> jax.vmap(play)(jnp.array([0.2, 0.8], jnp.float32)).alive.shape  # 100 episodes of each
+    (2, 100)
     """
     require_integer("episodes", episodes, 1)
     require_keys("key", key, ndim=0)

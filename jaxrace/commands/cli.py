@@ -2,13 +2,15 @@
 
 Exit status: 0 done; 1 failed, or a gate that rejects a candidate; 2 bad input, with one line that
 names the argument and what was expected; 3 not yet, such as a race that is not certified; 129, 130
-or 143 interrupted. What is slow to import is imported by the verb that needs it.
+or 143 interrupted. With ``--json`` an error is an object, too, in place of the answer. What is slow
+to import is imported by the verb that needs it.
 """
 
 import contextlib
 import dataclasses
 import functools
 import gc
+import json
 import os
 import pkgutil
 import re
@@ -64,7 +66,7 @@ _FILES = {
     "plan": "say how many runs a race, a ranking or a gate will need",
     "duel": "say who beats whom in a matrix of wins or preferences",
     "select": "find the best k from votes, games or other comparisons of two",
-    "improve": "find a policy that is certainly no worse, in a log of decisions",
+    "improve": "find a policy that is certainly no worse than a floor, in a log of decisions",
 }
 # those that leave a run's folder,
 _RUNS = {"train": "train policies, and compare them with baselines"}
@@ -107,32 +109,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     verb = _VERBS.get(argv[0])
     if argv[0] in _FILES:
         verb = Verb(pkgutil.resolve_name(f"jaxrace.commands.{argv[0]}:Config"))
-    return with_status(run, verb)
+    return with_status(run, verb, as_json="--json" in argv)
 
 
-def with_status(run: Callable[[], int], verb: Verb | None) -> int:
-    """The exit status of ``run``; an error is printed in a line."""
+def with_status(run: Callable[[], int], verb: Verb | None, *, as_json: bool = False) -> int:
+    """The exit status of ``run``; an error is printed in a line, and perhaps as JSON."""
+    fail = functools.partial(_failed, as_json)
     try:
         return run()
     except SystemExit:  # --help and --version end so
         return 0
     except (ArgumentError, ValueError) as error:
-        return _fail(2, _said(error, verb))
+        return fail(2, _as_spelt(error, verb))
     except ModuleNotFoundError as error:  # an install for tables may have NumPy alone
         if error.name is None or error.name.startswith("jaxrace"):
             raise
         package = error.name.partition(".")[0]
-        return _fail(1, f"expected the package {package}, got none: pip install {package}")
+        return fail(1, f"expected the package {package}, got none: pip install {package}")
     except (RuntimeError, OSError) as error:
-        return _fail(1, str(error))
+        return fail(1, str(error))
     except MemoryError as error:
-        return _fail(1, f"expected more memory than there is: {error}")
+        return fail(1, f"expected more memory than there is: {error}")
     except KeyboardInterrupt as error:  # it may have the number of another signal
-        return _fail(_INTERRUPTED + (error.args[0] if error.args else signal.SIGINT), "interrupted")
+        return fail(_INTERRUPTED + (error.args[0] if error.args else signal.SIGINT), "interrupted")
 
 
-def _said(error: Exception, verb: Verb | None) -> str:
-    """What an error says, with the option as it is spelt in the command."""
+def _as_spelt(error: Exception, verb: Verb | None) -> BadArgument | str:
+    """An error, with the option as it is spelt in the command; a text if it is of the parser."""
     hints: dict[str, Any] = {"lanes": int | None, "device": options.Device}
     hints |= get_type_hints(verb.config) if verb else {}
     if typed := re.match(r'Parser key "(\w+)"', str(error)):  # jsonargparse
@@ -141,7 +144,9 @@ def _said(error: Exception, verb: Verb | None) -> str:
     named = hints.keys() - {*options.POSITIONAL} | {"out", "resume", "ray", "report"}
     if isinstance(error, BadArgument) and {*error.name.split(", ")} <= named:
         spelt = ", ".join(map(options.spelt, error.name.split(", ")))
-        return str(BadArgument(spelt, error.expected, error.got, error.hint))
+        return BadArgument(spelt, error.expected, error.got, error.hint)
+    if isinstance(error, BadArgument):
+        return error
     # "argument --sigma: ..." and "arguments are required: train.env" of argparse.
     return re.sub(rf"^argument (?=--)|\b({'|'.join((*_RUNS, *_FILES))})\.", "", str(error))
 
@@ -264,10 +269,17 @@ def _do_job(
     return 0
 
 
-def _fail(status: int, message: str) -> int:
-    """Print why the command ends, in a line; returns the status."""
-    _note("error", " ".join(message.split()))
+def _failed(as_json: bool, status: int, error: BadArgument | str) -> int:
+    """Print why the command ends: a line to stderr, and perhaps JSON to stdout; the status."""
+    line = " ".join(str(error).split())
+    _note("error", line)
+    if as_json:
+        parts = {name: getattr(error, name, None) for name in ("name", "expected", "got")}
+        print(json.dumps({"error": line, **parts, "status": status}, indent=1))
     return status
+
+
+_fail = functools.partial(_failed, False)
 
 
 def _note(kind: str, text: str) -> None:

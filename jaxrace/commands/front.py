@@ -7,6 +7,7 @@ summary.json; and perhaps FILES: what writes the files of options.
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import inspect
 import json
@@ -120,13 +121,17 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
             asked.write(folder, found)
             plots.save_twice(found.plot(), folder / asked.FIGURE)
             runs.write_summary(folder, found.to_dict())
-    _print(found, given["json"], doubts, hint, "" if folder is None else str(folder))
+    show = functools.partial(_print, found, given["json"], doubts, hint, str(folder or ""))
+    if not given["json"]:
+        show()
     for name, written in files.items():
         if written is not None:
             asked.FILES[name](Path(written), found)
     if report is not None:
         made = " ".join(["jaxrace", verb, *(Path(path).name for path in paths)])
         write_report(Path(report), found, made, [f"WARNING: {doubt}" for doubt in doubts])
+    if given["json"]:  # last: if a file cannot be written, the error is the only object
+        show()
     return found.status
 
 

@@ -1,9 +1,10 @@
-"""Find a policy that is certainly no worse, in a log of decisions.
+"""Find a policy that is certainly no worse than a floor, in a log of decisions.
 
-By a lower confidence bound, the new policy's mean return is no lower than a floor. By default the
-floor is an estimate of what the policy in use earns: the mean return of the fifth of the log that
-is searched. The rest of the log tests the policy, once. If you try a log again until something
-passes, the error probability grows.
+By a lower confidence bound, the new policy's mean return is no lower than the floor. By default
+that is an estimate of what the policy in use earns: the mean return of the fifth of the log that is
+searched. With a floor below what it earns, a worse policy than the one in use may pass. The rest of
+the log tests the policy, once. If you try a log again until something passes, the error probability
+grows.
 
 A table has a row for each step, with columns such as trajectory, action, probability, reward,
 perhaps behaviour, and what was observed. An NPZ file has arrays [n, T]. --out leaves a folder with

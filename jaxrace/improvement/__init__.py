@@ -1,4 +1,4 @@
-"""High-confidence policy improvement: a new policy that is certainly no worse than the old one."""
+"""High-confidence policy improvement: a policy that is certainly no worse than a floor."""
 
 from jaxrace.improvement.bounds import BOUNDS as BOUNDS
 from jaxrace.improvement.bounds import Betting as Betting

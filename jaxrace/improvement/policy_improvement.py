@@ -1,5 +1,6 @@
-"""A policy that is certainly no worse, from trajectories alone. Axes: n trajectories of T steps.
+"""A policy that is certainly no worse than a floor, from trajectories alone.
 
+Axes: n trajectories of T steps.
 Source: Thomas et al. 2015 (ICML), section 4, Algorithm 4. Axes of policies: A actions, p features.
 """
 
@@ -53,7 +54,7 @@ class Improvement(NamedTuple):
     """What became of a candidate.
 
     >>> print(Improvement(None, True, 0.61, 0.7, 0.05, is_safe=True))
-    no worse: with confidence 95% the performance is at least 0.610 (estimate 0.700)
+    no worse than the floor: with confidence 95% the performance is at least 0.610 (estimate 0.700)
     """
 
     policy: Mixed  # the candidate
@@ -67,13 +68,13 @@ class Improvement(NamedTuple):
     def __str__(self) -> str:
         if self.is_refuted:
             return "nothing can be said: the logged probabilities are too small"
-        confidence = f"{1 - float(self.delta):.4g}"
-        percent = f"{100 * float(confidence):.4g}%"
+        kind = "confidence" if self.is_safe else "approximate confidence"
+        share = f"{kind} {100 * (1 - float(self.delta)):.4g}%"
         numbers = f"{float(self.lower_bound):.3f} (estimate {float(self.estimate):.3f})"
         if self.is_found:
-            said = f"with confidence {percent} the performance is at least {numbers}"
-            return f"no worse: {said}" if self.is_safe else f"probably no worse: {said}; semi-safe"
-        return f"no solution found: the candidate's bound with confidence {percent} is {numbers}"
+            said = f"with {share} the performance is at least {numbers}"
+            return f"{'' if self.is_safe else 'probably '}no worse than the floor: {said}"
+        return f"no solution found: the candidate's bound with {share} is {numbers}"
 
 
 @dataclasses.dataclass(frozen=True)

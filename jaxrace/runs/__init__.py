@@ -200,6 +200,60 @@ def read_log(folder: StrPath) -> dict[str, np.ndarray]:
     return read_table(Path(folder) / LOG)
 
 
+def read_policies(folder: StrPath, policy: Any) -> tuple[Any, dict[str, np.ndarray]]:
+    """The policies that ``jaxrace train`` learned: theta, leaves [R, ...], and their rows.
+
+    One of each repeat, and of each setting of a grid, that did not fail: the last row of its search
+    in log.csv. That is what its final race found, or rank 1 of its last race.
+
+    Args:
+        folder: Of the run, such as runs/medical-pb-edps-fast-1.
+        policy: Of the class that was searched, see ``policies.Policy``. That of an environment with
+            A actions, of which d numbers are observed, and without a policy of its own is
+            ``Softmax(PerAction(A), (A - 1) * (d + 1))``.
+
+    Returns:
+        theta as ``policy.example()`` has it, with a leading axis; and the columns of log.csv, each
+        [R], such as repeat and mean_return.
+
+    Raises:
+        BadArgument: The run has learned nothing, or policies with another number of weights.
+
+    >>> from jaxrace.agents.policies import Linear
+    >>> log = {"repeat": [0, 0, 1], "generation": [1, 2, 1]}
+    >>> log |= {"theta_0": [1.0, 2.0, 3.0], "theta_1": [0.0, 0.5, 0.0]}
+    >>> with new_folder("a-run", "") as folder:
+    ...     write_log(folder, log)
+    ...     write_summary(folder, {"failed": []})
+    >>> theta, last = read_policies("a-run", Linear(2))
+    >>> theta.tolist(), last["repeat"].tolist()
+    ([[2.0, 0.5], [3.0, 0.0]], [0, 1])
+    """
+    import jax  # late: an answer about a table needs no more than NumPy
+
+    log, failed = read_log(folder), read_summary(folder)["failed"]
+    flat = [column for name, column in log.items() if name.startswith("theta_")]
+    if not flat:
+        raise BadArgument("folder", "a run that learned policies", f"'{folder}'")
+    leaves, structure = jax.tree.flatten(policy.example())
+    sizes = [np.size(leaf) for leaf in leaves]
+    if len(flat) != sum(sizes):
+        raise BadArgument(
+            "policy", f"one of {len(flat)} weights, as in '{folder}'", f"{sum(sizes)}"
+        )
+    # A search has its rows one after the other, and the next one begins again.
+    kept = np.append(log["generation"][1:] <= log["generation"][:-1], True)
+    for one in failed:
+        kept &= ~np.all([log[name] == value for name, value in one.items() if name in log], 0)
+    rows = np.stack(flat, -1)[kept]
+    parts = np.split(rows, np.cumsum(sizes)[:-1], -1)
+    theta = [
+        part.reshape(len(rows), *np.shape(leaf)).astype(np.asarray(leaf).dtype)
+        for part, leaf in zip(parts, leaves, strict=True)
+    ]
+    return jax.tree.unflatten(structure, theta), {name: x[kept] for name, x in log.items()}
+
+
 def read_summary(folder: StrPath) -> dict[str, Any]:
     """What ``write_summary`` was given."""
     return {k: v for k, v in read_json(Path(folder) / SUMMARY).items() if k != _CHECKSUMS}

@@ -43,7 +43,23 @@ class FinalRaceState:
 class FinalRace:
     """A learner: a policy search, and a last step that recommends a policy by a race.
 
-    In the row of that step, ``options_decided`` and ``race_decided`` are of its L candidates.
+    In the row of that step, ``options_decided`` and ``race_decided`` are of its L candidates. Many
+    such searches are a sweep; the default ones of ``jaxrace train`` have larger numbers than these.
+
+    >>> from jaxrace import search, sweep
+    >>> from jaxrace.agents.policies import Sigmoid
+    >>> from jaxrace.envs import medical
+    >>> ranks = racing.PreferenceRace(8, 4, capacity=10, compare=medical.prefer)
+    >>> parts = medical.Medical(), Sigmoid(2), medical.TreatmentOutcome(), ranks
+    >>> fast = search.PolicySearch(*parts, search.Strategy("Sep_CMA_ES", 8))
+    >>> final = FinalRace(fast, racing.PreferenceRace(3, 1, capacity=20, compare=medical.prefer))
+    >>> params = final.params(fast.params(sigma0=50.0, budget=300, max_rounds=10), budget=360)
+    >>> work = search.SearchWork(final, search.stack_params([params]))  # a setting
+    >>> keys = jax.random.split(jax.random.key(0), 4)
+    >>> jobs = sweep.stacked(search.SearchJob(keys, jnp.zeros(4, jnp.int32)))
+    >>> rows = sweep.run(work, jobs).rows
+    >>> rows.row.best[rows.is_last].shape  # theta of four searches
+    (4, 3)
 
     Attributes:
         search: Runs until the budget, less what is reserved, is used up.

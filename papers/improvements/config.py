@@ -36,7 +36,7 @@ _MOST = 10**8  # trajectories are counted in int32
 
 @dataclasses.dataclass(frozen=True)
 class ImprovementsConfig:
-    """Find policies that are certainly no worse, again and again in a simulator.
+    """Find policies that are certainly no worse than a floor, again and again in a simulator.
 
     Their performance is no lower than a floor, by a lower confidence bound. Leaves a folder with
     config.json, log.csv, summary.json, policy.npz and performance.png. What is interrupted is

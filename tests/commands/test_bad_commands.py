@@ -1,5 +1,7 @@
 """Bad options of every command: one line that names them, and nothing is printed or left else."""
 
+import json
+
 import pytest
 from without_cache import without_cache
 
@@ -71,3 +73,46 @@ def test_bad_options(command, tmp_path, monkeypatch, capsys):
     assert line.startswith("jaxrace: error: ")
     assert BAD[command] in line
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", [command for command in BAD if command])
+def test_with_json_an_error_is_an_object(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    assert main(without_cache([*command.split(), "--json"])) == 2
+    output = capsys.readouterr()
+    found = json.loads(output.out)
+    assert found.keys() == {"error", "name", "expected", "got", "status"}
+    assert output.err == f"jaxrace: error: {found['error']}\n"
+    assert found["status"] == 2
+    if found["name"] is not None:
+        begin = f"{found['name']}: expected {found['expected']}, got {found['got']}"
+        assert found["error"].startswith(begin)
+
+
+def test_the_parts_of_an_error(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text(
+        "run,a,b\n" + "".join(f"{k},{5 * k % 7},{k % 2}\n" for k in range(9))
+    )
+    assert main(["race", "scores.csv", "--delta", "2", "--json"]) == 2
+    found = json.loads(capsys.readouterr().out)
+    parts = "--delta", "a number between 0 and 1, exclusive", "2.0"
+    assert (found["name"], found["expected"], found["got"]) == parts
+
+
+def test_where_a_file_cannot_be_written_the_error_is_the_only_object(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text(
+        "run,a,b\n" + "".join(f"{k},{5 * k % 7},{k % 2}\n" for k in range(9))
+    )
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("jaxrace.commands.front.write_report", full)
+    assert main(["race", "scores.csv", "--json", "--report", "race.md"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert "No space left" in found["error"]
+    assert (found["name"], found["status"]) == (None, 1)

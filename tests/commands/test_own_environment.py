@@ -2,15 +2,22 @@
 
 import sys
 
+import jax
+import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 
-from jaxrace import runs
+from jaxrace import BadArgument, evaluate, runs
+from jaxrace.agents.bases import PerAction
+from jaxrace.agents.policies import MLP, Linear, Softmax
 from jaxrace.commands import cli
 
 MODULE = '''
 import dataclasses
 import jax.numpy as jnp
+from jaxrace.agents.outcomes import Return
 from jaxrace.agents.policies import Linear
+from jaxrace.agents.preferences import Smaller
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +57,33 @@ class Costly(Aimed):
     @staticmethod
     def compare(a, b):
         return jnp.sign(b - a).astype(jnp.int8)
+
+
+class Judged:
+    """The return, whether it was large, and what no table shows."""
+
+    def init(self, state, params):
+        return {"sum": jnp.float32(0), "seen": jnp.zeros(2, jnp.float32)}
+
+    def update(self, found, step, params):
+        return {"sum": found["sum"] + step.reward, "seen": step.state}
+
+    def finish(self, found, params):
+        return {**found, "large": found["sum"] > 1.5, "cost": -found["sum"]}
+
+
+class Spared(Arms):
+    fold, compare = Judged(), Smaller("cost")
+
+
+class Score:
+    init, update, finish = Return.init, Return.update, lambda self, sum, params: -sum
+
+
+class Scored(Arms):
+    """Without a preference the larger outcome is better, here the smaller return."""
+
+    fold = Score()
 
 
 class Broken(Arms):
@@ -112,6 +146,71 @@ def test_an_environment_with_actions_is_learned_beside_its_baselines(train):
 def test_what_an_environment_says_is_used(train, words, least, most):
     assert train(f"{words} {SMALL} --out found")[0] == 0
     assert least <= runs.read_summary("found")["mean_return"]["mean"] <= most
+
+
+def test_what_was_preferred_is_shown_beside_the_return(train):
+    status, told = train(f"own_arms:Spared {SMALL} --out found")
+    assert status == 0
+    found = runs.read_summary("found")
+    labels = {"outcome_cost": "cost", "outcome_large": "large", "outcome_sum": "sum"}
+    assert found["metrics"] == labels | {"mean_return": "return"}
+    assert found["outcome_cost"]["mean"] == pytest.approx(-found["mean_return"]["mean"])
+    assert found["outcome_cost"]["mean"] < -1.9
+    # Of the baselines as well: action 1 always has the sum 2, action 0 never.
+    for name, share in {"constant 1": 1, "constant 0": 0}.items():
+        assert found["baselines"][name]["outcome_large"]["mean"] == share
+    assert "learned by `compare` of own_arms:Spared" in told.out
+    assert told.out.split("\n")[0].split() == ["cost", "large", "sum", "return"]
+
+
+def test_settings_are_ranked_by_an_outcome_that_is_one_number(train):
+    status, told = train(f"own_arms:Scored {SMALL} --sigma 0.001,50 --out found")
+    assert status == 0
+    found = runs.read_summary("found")
+    assert found["objective"] == "outcome"
+    assert "settings ranked by outcome, best first" in told.out
+    assert found["settings"][0]["sigma"] == 50
+    assert found["settings"][0]["mean_return"]["mean"] < 0.2
+    assert "learned by" not in told.out
+
+
+def test_learned_policies_are_read_and_play_as_they_were_evaluated(train):
+    assert train(f"own_arms:arms {SMALL} --sigma 1,50 --out found")[0] == 0
+    policy, env = Softmax(PerAction(3), 6), sys.modules["own_arms"].arms
+    theta, last = runs.read_policies("found", policy)
+    assert theta.shape == (4, 6)
+    assert theta.dtype == np.float32
+    assert last["sigma"].tolist() == [1, 1, 50, 50]
+    assert last["repeat"].tolist() == [0, 1, 0, 1]
+    assert (last["episodes"] > 600).all()  # the last rows
+    for one, mean in zip(theta, last["mean_return"], strict=True):
+        assert evaluate(policy, env, one, 2_000).mean == pytest.approx(mean, abs=0.2)
+
+
+def test_policies_that_are_not_there(train):
+    assert train(f"own_arms:arms --method constant --action 1 {SMALL} --out none")[0] == 0
+    with pytest.raises(BadArgument, match="folder: expected a run that learned policies"):
+        runs.read_policies("none", Linear(2))
+    runs.write_log("none", {"generation": [1, 1], "repeat": [0, 1], "theta_0": [1.0, 2.0]})
+    with pytest.raises(BadArgument, match="policy: expected one of 1 weights, as in 'none', got 2"):
+        runs.read_policies("none", Linear(2))
+    runs.write_summary("none", {"failed": [{"sigma": 1, "delta": 0.2, "repeat": 0}]})
+    theta, last = runs.read_policies("none", Linear(1))
+    assert theta.tolist() == [[2.0]]
+    assert last["repeat"].tolist() == [1]
+
+
+def test_a_policy_of_several_arrays_is_read(tmp_path):
+    policy = MLP((2, 3, 1))
+    flat = np.arange(13.0)
+    log = {"generation": [1, 2], "repeat": [0, 0]}
+    log |= {f"theta_{i}": [0.0, x] for i, x in enumerate(flat)}
+    runs.write_log(tmp_path, log)
+    runs.write_summary(tmp_path, {"failed": []})
+    theta, _ = runs.read_policies(tmp_path, policy)
+    assert theta[0][0].shape == (1, 2, 3)
+    one = jax.tree.map(lambda x: x[0], theta)
+    assert ravel_pytree(one)[0].tolist() == flat.tolist()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxrace import kernels
+from jaxrace import kernels, racing
 from jaxrace.envs import medical
 from jaxrace.kernels.thurstone import definite_inverse, laplacian
 
@@ -165,3 +165,27 @@ def test_launches_loops_and_bytes_are_read():
     known = MODULE.replace("body=%body\n", 'body=%body, c={"known_trip_count":{"n":"5"}}\n')
     total = gpu_modules.Module(known).program().total((7,))
     assert (total.launches, total.looks) == (10, 0)
+
+
+@pytest.mark.slow
+def test_dominance_races_are_those_of_a_cpu_with_their_own_chunk():
+    """Without it a GPU draws three blocks between two looks."""
+    means = jnp.linspace(0, 1.5, 4, dtype=jnp.float32)
+    race = racing.DominanceRace(4, 2, capacity=100, compare=kernels.total_order)
+    params, keys = race.params(delta=0.05), jax.random.split(jax.random.key(0), 24)
+
+    def sample(key, mean):
+        return mean + jax.random.normal(key, (), jnp.float32)
+
+    for chunk, is_same in ((race.chunk, True), (None, False)):
+        found = []
+        for device in ("cpu", "gpu"):
+            with gpu_forms.made_for(device):
+                run = jax.vmap(lambda key: racing.run(race, key, sample, means, params, chunk))  # noqa: B023
+                found.append(jax.tree.map(np.asarray, jax.jit(run)(keys)))
+        integers = [
+            np.array_equal(one, other)
+            for one, other in zip(*map(jax.tree.leaves, found), strict=True)
+            if one.dtype.kind in "biu"
+        ]
+        assert all(integers) == is_same

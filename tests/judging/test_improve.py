@@ -173,14 +173,26 @@ def test_what_is_beyond_what_was_searched_counts_as_its_end(tmp_path):
 
 def report_of(**changes):
     """What is said of a summary."""
+    return str(answer_of(**changes))
+
+
+def answer_of(**changes):
+    """The answer with a summary."""
     share = {"mean": 1.0, "stderr": None, "count": 1}
     numbers = {"floor": 0.5, "floor_stderr": 0.01, "lower_bound": 0.61, "estimate": 0.7}
-    numbers |= {"floor_is_estimate": False, "low": 0, "high": 1, "smaller": False}
+    numbers |= {
+        "in_use": 0.45,
+        "in_use_stderr": 0.01,
+        "floor_is_estimate": False,
+        "low": 0,
+        "high": 1,
+        "smaller": False,
+    }
     kind = {"method": "batch", "bound": "ci", "is_safe": True, "bound_is_safe": True, "delta": 0.05}
     counts = {"delta_holds_for": "the whole run", "tests": 1, "repeats": 1, "passed": share}
     none = np.zeros((2, 2)), 1.0, ("x",), np.zeros(1), np.ones(1)
     summary = {**kind, **counts, **numbers, "alpha": 1.0, **changes}
-    return str(ImprovementOfLog(summary, SavedPolicy(*none)))
+    return ImprovementOfLog(summary, SavedPolicy(*none))
 
 
 SEEN = "daedalus2 tests on data that it has seen"
@@ -213,6 +225,49 @@ SAID = [
         )
     ),
 ]
+
+
+FLOORS = [  # its kind, in the headline, and what is not certain
+    ({}, "floor 0.500)", ""),
+    ({"in_use": 0.55}, "floor 0.500)", ""),  # the bound is above that
+    ({"in_use": 0.65}, "floor 0.500, worse than the log's 0.650)", "a worse one may pass"),
+    (
+        {"floor_is_estimate": True},
+        "floor 0.500, an estimate of the policy in use)",
+        "no worse than that estimate is certified",
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "kind", "lacks"), FLOORS)
+@pytest.mark.parametrize("smaller", [False, True])
+def test_the_headline_says_what_the_floor_is(changes, kind, lacks, smaller):
+    if smaller:  # the numbers are costs, so many above 1 as the returns are below it
+        bound = {"lower_bound": None, "upper_bound": 0.39, "estimate": 0.3, "smaller": True}
+        changes = changes | bound | {"in_use": 1 - changes.get("in_use", 0.45)}
+        kind = kind.replace("0.650", "0.350")
+    found = answer_of(**changes)
+    headline = found.headline()
+    assert headline.endswith(kind)
+    label = found.plot().axes[0].get_xlabel()
+    assert label.endswith(kind.replace("floor ", "the floor, "))
+    assert found.to_dict()["headline"] == headline
+    for said in (
+        found.meaning(),
+        "; ".join(found.to_dict()["meanings"]),
+        found.to_html(figure=False),
+    ):
+        assert "a policy worse than the floor is returned with probability at most 0.05" in said
+        assert lacks in said
+        assert lacks or "may pass" not in said
+
+
+def test_a_floor_below_what_the_log_earns(tmp_path):
+    data = write_csv(tmp_path / "log.csv", best=0.12)
+    found = improve(data, 0, 1, bound="betting", candidates="none", floor=0.03)
+    assert found.found
+    assert found.lower_bound < found.summary["in_use"]
+    assert f"floor 0.030, worse than the log's {found.summary['in_use']:.3f}" in found.headline()
 
 
 @pytest.mark.parametrize(("changes", "part"), SAID)

@@ -56,9 +56,10 @@ class TrainConfig:
 
     Many evolutionary searches for a policy run side by side. Their policies, and policies that
     learn nothing, are evaluated on fresh episodes. Prints a table, and leaves a folder with
-    config.json, log.csv, summary.json, timing.json and learning_curve.png. Several step sizes or
-    deltas make a grid: the table ranks the settings, and settings.png shows them. An interrupted
-    run is saved; --resume goes on with it.
+    config.json, log.csv, summary.json, timing.json and learning_curve.png. The last row of a search
+    in log.csv is its policy, which jaxrace.runs.read_policies loads. Several step sizes or deltas
+    make a grid: the table ranks the settings, and settings.png shows them. An interrupted run is
+    saved; --resume goes on with it.
 
     The default method learns best at this budget (docs/papers/reproductions.md, "Near the limit").
     Method pb-edps is that of Busa-Fekete et al. 2014 in its medical experiment (section 6.2), but
@@ -78,7 +79,8 @@ class TrainConfig:
     Attributes:
         env: The environment: one that ``jaxrace list`` shows, or your own as `module:name`.
             Policies are compared by returns, unless it has an attribute `compare`, a preference of
-            two outcomes, and a `fold`, which makes an outcome of an episode.
+            two outcomes, and a `fold`, which makes an outcome of an episode. Tables then have the
+            means of the outcome's numbers, too; settings of a grid are ranked by returns.
         method: What to train or to evaluate; ``jaxrace list`` explains.
         episodes: Training episodes of each search. The race that uses up the last is finished. Fast
             methods keep the last ones, a generation and up to 1,000, for a final race, which plays

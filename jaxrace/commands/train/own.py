@@ -1,5 +1,6 @@
 """The user's own environment, `module:name`, as a training task. A actions, d numbers observed."""
 
+import dataclasses
 import functools
 import importlib
 import os
@@ -8,11 +9,13 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from jaxrace import kernels
 from jaxrace.agents.bases import PerAction
 from jaxrace.agents.outcomes import Return
 from jaxrace.agents.policies import Policy, Softmax
+from jaxrace.agents.rollout import PolicyInTask, Rollout
 from jaxrace.commands.train.config import TrainConfig
 from jaxrace.commands.train.tasks import Task
 from jaxrace.core.inputs import require_default
@@ -20,6 +23,7 @@ from jaxrace.core.validation import BadArgument, require_integer
 from jaxrace.envs import Environment, check
 
 _MOST_ACTIONS = 1_000
+_MOST_SHOWN = 5  # numbers of an outcome in the table and the figure; log.csv has all
 
 
 def own_task(config: TrainConfig) -> Task:
@@ -41,6 +45,12 @@ def own_task(config: TrainConfig) -> Task:
         raise BadArgument("method", wanted, repr(config.method))
     if config.method == "constant" and config.action not in actions:
         raise BadArgument("action", f"an integer from 0 to {len(actions) - 1}", repr(config.action))
+    fold, measure = getattr(env, "fold", Return()), _Means()
+    if not isinstance(fold, Return):
+        measure = _means_of(Rollout(env, policy, fold))
+    names = dict(zip(measure.columns, measure.labels, strict=True))
+    # The larger of two outcomes that are one number is better, unless the environment compares.
+    is_score = names.keys() == {"outcome"} and not hasattr(env, "compare")
     ends = getattr(env, "return_range", None)
     if config.method == "edps" and ends is None:
         raise BadArgument(
@@ -50,15 +60,16 @@ def own_task(config: TrainConfig) -> Task:
         env=env,
         env_params=env.default_params,
         policy=policy,
-        fold=getattr(env, "fold", Return()),
+        fold=fold,
         compare=getattr(env, "compare", kernels.total_order),
         value_range=1.0 if ends is None else float(ends[1] - ends[0]),
-        measure=_mean_return,
-        labels={"mean_return": "return"},
-        shown=("mean_return",),
-        objective="mean_return",
+        measure=measure,
+        labels={**names, "mean_return": "return"},
+        shown=(*measure.columns[:_MOST_SHOWN], "mean_return"),
+        objective="outcome" if is_score else "mean_return",
         smaller=(),
         actions=actions,
+        preference=f"`compare` of {config.env}" if hasattr(env, "compare") else "",
     )
 
 
@@ -106,5 +117,33 @@ def _checked_policy(env: Environment, path: str, count: int | None) -> Policy:
     return policy
 
 
-def _mean_return(outcomes: Any, returns: jax.Array) -> dict[str, jax.Array]:
-    return {"mean_return": returns.mean()}
+@dataclasses.dataclass(frozen=True)
+class _Means:
+    """What is measured: the return, and those leaves of an outcome that are a number each."""
+
+    leaves: tuple[int, ...] = ()  # their places in the outcome
+    columns: tuple[str, ...] = ()  # their names in log.csv
+    labels: tuple[str, ...] = ()  # and in the table
+
+    def __call__(self, outcomes: Any, returns: jax.Array) -> dict[str, jax.Array]:
+        """Averages, float32 [], of outcomes, leaves [n, ...], and returns [n]."""
+        every = jax.tree.leaves(outcomes)
+        found = {
+            name: every[place].astype(jnp.float32).mean()
+            for name, place in zip(self.columns, self.leaves, strict=True)
+        }
+        return {**found, "mean_return": returns.mean()}
+
+
+def _means_of(rollout: Rollout) -> _Means:
+    """What is measured of the outcomes of a rollout."""
+    theta = jax.tree.map(jnp.asarray, rollout.policy.example())
+    option = PolicyInTask(theta, rollout.env.default_params)
+    outcome = jax.eval_shape(rollout, jax.random.key(0), option)
+    found = {}
+    for place, (path, leaf) in enumerate(jax.tree_util.tree_leaves_with_path(outcome)):
+        if not leaf.shape and np.dtype(leaf.dtype).kind in "biuf":
+            found[place] = jax.tree_util.keystr(path, simple=True, separator=".")
+    columns = [f"outcome_{name}" if name else "outcome" for name in found.values()]
+    labels = [name or "outcome" for name in found.values()]
+    return _Means(tuple(found), tuple(columns), tuple(labels))

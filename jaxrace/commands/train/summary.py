@@ -91,6 +91,8 @@ def summarise(
         },
         "failed": failed,
     }
+    if task.preference and config.method in ("pb-edps", "pb-edps-fast"):
+        shared["preference"] = task.preference
     if not config.is_grid:
         return {**shared, **_found(task, last), **_learned(config, task, last)}
     found = {**shared, "objective": task.objective, "settings": _ranked(config, task, last, raced)}
@@ -192,10 +194,13 @@ def print_results(console: Console, folder: Path) -> None:
         say(console, f"{best}; 95 % confidence intervals")
     elif summary["repeats"] > 1:
         say(console, f"means of {summary['repeats']} repeats and their standard errors")
+    if "preference" in summary:
+        say(console, f"learned by {summary['preference']}, not by these means")
     if "weights" in summary:
         say(console, _learned_line(summary, plus_minus(console)))
     if "race" in summary:
-        say(console, race_line(summary["race"], timing))
+        label = summary["metrics"][summary["objective"]]
+        say(console, f"race by {label}: {race_line(summary['race'], timing)}")
     compiling, times = timing["compile_seconds"], f"run {timing['run_seconds']:.1f} s"
     is_apart = compiling is not None
     times = f"compile {compiling:.1f} s, {times}" if is_apart else f"{times}, compiling included"
@@ -232,4 +237,4 @@ def race_line(race: Summary, timing: Summary) -> str:
     saved = f"{made:,} of {without:,} searches made, {1 - made / without:.0%} saved"
     if most != without:
         saved += f" ({1 - made / most:.0%} of the {most:,} that its blocks can use)"
-    return f"race: {found}; {saved}; took {timing['race_seconds']:.1f} s"
+    return f"{found}; {saved}; took {timing['race_seconds']:.1f} s"

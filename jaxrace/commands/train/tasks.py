@@ -38,6 +38,7 @@ class Task:
     smaller: tuple[str, ...]  # the metrics of which less is better
     # Those of discrete policies, as the constant ones of the baselines; none if none are known.
     actions: tuple[float, ...]
+    preference: str = ""  # the user's own, which no metric may show, in words
 
 
 def medical_task(config: TrainConfig) -> Task:

@@ -1,4 +1,4 @@
-"""A policy that is certainly no worse, from a log: the front door. Axes: n trajectories."""
+"""A policy that is certainly no worse than a floor, from a log. Axes: n trajectories."""
 
 import functools
 from typing import Any, Literal, NamedTuple
@@ -60,10 +60,11 @@ def improve(
     argument: str = "data",
     **columns: Any,
 ) -> ImprovementOfLog:
-    r"""Look in a log of decisions for a policy that is certainly no worse than the one in use.
+    r"""Look in a log of decisions for a policy whose mean return is certainly no less than a floor.
 
-    A fifth of the log is searched for a candidate, and the rest tests it, once. If you try a log
-    again until something passes, the error probability is larger than ``delta``.
+    A fifth of the log is searched for a candidate, and the rest tests it, once. With a safe bound a
+    policy below the floor is returned with probability at most ``delta``. If you try a log again
+    until something passes, the error probability is larger.
 
     Args:
         data: Logged decisions, as ``jaxrace.tables.read_log`` takes them: a data frame, columns by
@@ -76,7 +77,8 @@ def improve(
             pass and take longer. none: no mixtures.
         delta: The error probability of the test.
         floor: The mean return that a new policy must have, from ``low`` to ``high``. Without it an
-            estimate: the mean return of the fifth that is searched.
+            estimate of the policy in use: the mean return of the fifth that is searched. Below
+            that, a policy that is worse than the one in use may pass.
         discount: The discount of rewards, per step.
         smaller: Rewards are costs: smaller is better. The floor is then the largest allowed mean.
         larger: Larger rewards are better, though a name such as "ticket price" sounds like a cost.
@@ -118,14 +120,16 @@ def improve(
     ] = True
     parts = divide(found, in_training)
     log = _Log(parts, returns, order, bound, delta)
+    # With the other returns the floor, and the candidate with it, would know the test.
+    earned = returns.returns(parts.train)
+    in_use, stderr = round(float(earned.mean()), 6), (high - low) * _stderr(earned)
+    given = {"in_use": log.own(in_use), "in_use_stderr": stderr}
     if floor is None:
-        # With the other returns the floor, and the candidate with it, would know the test.
-        earned = returns.returns(parts.train)
-        wanted, stderr = round(float(earned.mean()), 6), _stderr(earned)
-        given = {"floor": log.own(wanted), "floor_stderr": (high - low) * stderr}
+        wanted = in_use
+        given |= {"floor": log.own(wanted), "floor_stderr": stderr}
     else:
         wanted = float(returns.normalised(floor))
-        given = {"floor": floor, "floor_stderr": 0.0}
+        given |= {"floor": floor, "floor_stderr": 0.0}
     wanted = min(max(wanted, 0.0), 1.0)  # of a mean that is 1 or 0, rounding
     train, test = map(log.evidence, (parts.train, parts.test))
     task = LogTask(BOUNDS[bound], train, delta, wanted, len(test.returns))

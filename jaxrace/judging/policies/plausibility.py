@@ -32,6 +32,12 @@ def require_possible(
     actions are together 1 at most, but for 0.01 each. Some must be below 1, as certain policies say
     nothing of others. ``observations`` are arrays [n, T, ...], the only one of ``data`` unless
     given; ``place`` is what messages call a trajectory and a step.
+
+    >>> from jaxrace.improvement import trajectories
+    >>> certain = trajectories(np.zeros((2, 1, 1)), [[0], [1]], np.ones((2, 1)), np.zeros((2, 1)))
+    >>> require_possible(certain)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    jaxrace.core.validation.BadArgument: probabilities: expected some below 1, as 2 different ...
     """
     taken = np.asarray(data.taken)
     chances, actions = np.asarray(data.probabilities)[taken], np.asarray(data.actions)[taken]
@@ -113,6 +119,9 @@ def check_weights(weights: np.ndarray) -> WeightCheck:
     mean is above 1 has a mean of 1 at most if it is not, and so is 1,000 or more with probability
     .001 at most (Markov). So has the mean of several fortunes. As weights may be as large as they
     like, no test has a guarantee that the mean is below 1.
+
+    >>> check_weights(np.full(40, 1.0)).is_refuted, check_weights(np.full(40, 2.0)).is_refuted
+    (False, True)
     """
     weights = np.asarray(weights, np.float64)
     fortunes = np.log1p(_STAKES[:, None] * (weights - 1)).sum(1)

@@ -57,7 +57,7 @@ class ImprovementOfLog(Answer):
 
     @property
     def found(self) -> bool:
-        """Is there a policy that is no worse than the floor, and estimated to be better?"""
+        """Is there a policy that is no worse than the floor, and estimated to be above it?"""
         summary = self.summary
         gain = self.floor - self.estimate if summary["smaller"] else self.estimate - self.floor
         is_better = gain > _ROUNDING * (summary["high"] - summary["low"])
@@ -142,7 +142,7 @@ class ImprovementOfLog(Answer):
         worth.set_ylim(len(estimates) - 0.4, -0.6)
         to = "up to the {} upper" if self.summary["smaller"] else "down to the {} lower"
         xlabel = f"{self._noun}, {to.format(f'{self._level} %')} bound"
-        xlabel += f"\n(dashed: wanted, {self._least} {self._shown(self.floor)})"
+        xlabel += f"\n(dashed: the floor, {self._shown(self.floor)}{self._floor_is})"
         worth.set(title="what it is worth", xlabel=xlabel)
         for shift, colour in (-0.2, style.GREY), (0.2, style.BLUE):
             shares = [one.logged if shift < 0 else one.chosen for one in shown]
@@ -173,7 +173,7 @@ class ImprovementOfLog(Answer):
         texts = [[self._shown(one, more) for one in numbers] for more in range(_MOST_DIGITS)]
         # A bound that is not the floor does not look like it.
         bound, floor, estimate = next((t for t in texts if t[0] != t[1]), texts[0])
-        bound = f"{bound} (wanted {floor}, estimate {estimate})"
+        bound = f"{bound} (estimate {estimate}; floor {floor}{self._floor_is})"
         kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
         confidence = f"with {kind} {self._level}%"
         if not summary["passed"]["mean"]:
@@ -188,7 +188,10 @@ class ImprovementOfLog(Answer):
 
     def meanings(self) -> list[str]:
         """What is guaranteed."""
-        return (self._refuted or worth(self.summary)).split("; ")
+        if self._refuted:
+            return self._refuted.split("; ")
+        of_floor = [self._of_floor] if self.found and self._of_floor else []
+        return [*worth(self.summary).split("; "), *of_floor]
 
     def tables(self) -> list[Shown]:
         """What the policy does, and what it is worth."""
@@ -224,6 +227,30 @@ class ImprovementOfLog(Answer):
         return f"{number:.{max(3 - math.floor(math.log10(width)) + more, 0)}f}"
 
     @property
+    def _is_low(self) -> bool:
+        """Is the bound worse than what the policy in use is estimated to earn?"""
+        in_use, bound = self.summary["in_use"], self._bound
+        return in_use < bound if self.summary["smaller"] else in_use > bound
+
+    @property
+    def _floor_is(self) -> str:
+        """What the floor is, for the headline."""
+        if self.summary["floor_is_estimate"]:
+            return ", an estimate of the policy in use"
+        return f", worse than the log's {self._shown(self.summary['in_use'])}" * self._is_low
+
+    @property
+    def _of_floor(self) -> str:
+        """What is not certain of the policy in use; "" if it is estimated below the bound."""
+        in_use = "the policy in use"
+        if self.summary["floor_is_estimate"]:
+            return f"the floor is an estimate of {in_use}: no worse than that estimate is certified"
+        if not self._is_low:
+            return ""
+        mean, error = (self._shown(self.summary[x]) for x in ("in_use", "in_use_stderr"))
+        return f"{in_use} is estimated at {mean} +- {error}: a worse one may pass such a floor"
+
+    @property
     def _refuted(self) -> str:
         """Why the logged probabilities are not right; "" if nothing says so."""
         for name, words in (("taken_actions", _of_actions), ("weights", _of_weights)):
@@ -254,8 +281,7 @@ class ImprovementOfLog(Answer):
             error = self._shown(summary["floor_stderr"])
             found.append(
                 f"floor {self._shown(self.floor)}: {self._noun} of the fifth that was searched, +- "
-                f"{error}, an estimate of the policies in use; the verdict is about that number; "
-                "--floor sets another"
+                f"{error}, an estimate of the policies in use; --floor sets another"
             )
         if self.rules:
             explained = f"{summary['policy']['explained']:.0%}"
@@ -303,7 +329,7 @@ def worth(summary: dict[str, Any]) -> str:
     """What the verdict of a run is worth, of a log or simulated."""
     if summary["is_safe"]:
         return (
-            f"bound {summary['bound']} is safe: the policy is worse than the floor with "
+            f"bound {summary['bound']} is safe: a policy worse than the floor is returned with "
             f"probability at most {summary['delta']:g}, for {summary['delta_holds_for']}"
         )
     why = []

@@ -140,6 +140,9 @@ def fit_rewards(
 
     Of ``features`` [n, p], the first of which is 1 and has no penalty, ``actions`` [n] below
     ``num_actions`` and ``rewards`` [n]. An action that was never taken is worth the mean reward.
+
+    >>> fit_rewards(np.ones((4, 1)), [0, 0, 1, 1], [1.0, 0.0, 1.0, 1.0], 3).tolist()
+    [[0.5], [1.0], [0.75]]
     """
     features, rewards = np.asarray(features, np.float64), np.asarray(rewards, np.float64)
     actions, width = np.asarray(actions), features.shape[1]
@@ -170,6 +173,10 @@ def doubly_robust(
 
     Of ``chances`` pi(a | x) and ``expected`` q(x, a), [n, A]; actions a_t, of which one from A on
     has probability 0 under pi, the probabilities ``logged`` p_t, and rewards r_t, [n].
+
+    >>> always_1, model = np.array([[0.0, 1.0]] * 2), np.array([[0.2, 0.6]] * 2)
+    >>> doubly_robust(always_1, model, [0, 1], [0.5, 0.5], [0.0, 1.0]).round(3).tolist()
+    [0.6, 1.4]
     """
     chances, expected = np.asarray(chances, np.float64), np.asarray(expected, np.float64)
     actions, rows = np.asarray(actions), np.arange(len(chances))

@@ -323,7 +323,14 @@ class SharedRace(CertifiedRace):
 
 
 def task_order(race: SharedRace, key: jax.Array) -> jax.Array:
-    """The order of the tasks of a ``SharedRace``, int32 [N]: by lot, from the key, for a list."""
+    """The order of the tasks of a ``SharedRace``, int32 [N]: by lot, from the key, for a list.
+
+    The t-th task of ``racing.run`` with this key is the one with this number; of a stream it is t.
+
+    >>> race = SharedRace(num_options=2, top=1, capacity=5, low=0, high=1, finite=True)
+    >>> sorted(task_order(race, jax.random.key(0)).tolist())
+    [0, 1, 2, 3, 4]
+    """
     numbers = jnp.arange(race.capacity, dtype=jnp.int32)
     if not race.finite:
         return numbers
