@@ -13,9 +13,14 @@ The better option scores higher more often than lower. With --by mean it has the
 must be independent. With --shared all options ran on the same tasks, in one order. See
 `jaxrace race --help`. Imports no JAX.
 
-Exit status: 0 all candidates pass: they are better, or not worse by the margin; 1 one is rejected:
-it is worse, or no better by the margin; 3 not yet; 2 bad input. A command that fails also ends with
-1, or 2, and prints a line that begins with "jaxrace: error".
+Exit status:
+  0  all candidates pass: they are better, or not worse by the margin
+  1  one is rejected: it is worse, or no better by the margin
+  2  bad input
+  3  not yet: more runs may help
+  4  data refused: they contradict what is assumed, and more of them do not help
+
+A command that fails also ends with 1, or 2, and prints a line that begins with "jaxrace: error".
 
 For example:
   jaxrace gate scores.csv --baseline main

@@ -23,7 +23,7 @@ from jaxrace.judging.engine_result import GateOfGames
 from jaxrace.judging.final_look import look_once
 from jaxrace.judging.gate_games import gate_games
 from jaxrace.judging.gate_result import CLAIMS, Candidate, GateOfTable
-from jaxrace.judging.judgement import assumed, mean_score
+from jaxrace.judging.judgement import assumed, mean_score, not_alike
 from jaxrace.judging.next_runs import next_runs, number_of, to_run
 from jaxrace.judging.rating.front import read_comparisons
 from jaxrace.judging.result import NextRuns
@@ -140,7 +140,7 @@ def gate(
     levels = -np.log(np.outer(errors, each))
     found = _answer(asked, candidates, baseline, margin, want, levels, 1 - sum(errors))
     told = {"delta_reject": errors[1], "at_most": reserved}
-    if question.final and not found.refuted:
+    if question.final and not found.refused:
         once = _verdicts_once(asked, candidates, baseline, margin, want, errors)
         options = zip(found.candidates, once, strict=True)
         told["candidates"] = tuple(dataclasses.replace(x, final=final) for x, final in options)
@@ -206,14 +206,15 @@ def _answer(
     mean, common = found.processes[0].mean, found.processes[0].common
     low, high = found.ends(pairs, first, second, mu)
     verdicts, further = found.verdicts(want, pairs.bets.weights, question.of)
-    refuted, is_odd = "", (common > 0) & ~((low <= mean) & (mean <= high))
+    refused, is_odd = "", (common > 0) & ~((low <= mean) & (mean <= high))
     if is_odd.any():
-        refuted = (
-            f"by how much {candidates[int(is_odd.argmax())]} is better than {baseline} over all of "
-            f"the table is outside of its own interval: it is hardly true that {assumed(question)}"
+        refused = (
+            f"{not_alike(question)}: by how much {candidates[int(is_odd.argmax())]} is better than "
+            f"{baseline} over all of the table is outside of its own interval: it is hardly true "
+            f"that {assumed(question)}"
         )
     runs: NextRuns = {}
-    if not refuted and asked.may_go_on:
+    if not refused and asked.may_go_on:
         is_open = np.zeros((len(table.names), len(table.names)), bool)
         is_open[first, second] = verdicts == "too few"
         runs = next_runs(question, table, pairs, to_run(question, table, pairs, is_open))
@@ -250,9 +251,9 @@ def _answer(
         better=question.better(table),
         of=question.of,
         one_look=question.order_by_lot is not None,
-        refuted=refuted,
+        refused=refused,
     )
-    return answered.without_verdicts() if refuted else answered
+    return answered.without_verdicts() if refused else answered
 
 
 def _known(effect: float) -> float | None:

@@ -195,9 +195,8 @@ class Tournament:
         shares = ((1 + self._differences(told)) / 2).tolist()
         data = dict(zip((*_SIDES, _OF_SHARES), map(list, (first, second, shares)), strict=True))
         found = select(data, self._goal.top or 1, delta=self.delta, score="win")
-        if not (doubt := self.doubt) or doubt in found.notes:
-            return found
-        return found.without_proof(doubt)
+        doubt = self.doubt
+        return found.without_verdicts(doubt) if doubt and not found.refused else found
 
     def _look(self) -> pairing.Situation:
         return pairing.look_at(self._table, self._goal, self._level.verdict, self._level.strong)

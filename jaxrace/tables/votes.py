@@ -11,18 +11,14 @@ import numpy as np
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import items_of, plain_votes
+from jaxrace.tables.copies import SHORT, copies_of, require_once
+from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
 from jaxrace.tables.matches import pairs_of_games
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.pairs import with_heads
-from jaxrace.tables.sides import (
-    SCALE,
-    Sides,
-    names_one_winner,
-    shares_of,
-    sides_of,
-)
+from jaxrace.tables.sides import SCALE, Sides, names_one_winner, shares_of, sides_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import (
     FLAGS,
@@ -70,6 +66,8 @@ class Votes:
     items: np.ndarray | None = (
         None  # int64 [n]: those about one item, as a question, have one; or -1
     )
+    copies: np.ndarray | None = None  # int64 [n, 2]: numbers of its moves, see ``copies_of``
+    endings: np.ndarray | None = None  # str [n]: how it ended if not on the board, or ""
 
     @property
     def margins(self) -> np.ndarray:
@@ -139,6 +137,9 @@ def read_votes(
         return _of_crosstable(square)
     sides = sides_of(table, first_column, second_column, score_column)
     votes = _of_table(table, sides, score)
+    if votes.copies is not None:
+        more = require_once(table, votes.copies, votes.lines)
+        votes = dataclasses.replace(votes, said=(*votes.said, *more))
     return _turned(votes) if votes.sided and sides.is_turned else votes
 
 
@@ -158,7 +159,8 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
     items, how = items_of(table, {sides.first, sides.second, sides.outcome}, first, second)
     said, ones = (*table.said, *alike("options", names), *more, *how), np.ones(len(first))
-    votes = Votes(names, first, second, ones, "win", lines, said, sided, True, pairs, items)
+    about = pairs, items, copies_of(table), endings_of(table)
+    votes = Votes(names, first, second, ones, "win", lines, said, sided, True, *about)
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:
@@ -208,19 +210,32 @@ def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) 
             f"labels of pairs, such as rounds, are in {len(pairs)} of {len(parts)} files: not "
             "used, so games of two are paired as they come; labels in all files are used"
         )
+    copies, endings = (_known_in(parts, *of) for of in (("copies", [-1, -1]), ("endings", "")))
+    lines = np.concatenate([part.lines for part in parts])
+    counts = [(path, len(part.first)) for path, part in zip(files, parts, strict=True)]
+    said = [note for note in said if not note.startswith(SHORT)]
+    said += require_once(place, copies, lines, counts)
     return Votes(
         names,
         np.concatenate([of[part.first] for of, part in zip(own, parts, strict=True)]),
         np.concatenate([of[part.second] for of, part in zip(own, parts, strict=True)]),
         np.concatenate([part.scores for part in parts]),
         parts[0].kind,
-        np.concatenate([part.lines for part in parts]),
+        lines,
         (f"{len(files)} files as one, in the order of their names: {shown}", *said),
         sided=all(part.sided for part in parts),
         ordered=all(part.ordered for part in parts),
         pairs=np.concatenate(pairs) if len(pairs) == len(parts) else None,
         items=np.concatenate(items) if len(items) == len(parts) else None,
+        copies=copies,
+        endings=endings,
     )
+
+
+def _known_in(parts: Sequence[Votes], name: str, unknown: Any) -> np.ndarray:
+    """What some files tell of each game, and of those of the others that it is not known."""
+    told = [(getattr(part, name), len(part.first)) for part in parts]
+    return np.concatenate([np.array([unknown] * n) if x is None else x for x, n in told])
 
 
 def _finite(table: Table, heads: Sequence[str]) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -255,6 +270,8 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
     changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
     changes |= {"pairs": None if votes.pairs is None else votes.pairs[rows]}
     changes |= {"items": None if votes.items is None else votes.items[rows]}
+    changes |= {"copies": None if votes.copies is None else votes.copies[rows]}
+    changes |= {"endings": None if votes.endings is None else votes.endings[rows]}
     return dataclasses.replace(votes, **changes)
 
 

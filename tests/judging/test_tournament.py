@@ -201,7 +201,7 @@ def test_results_in_an_order_that_chance_hardly_makes_prove_nothing():
     assert "by chance less than one of" in tournament.doubt
     found = tournament.result()
     assert found.certificate is None
-    assert tournament.doubt in found.notes
+    assert (found.refused, found.status) == (tournament.doubt, 4)
 
 
 def test_a_mean_outside_of_its_interval_proves_nothing():
@@ -216,7 +216,7 @@ def test_a_mean_outside_of_its_interval_proves_nothing():
     found = tournament.result()
     assert (found.certificate, found.tiers) == (None, [["a", "b"]])
     assert not any(pair.certain for pair in found.proven)
-    assert tournament.doubt in found.notes
+    assert found.refused == tournament.doubt
 
 
 def test_a_log_that_was_told_twice_proves_nothing():
@@ -227,4 +227,4 @@ def test_a_log_that_was_told_twice_proves_nothing():
     tell_both(tournament, "a", "b", games)
     assert (tournament.certificate, tournament.ask()) == (None, [])
     assert "are the same as those from number" in tournament.doubt
-    assert tournament.result().certificate is None
+    assert tournament.result().headline() == "DATA REFUSED: the same games twice"

@@ -112,6 +112,7 @@ def _answer(
     low, high = np.quantile(moved[:, last] - moved[:, first], sides)
     is_connected = rating.pairs.is_connected()
     proven = prove(votes, top, delta)._asdict()
+    refused = proven.pop("refused")
     leads = {*proven["leads"]} if proven["certificate"] else set()
     met = rating.pairs.met()
     options, elos = [], np.full((3, len(names)), np.nan)
@@ -143,7 +144,7 @@ def _answer(
         notes.append("options that no chain of comparisons connects have no order yet")
     notes += proven.pop("notes")
     proposals = [Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()]
-    return SelectionOfVotes(
+    answered = SelectionOfVotes(
         top=top,
         delta=delta,
         reading=votes.kind,
@@ -158,6 +159,7 @@ def _answer(
         of_games=votes.sided,
         **proven,
     )
+    return answered.without_verdicts(refused) if refused else answered
 
 
 def _elos(rating: Rating, drawn: np.ndarray, sides: tuple[float, float]) -> np.ndarray:

@@ -94,20 +94,24 @@ class SelectionOfVotes(Ranking):
     proven_confidence: float  # that of the interval of each of these pairs, by itself
     notes: tuple[str, ...] = ()
     of_games: bool = False  # of players with a side each, as White and Black
+    refused: str = ""  # why data are refused, if they are: see ``Answer``
 
     @property
     def best(self) -> list[str]:
         """Who is certified, or else the model's guess."""
         return self.leads if self.certificate else self.names[: self.top]
 
-    def without_proof(self, doubt: str) -> "SelectionOfVotes":
-        """The same guess, where games are doubted and prove nothing."""
-        options = tuple(
-            dataclasses.replace(one, selected=place < self.top)
-            for place, one in enumerate(self.options)
-        )
+    def without_verdicts(self, refused: str) -> "SelectionOfVotes":
+        """The same ranking of data that are refused: nothing is proven, likely or to be compared.
+
+        What the model knows of its errors takes games to be alike and their own, too.
+        """
+        unknown = dict.fromkeys(("low", "high", "elo_low", "elo_high"))
+        options = tuple(dataclasses.replace(one, **unknown, selected=False) for one in self.options)
         nothing = {"certificate": None, "possible": self.names, "tiers": [self.names], "proven": ()}
-        return dataclasses.replace(self, options=options, **nothing, notes=(*self.notes, doubt))
+        nothing |= {"confidence": None, "next": (), "log_chance": None}
+        gap = dataclasses.replace(self.gap, low=None, high=None)
+        return dataclasses.replace(self, options=options, gap=gap, **nothing, refused=refused)
 
     @property
     def sure(self) -> bool:
@@ -120,7 +124,7 @@ class SelectionOfVotes(Ranking):
 
     @property
     def is_answered(self) -> bool:
-        return self.certificate is not None
+        return self.certificate is not None and not self.refused
 
     @property
     def _unit(self) -> str:
@@ -151,7 +155,7 @@ class SelectionOfVotes(Ranking):
         what = "share of wins" if self.reading == "win" else "margin"
         where = "above the line" if is_above else "blue"
         ranking.set(
-            title=f"{where}: {self._verdict}" + more,
+            title=("" if self.refused else f"{where}: {self._verdict}") + more,
             xlabel=f"{what}, mean over the others, by a model\n"
             "(its 95 % intervals: approximate, one look)",
         )
@@ -176,11 +180,15 @@ class SelectionOfVotes(Ranking):
         return "certified" if self.certificate else "a guess"
 
     def headline(self) -> str:
+        if self.refused:
+            return self.refusal()
         return (
             f"{'CERTIFIED' if self.certificate else 'NOT CERTIFIED, a guess'}: {listed(self.best)}"
         )
 
     def meanings(self) -> list[str]:
+        if self.refused:
+            return self.refusal_meant()
         lines = [self._proof(), self._tiers_said(), self._estimate()]
         if self._few:
             few = listed(self._few)
