@@ -114,8 +114,9 @@ def doubtful_reverses(votes: Votes, player: int, *, won: bool) -> Doubt | None:
     """What lost counterparts may change, as if a player had won all of them, or lost.
 
     None if few are lost, and of both sides. Pairs that are told may still be in play at the end of
-    a log: in the first half of it their counterparts are lost. Of others it takes a tenth. If the other one is never seen to
-    win, pairs of which both halves were lost may be missing, too: how many nobody knows.
+    a log: in the first half of it their counterparts are lost. Of others it takes a tenth. If the
+    other one is never seen to win, pairs of which both halves were lost may be missing, too: how
+    many nobody knows.
     """
     rows, count = without_reverse(votes), len(votes.first)
     at_most = count if votes.pairs is None else count / 2

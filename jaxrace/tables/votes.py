@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,21 +11,21 @@ import numpy as np
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import items_of, plain_votes
-from jaxrace.tables.copies import SHORT, copies_of, require_once
+from jaxrace.tables.copies import copies_of, require_once
 from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
+from jaxrace.tables.joined import joined
 from jaxrace.tables.matches import pairs_of_games
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.pairs import with_heads
-from jaxrace.tables.sides import SCALE, Sides, names_one_winner, shares_of, sides_of
+from jaxrace.tables.sides import POINTS, SCALE, Sides, names_one_winner, shares_of, sides_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import (
     FLAGS,
     Place,
     Table,
     alike,
-    numbered,
     quoted,
     without_ends,
     words_of,
@@ -126,7 +126,7 @@ def read_votes(
         names |= {"score": score, "score_column": score_column, "argument": argument}
         read = functools.partial(read_votes, decimal=decimal, delimiter=delimiter, **names)
         files = files_in(argument, Path(source), _IN_FOLDERS)
-        return _joined(Place(argument, f"'{source}'"), files, read)
+        return joined(Place(argument, f"'{source}'"), files, read)
     asked = {first_column, second_column, score_column} - {None}
     source = with_heads(argument, source, asked)
     table = without_ends(read_table(argument, source, decimal=decimal, delimiter=delimiter))
@@ -184,60 +184,6 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     return _told(votes, *more, rows=rows, scores=shares[rows])
 
 
-def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) -> Votes:
-    """The comparisons in several files, one after the other; copies are refused."""
-    parts, seen = [], dict[bytes, Path]()
-    for path in files:
-        parts.append(read(path))
-        other = seen.setdefault(path.read_bytes(), path)
-        if other != path:
-            raise place.wrong("each file once", f"'{other}' and '{path}' alike: leave one out")
-    kinds = {part.kind: path for part, path in zip(parts, files, strict=True)}
-    if len(kinds) > 1:
-        got = f"wins in '{kinds['win']}', margins in '{kinds['margin']}'"
-        raise place.wrong("comparisons of one kind", got, hint="take the files of one")
-    names, places = numbered([name for part in parts for name in part.names])
-    own = np.split(places.astype(np.int32), np.cumsum([len(part.names) for part in parts])[:-1])
-    shown, pairs, begin = quoted([str(path) for path in files]), [], 0
-    for part in parts:
-        if part.pairs is not None:
-            pairs.append(np.where(part.pairs < 0, -1, part.pairs + begin))
-            begin += len(part.pairs)
-    items = [part.items for part in parts if part.items is not None]
-    said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
-    if 0 < len(pairs) < len(parts):
-        said.append(
-            f"labels of pairs, such as rounds, are in {len(pairs)} of {len(parts)} files: not "
-            "used, so games of two are paired as they come; labels in all files are used"
-        )
-    copies, endings = (_known_in(parts, *of) for of in (("copies", [-1, -1]), ("endings", "")))
-    lines = np.concatenate([part.lines for part in parts])
-    counts = [(path, len(part.first)) for path, part in zip(files, parts, strict=True)]
-    said = [note for note in said if not note.startswith(SHORT)]
-    said += require_once(place, copies, lines, counts)
-    return Votes(
-        names,
-        np.concatenate([of[part.first] for of, part in zip(own, parts, strict=True)]),
-        np.concatenate([of[part.second] for of, part in zip(own, parts, strict=True)]),
-        np.concatenate([part.scores for part in parts]),
-        parts[0].kind,
-        lines,
-        (f"{len(files)} files as one, in the order of their names: {shown}", *said),
-        sided=all(part.sided for part in parts),
-        ordered=all(part.ordered for part in parts),
-        pairs=np.concatenate(pairs) if len(pairs) == len(parts) else None,
-        items=np.concatenate(items) if len(items) == len(parts) else None,
-        copies=copies,
-        endings=endings,
-    )
-
-
-def _known_in(parts: Sequence[Votes], name: str, unknown: Any) -> np.ndarray:
-    """What some files tell of each game, and of those of the others that it is not known."""
-    told = [(getattr(part, name), len(part.first)) for part in parts]
-    return np.concatenate([np.array([unknown] * n) if x is None else x for x, n in told])
-
-
 def _finite(table: Table, heads: Sequence[str]) -> tuple[dict[str, np.ndarray], list[str]]:
     """``numbers_of`` some columns, all of them finite."""
     found, said = numbers_of(table, heads)
@@ -260,6 +206,7 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
     sides.require_said(table, asked, f"{scores[least]:g}", least, is_scale)
     kind = _kind_of(table, head, scores, asked)
     guessed = [_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS]
+    guessed = [POINTS] if sides.has_points(table) else guessed
     guessed = guessed if asked == "auto" and (table.heads, kind) != (OF_TOURNAMENT, "win") else []
     return _told(votes, *guessed, *more, scores=scores, kind=kind)
 

@@ -96,4 +96,8 @@ def test_what_numbers_are_is_said():
     (other,) = jaxrace.gate("v.csv", baseline="y", score="win", **turned).candidates
     assert (found.score, other.score) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
     command = ["gate", "v.csv", "--baseline", "y", "--score", "win"]
-    assert main([*command, "--first-column", "model_b", "--second-column", "model_a"]) in (1, 3, 4)  # some come in turns
+    assert main([*command, "--first-column", "model_b", "--second-column", "model_a"]) in (
+        1,
+        3,
+        4,
+    )  # some come in turns
