@@ -292,11 +292,12 @@ def shares_of(
     named = np.array([called.get(cell, -1) for cell in cells])[places]
     by_name = np.select([named == first, named == second], [1.0, 0.0], -1)
     has_word, has_name = by_word != -1, by_name != -1
-    for row in np.flatnonzero(~(has_word | has_name)).tolist():
+    unknown = np.flatnonzero(~(has_word | has_name)).tolist()
+    for row in [row for row in unknown if cells[places[row]] == "-1"]:
+        hint = "of 1, 0 and -1 a tie is 0: write all of them as numbers"
+        raise table.wrong("one way to write results", "-1", row, sides.outcome, hint=hint)
+    for row in unknown:
         cell = cells[places[row]]
-        if cell == "-1":
-            hint = "of 1, 0 and -1 a tie is 0: write all of them as numbers"
-            raise table.wrong("one way to write results", "-1", row, sides.outcome, hint=hint)
         if cell in ("0", "1") and asked == "auto" and not sides.names_losers:
             sides.require_said(table, asked, cell, row)
         expected = f"{sides.first}, {sides.second}, one of the two options, or tie"

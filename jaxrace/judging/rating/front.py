@@ -74,6 +74,13 @@ def select(
     validation.require_integer("next", next, 1, _MOST_PROPOSED)
     validation.require_integer("seed", seed, 0, _MOST_SEED)
     votes = read_comparisons(data, score, argument, **columns)
+    return select_votes(votes, top, delta=delta, next=next, seed=seed)
+
+
+def select_votes(
+    votes: Votes, top: int = 1, *, delta: float = 0.05, next: int = 5, seed: int = 0
+) -> SelectionOfVotes:
+    """The answer of ``select`` to votes, also about options that none of them is about."""
     validation.require_top(top, len(votes.names))
     return _answer(votes, rate(votes), top, delta, next, np.random.default_rng(seed))
 
