@@ -5,7 +5,8 @@ Says of each candidate whether it is better than the baseline, not worse by --ma
 but the baseline. Verdicts hold at every look, however often runs are added.
 
 Games and votes are judged in Elo, with --tolerance instead of --margin. Two games of two engines
-with sides reversed count as one. --gap says what is likely, so that fewer games will do.
+with sides reversed count as one. --gap is a guess of the gain, with which fewer games will do.
+Games need no --looks: verdicts on them hold at every look anyway.
 
 Without --want better a candidate that is not worse by the margin, or the tolerance, passes, too.
 
@@ -44,8 +45,8 @@ from jaxrace.tables.comparisons import ComparisonsError
 FIGURE = "gate.png"
 _GAMES = "Or games or votes: PGN, or a table that `jaxrace select` takes."
 _GROUPS = {
-    "of games and votes": ("tolerance", "gap", "score", "first_column", "second_column"),
-    "of scores": (
+    "of games and votes alone": ("tolerance", "gap", "score", "first_column", "second_column"),
+    "of scores alone": (
         *("margin", "by", "low", "high", "shared", "of", "smaller", "larger", "horizon", "gaps"),
         *("looks", "order_by_lot", "weights", "seed", "final", "dependent", "option_column"),
         *("task_column", "group_column", "cluster_column", "options", "failed", "where"),

@@ -6,6 +6,7 @@ candidates, n games.
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -54,10 +55,9 @@ def gate_games(
     if gap is not None:
         require_number("gap", gap, least=_LEAST_GAP, below=_MOST_ELO)
         if not votes.ordered:
-            hint = ": leave out gap (--gap), whose bets follow the games"
+            hint = ": leave out gap (--gap), which needs game by game what came before"
             raise BadArgument("gap", "games in their order", "counts of them", hint)
-    if baseline not in votes.names:
-        raise BadArgument("baseline", f"one of {listed(votes.names)}", repr(baseline))
+    require_baseline(baseline, votes.names)
     place = votes.names.index(baseline)
     candidates = [name for name in votes.names if name != baseline]
     if at_most is not None and len(candidates) > at_most:
@@ -78,6 +78,15 @@ def gate_games(
             if again is None or again.verdict != one.verdict:
                 return dataclasses.replace(found.without_verdicts(), refused=why)
     return found
+
+
+def require_baseline(baseline: str | None, names: Sequence[str]) -> None:
+    """Raise unless it is one of the options."""
+    if baseline is None:
+        expected = f"the option that the others are compared with, one of {listed(names)}"
+        raise BadArgument("baseline", expected, "none")
+    if baseline not in names:
+        raise BadArgument("baseline", f"one of {listed(names)}", repr(baseline))
 
 
 class _Asked(NamedTuple):

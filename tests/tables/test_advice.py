@@ -485,7 +485,7 @@ VOTE_CASES = [
     Case(
         "gate FILE.csv --baseline x --gap 5",
         table("player_a,player_b,wins_a,wins_b,draws", "x,y,4,3,2"),
-        "leave out gap (--gap), whose bets follow the games",
+        "leave out gap (--gap), which needs game by game what came before",
         (),
     ),
     Case(
