@@ -242,6 +242,7 @@ def test_the_whole_order_is_answered():
         is_certain = tournament.certificate is not None
         assert (found.certificate, found.status) == (tournament.certificate, 0 if is_certain else 3)
         assert found.best == tournament.best == tournament.ranking
+    found = tournament.result()
     assert found.headline() == "CERTIFIED ORDER: a, b, c"
     assert found.asked().startswith("Order of 3 options")
     assert [one.name for one in found.options] == ["a", "b", "c"]

@@ -12,8 +12,12 @@ from jaxrace.tables import read_votes
 def again(games):
     """The same games with other headers."""
     return "".join(
-        game(*one[:3], 900 + one[3], one[4].replace("5. ", "5. {0.31/12 0.5s} "), Date="2026.11.28")
-        for one in games
+        game(
+            *(white, black, end, 900 + number),
+            moves.replace("5. ", "5. {0.31/12 0.5s} "),
+            Date="2026.11.28",
+        )
+        for white, black, end, number, moves in games
     )
 
 
