@@ -21,7 +21,7 @@ _ONE_SIDED = 0.9  # of them
 _MANY = 0.1  # of all games
 
 
-class Doubt(NamedTuple):
+class OtherGames(NamedTuple):
     """Why games are refused if others, that are as likely, have another verdict."""
 
     others: Votes | None  # None: they are refused, whatever others say
@@ -40,7 +40,7 @@ def failures_said(votes: Votes) -> list[str]:
     return [f"{said}; lost {', '.join(lost)}; each counts" if lost else f"{said}; each counts"]
 
 
-def doubtful_failures(votes: Votes) -> Doubt | None:
+def doubtful_failures(votes: Votes) -> OtherGames | None:
     """What the games without those that failed may change; None if these are few or mixed.
 
     One-sided: nearly all were lost by one. Many: of all games, without those lost on time, which
@@ -61,7 +61,7 @@ def doubtful_failures(votes: Votes) -> Doubt | None:
         f"{len(failed):,}{whose} it would be another; mend their cause, or leave out the headers "
         "[Termination] if these results are what you ask about"
     )
-    return Doubt(rows_of(votes, ~failed), why)
+    return OtherGames(rows_of(votes, ~failed), why)
 
 
 def one_colour(votes: Votes) -> str:
@@ -110,7 +110,7 @@ def without_reverse(votes: Votes) -> IntArray:
     return np.array(sorted(row for way, own in rows.items() for row in own[counts[way] :]), int)
 
 
-def doubtful_reverses(votes: Votes, player: int, *, won: bool) -> Doubt | None:
+def doubtful_reverses(votes: Votes, player: int, *, won: bool) -> OtherGames | None:
     """What lost counterparts may change, as if a player had won all of them, or lost.
 
     None if few are lost, and of both sides. Pairs that are told may still be in play at the end of
@@ -137,7 +137,7 @@ def doubtful_reverses(votes: Votes, player: int, *, won: bool) -> Doubt | None:
     else:
         why = f"{told}, and did {name} {did} them the verdict would be another"
     why = f"halves of pairs are missing: {why}; tell all games, however they ended"
-    return Doubt(None if is_never else _with_reverses(votes, rows, player, won), why)
+    return OtherGames(None if is_never else _with_reverses(votes, rows, player, won), why)
 
 
 def _with_reverses(votes: Votes, rows: IntArray, player: int, won: bool) -> Votes:
