@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NOT_YET = 3  # the exit status where an answer is not as sure as was asked
+REFUSED = 4  # that of data that contradict what was assumed: more of them will not help
 MOST_SHOWN = 20  # rows of a printed table; the answer has everything
 MOST_DRAWN = 100  # rows of a figure that has a row for each option
 # Heads of columns of names and other words.
@@ -63,6 +64,8 @@ class Answer:
     ROWS: ClassVar[Mapping[str, type]]  # the fields that are lists of rows, and their dataclasses
     ALSO: ClassVar[tuple[str, ...]] = ()  # properties that ``to_dict`` has beside the fields
     notes: tuple[str, ...]  # what was guessed, and what a reader should know
+    # Why data contradict what was assumed, so that nothing is certain: in short, ": ", in full.
+    refused = ""
 
     @property
     def is_answered(self) -> bool:
@@ -72,7 +75,17 @@ class Answer:
     @property
     def status(self) -> int:
         """The exit status of the command."""
+        if self.refused:
+            return REFUSED
         return 0 if self.is_answered else NOT_YET
+
+    def refusal(self) -> str:
+        """The headline of data that are refused: the reason in short."""
+        return f"DATA REFUSED: {self.refused.partition(': ')[0]}"
+
+    def refusal_meant(self) -> list[str]:
+        """The reason in full, below that headline."""
+        return [f"nothing is certain: {self.refused.partition(': ')[2]}"]
 
     def asked(self) -> str:
         """The question in a line."""

@@ -1,9 +1,10 @@
 """The command `jaxrace`.
 
 Exit status: 0 done; 1 failed, or a gate that rejects a candidate; 2 bad input, with one line that
-names the argument and what was expected; 3 not yet, such as a race that is not certified; 129, 130
-or 143 interrupted. With ``--json`` an error is an object, too, in place of the answer. What is slow
-to import is imported by the verb that needs it.
+names the argument and what was expected; 3 not yet, such as a race that is not certified; 4 data
+refused, which contradict what is assumed; 129, 130 or 143 interrupted. With ``--json`` an error is
+an object, too, in place of the answer. What is slow to import is imported by the verb that needs
+it.
 """
 
 import contextlib

@@ -138,6 +138,7 @@ def answer_file(verb: str, config: Any, given: dict[str, Any]) -> int:
 def _print(found: Answer, as_json: bool, doubts: list[str], hint: str, folder: str) -> None:
     if as_json:
         where = {"folder": folder} if folder else {}
+        doubts = [*doubts, *filter(None, [found.refused])]
         print(json.dumps(found.to_dict() | {"doubts": doubts} | where, indent=1))
         return
     console = Console()

@@ -5,7 +5,8 @@ Says of each candidate whether it is better than the baseline, not worse by --ma
 but the baseline. Verdicts hold at every look, however often runs are added.
 
 Games and votes are judged in Elo, with --tolerance instead of --margin. Two games of two engines
-with sides reversed count as one. --gap says what is likely, so that fewer games will do.
+with sides reversed count as one. --gap is a guess of the gain, with which fewer games will do.
+Games need no --looks: verdicts on them hold at every look anyway.
 
 Without --want better a candidate that is not worse by the margin, or the tolerance, passes, too.
 
@@ -13,9 +14,14 @@ The better option scores higher more often than lower. With --by mean it has the
 must be independent. With --shared all options ran on the same tasks, in one order. See
 `jaxrace race --help`. Imports no JAX.
 
-Exit status: 0 all candidates pass: they are better, or not worse by the margin; 1 one is rejected:
-it is worse, or no better by the margin; 3 not yet; 2 bad input. A command that fails also ends with
-1, or 2, and prints a line that begins with "jaxrace: error".
+Exit status:
+  0  all candidates pass: they are better, or not worse by the margin
+  1  one is rejected: it is worse, or no better by the margin
+  2  bad input
+  3  not yet: more runs may help
+  4  data refused: they contradict what is assumed, and more of them do not help
+
+A command that fails also ends with 1, or 2, and prints a line that begins with "jaxrace: error".
 
 For example:
   jaxrace gate scores.csv --baseline main
@@ -39,8 +45,8 @@ from jaxrace.tables.comparisons import ComparisonsError
 FIGURE = "gate.png"
 _GAMES = "Or games or votes: PGN, or a table that `jaxrace select` takes."
 _GROUPS = {
-    "of games and votes": ("tolerance", "gap", "score", "first_column", "second_column"),
-    "of scores": (
+    "of games and votes alone": ("tolerance", "gap", "score", "first_column", "second_column"),
+    "of scores alone": (
         *("margin", "by", "low", "high", "shared", "of", "smaller", "larger", "horizon", "gaps"),
         *("looks", "order_by_lot", "weights", "seed", "final", "dependent", "option_column"),
         *("task_column", "group_column", "cluster_column", "options", "failed", "where"),

@@ -10,7 +10,7 @@ order. Sorted, repeated or autocorrelated runs are refused.
 Add runs at the end of the table and look again, as often as you like. Columns and options must
 stay the same. The error probability holds for all looks together. Imports no JAX.
 
-Exit status: 0 certified, 3 not yet.
+Exit status: 0 certified; 3 not yet; 4 data refused, which contradict what is assumed.
 
 For example:
   jaxrace race scores.csv --top 3

@@ -5,7 +5,8 @@ win. A margin says by how much the first was better, or just 1, -1 and 0 for won
 share of a win is 1, 0 or 0.5. --score margin or --score win says which, where the file does not.
 Imports no JAX.
 
-Exit status: 0 certified, by the games alone; 3 not yet, however likely the model's guess is.
+Exit status: 0 certified, by the games alone; 3 not yet, however likely the model's guess is; 4 data
+refused, which contradict what is assumed: the same games twice, or games that are not alike.
 
 For example:
   jaxrace select games.csv --top 3 --next 10

@@ -24,7 +24,7 @@ _TILTS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in standard deviations of what is tilted
 _OUTSIDE = 0.025  # of all pairs, on either side
 _LEAST_COPIED = 40  # rows
 _ODD = 0x9E3779B97F4A7C15
-_NOTHING = "nothing is proven by the games alone: "
+_UNLIKE, COPIES = "games are hardly alike: ", "the same games twice: "
 
 
 def doubt_of(games: GamePairs, level: float) -> str:
@@ -39,7 +39,7 @@ def doubt_of(games: GamePairs, level: float) -> str:
     log_e = log_e_of_order(games)
     if log_e >= -math.log(WARNED):
         return (
-            f"{_NOTHING}by chance less than one of {math.exp(min(log_e, 27)):.1g} logs has such an "
+            f"{_UNLIKE}by chance less than one of {math.exp(min(log_e, 27)):.1g} logs has such an "
             "order; votes must not be sorted, and players must not change"
         )
     first, second = np.nonzero(games.met)
@@ -47,8 +47,8 @@ def doubt_of(games: GamePairs, level: float) -> str:
     mean = games.process(first, second).mean
     if (games.process(first, second, mean).highest >= level).any():
         return (
-            f"{_NOTHING}the score of two over all of their games is outside of its own interval: "
-            "games of the same two are hardly alike"
+            f"{_UNLIKE}the score of two over all of their games is outside of its own interval: "
+            "players must not change"
         )
     return ""
 
@@ -81,7 +81,7 @@ def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArra
     if not size or (codes[one : one + size] != codes[other : other + size]).any():
         return ""
     return (
-        f"{_NOTHING}{size:,} results from number {one + 1:,} on are the same as those from number "
+        f"{COPIES}{size:,} results from number {one + 1:,} on are the same as those from number "
         f"{other + 1:,} on: leave the copies out"
     )
 

@@ -114,7 +114,7 @@ class RankOfTable(AnswerOfTable):
 
     @property
     def is_answered(self) -> bool:
-        if self.refuted or self.is_dependent:
+        if self.refused or self.is_dependent:
             return False
         if self.wanted is not None:
             return len(self.tiers) >= self.wanted
@@ -129,8 +129,8 @@ class RankOfTable(AnswerOfTable):
         )
 
     def headline(self) -> str:
-        if self.refuted:
-            return "REFUTED, no tier is certain"
+        if self.refused:
+            return self.refusal()
         if self.whole:
             return f"{known_on(self.of)}, {_tiers_said(self.tiers)}"
         once = f"; {TEST}: {self._final_said()}" if self.has_final else ""
@@ -149,8 +149,8 @@ class RankOfTable(AnswerOfTable):
         return [[x.name for x in self.options if x.final_tier == number] for number in numbers]
 
     def meanings(self) -> list[str]:
-        if self.refuted:
-            return [self.refuted]
+        if self.refused:
+            return self.refusal_meant()
         if self.is_dependent:
             return ["runs may depend on each other, and nothing is guaranteed"]
         looks = "in this one look" if self.one_look else "at all looks together"
@@ -298,7 +298,7 @@ class RankOfTable(AnswerOfTable):
         if self.has_final and not self.whole:
             found = len(self._final_tiers())
             once = f"; {TEST}: {'ONE TIER' if found == 1 else f'{found} TIERS'}"
-        if number == 1 or self.refuted:
+        if number == 1 or self.refused:
             return self.headline().partition(f"; {TEST}")[0] + once
         about = known_on(self.of) if self.whole else ONCE if self.one_look else ""
         return f"{about}{', ' * bool(about)}{number} TIERS{once}"

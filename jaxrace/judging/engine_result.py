@@ -47,7 +47,7 @@ class GateOfGames(Gate):
     at_most: int | None
     in_pairs: bool  # are two games with sides reversed one result?
     notes: tuple[str, ...] = ()
-    refuted: str = ""
+    refused: str = ""
 
     def without_verdicts(self) -> "GateOfGames":
         """The same answer, in which nothing is certain."""
@@ -71,7 +71,7 @@ class GateOfGames(Gate):
         return self._asked(f"{self.baseline} by {games:,} games", within, gap)
 
     def meanings(self) -> list[str]:
-        return [self.refuted or self._guarantee()]
+        return self.refusal_meant() if self.refused else [self._guarantee()]
 
     def tables(self) -> list[Shown]:
         rows = [

@@ -75,11 +75,11 @@ def with_one_look(
     pairs: Pairs,
     found: Found,
 ) -> Found:
-    """The answer, with what one look says if that is asked for, and the table does not refute it.
+    """The answer, with what one look says if that is asked for, and the table is not refused.
 
     Nothing is left to test of a list of tasks that were all run.
     """
-    if not question.final or found.refuted:
+    if not question.final or found.refused:
         return found
     if found.whole:
         known = "all tasks of the list were run: they are known, and one look has nothing to test"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.answers.answer import listed
 from jaxrace.core.validation import (
     BadArgument,
     require_choice,
@@ -21,15 +20,21 @@ from jaxrace.evidence.levels import FloatArray
 from jaxrace.judging.claims import Want, certain_of, counted_claims, shares
 from jaxrace.judging.engine_result import GateOfGames
 from jaxrace.judging.final_look import look_once
-from jaxrace.judging.gate_games import gate_games
+from jaxrace.judging.gate_games import gate_games, require_baseline
 from jaxrace.judging.gate_result import CLAIMS, Candidate, GateOfTable
-from jaxrace.judging.judgement import assumed, mean_score
+from jaxrace.judging.judgement import assumed, mean_score, not_alike
 from jaxrace.judging.next_runs import next_runs, number_of, to_run
 from jaxrace.judging.rating.front import read_comparisons
 from jaxrace.judging.result import NextRuns
 from jaxrace.judging.table_race import Prepared, prepared, race
 from jaxrace.tables import Votes
 from jaxrace.tables.comparisons import ComparisonsError
+
+# What to do about arguments of scores where there are games.
+_OF_GAMES = {
+    "margin": ": tolerance (--tolerance) is theirs, in Elo",
+    "looks": ": leave it out, as verdicts on games hold at every look without a file of looks",
+}
 
 
 def gate(
@@ -65,12 +70,14 @@ def gate(
             either: what is certain first. better: not worse does not pass. not-worse: no better
             does not reject.
         at_most: How many candidates there will be at most. Each has the same share of the errors.
-            Without it all in the table share them; or, with ``looks``, any number may come, and
-            number c has the share 6 / (pi c)^2.
-        tolerance: The margin of games, in Elo.
-        gap: Of games: by how many Elo the truth probably exceeds what is asked, stated before the
-            first game. A fifth fewer games will do. The guarantee does not rest on it. It is 5 for
-            better if 5 are expected, and for not worse by 5 if 0 are.
+            Without it all in the table share them; or, with ``looks`` at scores, any number may
+            come, and number c has the share 6 / (pi c)^2.
+        tolerance: The margin of games, in Elo: not worse is to be no more than so much behind, no
+            better is to be less than so much ahead.
+        gap: Of games: your guess, made before the first one, of how many Elo lie between the truth
+            and what you ask about. For better that is the gain that you expect: 5 if you expect 5.
+            For not worse by 5 it is 5 more than that: 5 if you expect 0. A good guess saves a fifth
+            of the games, a bad one costs some; error probabilities hold whatever it is.
         score: What numbers as scores of games or votes are: "win", the first's share of a win;
             "margin", by how much it was better; "auto", what alone they can be.
         first_column: Of games or votes: the column of the first option. With it, or ``score``, data
@@ -125,8 +132,7 @@ def gate(
         if given:
             raise BadArgument(name, "games or votes", "scores", ": margin (--margin) is theirs")
     names, question = asked.table.names, asked.question
-    if baseline not in names:
-        raise BadArgument("baseline", f"one of {listed(names)}", repr(baseline))
+    require_baseline(baseline, names)
     most = question.width if question.by == "mean" else 0.5
     require_number("margin", margin, least=0, below=most)
     before = asked.past.options if asked.past else ()
@@ -140,7 +146,7 @@ def gate(
     levels = -np.log(np.outer(errors, each))
     found = _answer(asked, candidates, baseline, margin, want, levels, 1 - sum(errors))
     told = {"delta_reject": errors[1], "at_most": reserved}
-    if question.final and not found.refuted:
+    if question.final and not found.refused:
         once = _verdicts_once(asked, candidates, baseline, margin, want, errors)
         options = zip(found.candidates, once, strict=True)
         told["candidates"] = tuple(dataclasses.replace(x, final=final) for x, final in options)
@@ -154,8 +160,7 @@ def _games(data: Any, settings: Mapping[str, Any], told: Mapping[str, str]) -> V
     unset = {name: one.default for name, one in inspect.signature(race).parameters.items()}
     for name, given in settings.items():
         if name not in ("delta", *text) and given not in (None, (), "", unset.get(name)):
-            hint = ": tolerance (--tolerance) is theirs, in Elo" if name == "margin" else ""
-            raise BadArgument(name, "scores of options", "games or votes", hint)
+            raise BadArgument(name, "scores of options", "games or votes", _OF_GAMES.get(name, ""))
     if isinstance(data, Votes):
         return data
     return read_comparisons(data, **{"argument": "data", **text, **told})
@@ -206,14 +211,15 @@ def _answer(
     mean, common = found.processes[0].mean, found.processes[0].common
     low, high = found.ends(pairs, first, second, mu)
     verdicts, further = found.verdicts(want, pairs.bets.weights, question.of)
-    refuted, is_odd = "", (common > 0) & ~((low <= mean) & (mean <= high))
+    refused, is_odd = "", (common > 0) & ~((low <= mean) & (mean <= high))
     if is_odd.any():
-        refuted = (
-            f"by how much {candidates[int(is_odd.argmax())]} is better than {baseline} over all of "
-            f"the table is outside of its own interval: it is hardly true that {assumed(question)}"
+        refused = (
+            f"{not_alike(question)}: by how much {candidates[int(is_odd.argmax())]} is better than "
+            f"{baseline} over all of the table is outside of its own interval: it is hardly true "
+            f"that {assumed(question)}"
         )
     runs: NextRuns = {}
-    if not refuted and asked.may_go_on:
+    if not refused and asked.may_go_on:
         is_open = np.zeros((len(table.names), len(table.names)), bool)
         is_open[first, second] = verdicts == "too few"
         runs = next_runs(question, table, pairs, to_run(question, table, pairs, is_open))
@@ -250,9 +256,9 @@ def _answer(
         better=question.better(table),
         of=question.of,
         one_look=question.order_by_lot is not None,
-        refuted=refuted,
+        refused=refused,
     )
-    return answered.without_verdicts() if refuted else answered
+    return answered.without_verdicts() if refused else answered
 
 
 def _known(effect: float) -> float | None:

@@ -6,6 +6,8 @@ candidates, n games.
 
 import dataclasses
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,10 +20,19 @@ from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.alike_games import doubt_of
 from jaxrace.judging.claims import Want, certain_of, shares
 from jaxrace.judging.engine_result import Engine, GateOfGames
+from jaxrace.judging.gate_result import CLAIMS, FALLS
+from jaxrace.judging.lost_games import (
+    ONE_COLOUR,
+    doubtful_failures,
+    doubtful_reverses,
+    one_colour,
+    rows_of,
+)
 from jaxrace.judging.rating.certified import elo_of, games_in_one, games_of
 from jaxrace.tables import Votes
 
 _MOST_ELO, _LEAST_GAP = 2_000, 0.01
+_FEWEST = 20  # games, of which two are a pair by then if any are
 _NELO = 800 / math.log(10)  # of a mean of one standard deviation: at zero as many as Elo
 _OF_SPREAD = 0.1  # the share of the error of an end of nElo that the standard deviation has
 
@@ -36,22 +47,66 @@ def gate_games(
     errors: tuple[float, float],
     at_most: int | None,
 ) -> GateOfGames:
-    """The answer of ``gate`` to games or votes; ``errors`` are delta and delta_reject."""
+    """The answer of ``gate`` to games or votes; ``errors`` are delta and delta_reject.
+
+    Nothing is certain that rests on games which were not played out, or on lost ones.
+    """
     require_number("tolerance", tolerance, least=0, below=_MOST_ELO)
     if gap is not None:
         require_number("gap", gap, least=_LEAST_GAP, below=_MOST_ELO)
         if not votes.ordered:
-            hint = ": leave out gap (--gap), whose bets follow the games"
+            hint = ": leave out gap (--gap), which needs game by game what came before"
             raise BadArgument("gap", "games in their order", "counts of them", hint)
-    if baseline not in votes.names:
-        raise BadArgument("baseline", f"one of {listed(votes.names)}", repr(baseline))
+    require_baseline(baseline, votes.names)
     place = votes.names.index(baseline)
     candidates = [name for name in votes.names if name != baseline]
     if at_most is not None and len(candidates) > at_most:
         raise BadArgument("at_most", f"{len(candidates):,} or more, as so many came", f"{at_most}")
-    share = shares(len(candidates), reserved := at_most or len(candidates))
-    levels = -np.log(np.outer(errors, share))
-    with_baseline = _against(votes, place)
+    asked = _Asked(baseline, tolerance, gap, want, errors, at_most or len(candidates))
+    found = _judged(votes, asked)
+    for option, one in enumerate(found.candidates):
+        if one.verdict not in CLAIMS:
+            continue
+        player = votes.names.index(one.name)
+        two = rows_of(
+            votes, np.isin(votes.first, (player, place)) & np.isin(votes.second, (player, place))
+        )
+        fell = one.verdict in FALLS["either"]
+        doubts = doubtful_failures(two), doubtful_reverses(two, player, won=fell)
+        for others, why in filter(None, doubts):
+            again = None if others is None else _judged(others, asked).candidates[option]
+            if again is None or again.verdict != one.verdict:
+                return dataclasses.replace(found.without_verdicts(), refused=why)
+    return found
+
+
+def require_baseline(baseline: str | None, names: Sequence[str]) -> None:
+    """Raise unless it is one of the options."""
+    if baseline is None:
+        expected = f"the option that the others are compared with, one of {listed(names)}"
+        raise BadArgument("baseline", expected, "none")
+    if baseline not in names:
+        raise BadArgument("baseline", f"one of {listed(names)}", repr(baseline))
+
+
+class _Asked(NamedTuple):
+    """What is asked of games, checked."""
+
+    baseline: str
+    tolerance: float
+    gap: float | None
+    want: Want
+    errors: tuple[float, float]
+    reserved: int  # candidates that share the errors
+
+
+def _judged(votes: Votes, asked: _Asked) -> GateOfGames:
+    """The answer, if all games that were played to their end are there."""
+    baseline, tolerance, gap, want, errors, reserved = asked
+    place = votes.names.index(baseline)
+    candidates = [name for name in votes.names if name != baseline]
+    levels = -np.log(np.outer(errors, shares(len(candidates), reserved)))
+    with_baseline = rows_of(votes, (votes.first == place) | (votes.second == place))
     games, said, wrong, copied = games_of(with_baseline, float(levels[0, 0]))
     if unused := len(votes.first) - len(with_baseline.first):
         said.append(f"games without {baseline}, which are not used: {unused:,}")
@@ -66,7 +121,12 @@ def gate_games(
     mean, common = found.processes[0].mean, found.processes[0].common
     verdicts, further = found.verdicts(want, games.bets.weights)
     ends = found.ends(games, first, second, margin)
-    refuted = doubt_of(games, float(levels.min())) or copied
+    refused = doubt_of(games, float(levels.min())) or copied
+    if not len(games.first) and len(with_baseline.first) >= _FEWEST:
+        refused = one_colour(with_baseline)
+        said.remove(refused)
+    elif len(games.first):
+        said += _one_sided(with_baseline, games, place)
     in_one = games_in_one(games, votes)
     if in_one == 2 and not votes.sided:
         said.append("quarters of the points: each result is taken to be that of two games")
@@ -105,9 +165,9 @@ def gate_games(
         at_most=reserved,
         in_pairs=in_one == 2,
         notes=(*votes.said, *said),
-        refuted=refuted,
+        refused=refused,
     )
-    return answered.without_verdicts() if refuted else answered
+    return answered.without_verdicts() if refused else answered
 
 
 def mean_of(elo: float) -> float:
@@ -157,11 +217,11 @@ def _ratio(mean: FloatArray, square: FloatArray, in_one: int) -> FloatArray:
         return _NELO * mean / np.sqrt(in_one * (square - mean**2).clip(0))
 
 
-def _against(votes: Votes, baseline: int) -> Votes:
-    """The games of the baseline."""
-    rows = (votes.first == baseline) | (votes.second == baseline)
-    kept = {name: x[rows] for name, x in vars(votes).items() if isinstance(x, np.ndarray)}
-    return dataclasses.replace(votes, **kept)
+def _one_sided(votes: Votes, games: GamePairs, place: int) -> list[str]:
+    """A note on candidates that have games, and no pair of them."""
+    met = {*votes.first.tolist(), *votes.second.tolist()} - {place}
+    alone = [votes.names[player] for player in sorted(met) if not games.met[player, place]]
+    return [f"{ONE_COLOUR}, of {listed(alone)}: more such games do not help"] if alone else []
 
 
 def _counts(d: FloatArray, in_one: int) -> tuple[int, ...]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from jaxrace.answers import style
 from jaxrace.answers.answer import (
     MOST_DRAWN,
-    NOT_YET,
     Answer,
     Shown,
     first_of,
@@ -72,7 +71,7 @@ class Gate(Answer):
     wanted: str  # "either", "better" or "not-worse"
     candidates: tuple[Any, ...]  # with a name and a verdict each
     at_most: int | None  # candidates that share the errors; None: any number
-    refuted: str  # what contradicts itself, if anything
+    refused: str  # why data are refused, if they are
 
     @property
     def passed(self) -> list[str]:
@@ -90,9 +89,7 @@ class Gate(Answer):
 
     @property
     def status(self) -> int:
-        if self.rejected:
-            return REJECTED
-        return 0 if self.is_answered else NOT_YET
+        return REJECTED if self.rejected else super().status
 
     @property
     def _edges(self) -> tuple[float, float, float]:
@@ -112,8 +109,8 @@ class Gate(Answer):
         return ", ".join([*parts, *filter(None, more), *want])
 
     def headline(self) -> str:
-        if self.refuted:
-            return "REFUTED, nothing is certain"
+        if self.refused:
+            return self.refusal()
         return "; ".join(f"{word}: {listed(names)}" for word, names in self._parted().items())
 
     def _parted(self, which: str = "verdict") -> dict[str, list[str]]:
@@ -285,7 +282,7 @@ class GateOfTable(Gate, AnswerOfTable):
         return all(map(_is_known, self.candidates))
 
     def headline(self) -> str:
-        if self.refuted or not self.whole:
+        if self.refused or not self.whole:
             is_certain = bool(self.passed or self.rejected)
             is_of_list = self.of is not None and is_certain
             only = f"; on these {self.of:,} tasks only" if is_of_list else ""
@@ -321,8 +318,8 @@ class GateOfTable(Gate, AnswerOfTable):
         return f"{self._words(one)}  ({self._said(one.final)}*)" if one.final else self._words(one)
 
     def meanings(self) -> list[str]:
-        if self.refuted:
-            return [self.refuted]
+        if self.refused:
+            return self.refusal_meant()
         if self.is_dependent:
             return ["runs may depend on each other, and nothing is guaranteed"]
         known = [one.name for one in self.candidates if _is_known(one)]

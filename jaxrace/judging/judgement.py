@@ -1,7 +1,7 @@
 """The evidence of a table, what is certified, what to run next, and the answer. Axes: K options.
 
 Evidence is a running maximum over the tasks or runs in their order. If they are alike, or in an
-order by lot, what is certain early hardly ever turns. Where it has turned, the table is refuted.
+order by lot, what is certain early hardly ever turns. Where it has turned, the table is refused.
 """
 
 import dataclasses
@@ -124,7 +124,7 @@ def _further(found: Judgement) -> tuple[int, float | None]:
 
 
 def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
-    """What is certain, by name; or that the race is tied, or refuted."""
+    """What is certain, by name; or that the race is tied, or refused."""
     question, names, leads = found.question, found.table.names, found.decided.leads
     answered = _answer(found, notes)
     cross = leads[:, None] & ~leads[None, :]
@@ -143,7 +143,7 @@ def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         return answered
     if why := _contradiction(answered, found, cross):
         nothing = {"certificate": None, "possible": answered.names, "tiers": [answered.names]}
-        return _ended(answered, dict.fromkeys(names, "?"), **nothing, refuted=why)
+        return _ended(answered, dict.fromkeys(names, "?"), **nothing, refused=why)
     if question.order_by_lot is not None:
         return _ended(answered, {}, one_look=True)
     return answered
@@ -292,7 +292,7 @@ def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) ->
         return why
     for pair in answered.pairs:
         if not pair.low <= pair.estimate <= pair.high:
-            return _refuted(
+            return _refusal(
                 f"over all of the table the difference of {pair.better} and {pair.worse} is "
                 f"{pair.estimate:.3g}, outside of its own interval, {pair.low:.3g} to "
                 f"{pair.high:.3g}",
@@ -314,16 +314,23 @@ def contradiction(
     early = "was certain at an earlier look, but over all of the table"
     for i, j in np.argwhere(reached & (seen.mean < null)):
         why = f"that {names[i]} is better than {names[j]} {early} {names[j]} is better"
-        return _refuted(why, question)
+        return _refusal(why, question)
     if not null:
         for i, j in np.argwhere(reached & reached.T):
             why = f"both {names[i]} over {names[j]} and {names[j]} over {names[i]} were certain"
-            return _refuted(why, question)
+            return _refusal(why, question)
     return ""
 
 
-def _refuted(why: str, question: Question) -> str:
-    return f"{why}: it is hardly true that {assumed(question)}"
+def _refusal(why: str, question: Question) -> str:
+    return f"{not_alike(question)}: {why}: it is hardly true that {assumed(question)}"
+
+
+def not_alike(question: Question) -> str:
+    """What is hardly so, in short."""
+    if question.of is not None:
+        return "the order of the tasks was hardly drawn by lot"
+    return f"{'tasks' if question.shared else 'runs'} are hardly alike"
 
 
 def assumed(question: Question) -> str:

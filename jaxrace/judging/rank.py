@@ -93,9 +93,9 @@ def _answer(
     near = (evidence.highest >= level.strong) & (evidence.mean >= question.null)
     is_tied = near & near.T & others & (question.tolerance > 0)
     is_open = ~(seen.strong | seen.strong.T | is_tied | evidence.whole) & others
-    refuted = contradiction(question, table, seen, level.verdict, others)
+    refused = contradiction(question, table, seen, level.verdict, others)
     ahead: NextRuns = {}
-    if not refuted and asked.may_go_on:
+    if not refused and asked.may_go_on:
         served = _served(question, evidence, seen, board, is_open, wanted)
         ahead = next_runs(question, table, pairs, to_run(question, table, pairs, served))
     answered = RankOfTable(
@@ -115,9 +115,9 @@ def _answer(
         of=question.of,
         one_look=question.order_by_lot is not None,
         whole=bool(evidence.whole[others].all()),
-        refuted=refuted,
+        refused=refused,
     )
-    if refuted:
+    if refused:
         return answered.without_tiers()
     if costs is None:
         return answered

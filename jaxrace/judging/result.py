@@ -76,7 +76,7 @@ class AnswerOfTable(Answer):
     better: str = "larger"  # which scores are: larger, smaller or, by ``compare``, preferred
     is_dependent: bool = False  # runs may depend on each other: nothing is certified
     one_look: bool = False  # does the error hold for this look alone?
-    refuted: str = ""  # what contradicts itself in the table, if anything
+    refused: str = ""  # why data are refused, if they are: see ``Answer``
     groups: tuple[GroupMean, ...] = ()  # of tasks, where these are asked about
     used: dict[str, int] = dataclasses.field(default_factory=dict)  # tasks that count, of groups
     of: int | None = None  # tasks of the list, if one is asked about
@@ -227,8 +227,8 @@ class RaceOfTable(AnswerOfTable, Ranking):
         """The answer without what one look says beside it."""
         names = listed(self.best)
         within = f" within {self.tolerance:g}" if self.tolerance else ""
-        if self.refuted:
-            return f"REFUTED, nothing is certified; a guess: {names}"
+        if self.refused:
+            return self.refusal()
         if self.tied:
             places = f"for the last {self.top - len(self._sure)} of {self.top} places"
             more = f", {places}; among the best: {listed(self._sure)}" if self._sure else ""
@@ -248,8 +248,8 @@ class RaceOfTable(AnswerOfTable, Ranking):
     def _meaning(self) -> str:
         looks = "in this one look" if self.one_look else "at all looks together"
         told = f"wrong with a probability of at most {self.delta:g}, {looks}{alone(self.of)}"
-        if self.refuted:
-            return self.refuted
+        if self.refused:
+            return self.refusal_meant()[0]
         if self.is_dependent:
             return f"{self._unit} may depend on each other, and nothing is guaranteed"
         if self.tied:

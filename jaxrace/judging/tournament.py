@@ -1,6 +1,7 @@
 """A tournament that is going on: who plays next, and who is certainly best. Axes: K players."""
 
 import csv
+import dataclasses
 import itertools
 import math
 import os
@@ -10,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from jaxrace.answers.answer import listed
 from jaxrace.core.validation import (
     BadArgument,
     require_integer,
@@ -20,14 +22,17 @@ from jaxrace.core.validation import (
 from jaxrace.evidence import pairing
 from jaxrace.evidence.decision import CERTIFICATES, COUNTS, DOMINANCE, RUNNING
 from jaxrace.evidence.games import GamePairs, Waiting, joined
+from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
-from jaxrace.judging.rating import SelectionOfVotes, select
-from jaxrace.tables.votes import OF_TOURNAMENT
+from jaxrace.judging.rating import SelectionOfVotes
+from jaxrace.judging.rating.front import select_votes
+from jaxrace.tables.votes import OF_TOURNAMENT, read_votes
 
 # Of a log. So ``select`` reads that sides count, and two games with sides reversed are one result.
 *_SIDES, _OF_SHARES = OF_TOURNAMENT
 _OF_MARGINS = "margin of "
+_OF_PGN = {"1-0": 1.0, "0-1": 0.0} | dict.fromkeys(("1/2-1/2", "½-½", "1/2", "½"), 0.5)
 
 Game = tuple[str, str, float]  # first, second, and the share, or the margin, of the first
 
@@ -122,7 +127,7 @@ class Tournament:
         return len(self._games) - 2 * len(self._results)
 
     @property
-    def certificate(self) -> str | None:
+    def certificate(self) -> Certificate | None:
         """How the best are certified, "dominance" or "counts"; None while they are not."""
         found = int(self._look().certificate)
         is_certain = found in (DOMINANCE, COUNTS) and not self.doubt
@@ -174,8 +179,9 @@ class Tournament:
     def tell(self, first: str, second: str, results: Any) -> None:
         """Games of two in their order: the share of the points that the first has in each.
 
-        1 if it has won, 0 if the second has, 1/2 drawn; with ``margin`` by how much the first has
-        won. Of several judges, [games, judges], the mean vote on each game is its result.
+        1 if it has won, 0 if the second has, 1/2 drawn, or as a PGN has it with the first as White:
+        "1-0", "0-1", "1/2-1/2"; with ``margin`` by how much the first has won. Of several judges,
+        [games, judges], the mean vote on each game is its result.
         """
         for name, player in (("first", first), ("second", second)):
             if player not in self.players:
@@ -194,10 +200,22 @@ class Tournament:
         first, second, told = zip(*self._games, strict=True)
         shares = ((1 + self._differences(told)) / 2).tolist()
         data = dict(zip((*_SIDES, _OF_SHARES), map(list, (first, second, shares)), strict=True))
-        found = select(data, self._goal.top or 1, delta=self.delta, score="win")
-        if not (doubt := self.doubt) or doubt in found.notes:
-            return found
-        return found.without_proof(doubt)
+        votes = read_votes(data, score="win")
+        said, places = list(votes.said), np.array([self._places[name] for name in votes.names])
+        if idle := [name for name in self.players if name not in votes.names]:
+            said.append(f"players without a game so far: {listed(idle)}")
+        votes = dataclasses.replace(
+            votes,
+            names=tuple(self.players),
+            first=places[votes.first].astype(np.int32),
+            second=places[votes.second].astype(np.int32),
+            said=tuple(said),
+        )
+        found = select_votes(votes, self._goal.top or 1, delta=self.delta)
+        if self.top == "all":
+            found = found.with_order(self.certificate, self.ranking)
+        doubt = self.doubt
+        return found.without_verdicts(doubt) if doubt and not found.refused else found
 
     def _look(self) -> pairing.Situation:
         return pairing.look_at(self._table, self._goal, self._level.verdict, self._level.strong)
@@ -210,10 +228,21 @@ class Tournament:
 
     def _means(self, results: Any) -> list[float]:
         """The results of games, of several judges their means: shares, or margins."""
-        told = np.atleast_1d(np.asarray(results, float))
         low, high = (0.0, 1.0) if self.margin is None else (-self.margin, self.margin)
+        told: Any = results
+        try:
+            if self.margin is None and np.size(results):
+                told = np.vectorize(_share_of, otypes=[object])(np.array(results, object))
+            told = np.atleast_1d(np.asarray(told, float))
+        except (TypeError, ValueError):
+            told = np.full(1, np.nan)
         if told.ndim > 2 or not told.size or not ((told >= low) & (told <= high)).all():
             expected = f"numbers from {low:g} to {high:g}, [games] or [games, judges]"
+            expected += (
+                ", or results 1-0, 0-1 and 1/2-1/2 of games that have ended"
+                if self.margin is None
+                else ""
+            )
             raise BadArgument("results", expected, repr(results)[:60])
         return told.reshape(len(told), -1).mean(1).clip(low, high).tolist()
 
@@ -238,6 +267,11 @@ class Tournament:
                 self._table = pairing.with_matches(self._table, *at, d, *bets)
                 self._results += [(i, j, result) for result in found]
         self._games += rows
+
+
+def _share_of(result: Any) -> Any:
+    """The share of a result of PGN; others as they are."""
+    return _OF_PGN.get(result.strip(), result) if isinstance(result, str) else result
 
 
 def _heads(margin: float | None) -> tuple[str, ...]:

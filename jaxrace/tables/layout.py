@@ -145,7 +145,8 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
         named = [head for head in named if kinds[head] != "number"]
     if option is not None:
         return _long(table, asked, kinds, None, option)
-    if asked.header and not named and asked.columns <= {asked.score}:
+    have_opponents = "opponent" in map(str.lower, table.heads)  # of players, who are no options
+    if asked.header and (have_opponents or not named) and asked.columns <= {asked.score}:
         require_no_votes(table, asked.score)
     if asked.option is not None or (asked.header and len(named) == 1):
         column = named[0] if asked.option is None else asked.option

@@ -5,20 +5,20 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from jaxrace.tables.copies import COPIES, digests
 from jaxrace.tables.files import File
 from jaxrace.tables.sides import PENTANOMIAL
 from jaxrace.tables.table import Table
 
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
-_OPENINGS = ("Round", "FEN", "ECO", "Opening")
+_OPENINGS, _ENDED = ("Round", "FEN", "ECO", "Opening"), "Termination"
 _ENDS = ("1-0", "0-1", "1/2-1/2")
 _UNKNOWN = ("", "?", "-", "None")
-_LEAST_MOVES = 60  # signs of a game's moves, from which on two games hardly agree by chance
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".pgn")  # not what a program prints
 _MATCH = re.compile(r"(.+) \([^()]*,.*\)")  # and how it was played
-_GAME = re.compile(r"Finished game (\d+) \((.+)\): (1-0|0-1|1/2-1/2|\*)")
+_GAME = re.compile(r"Finished game (\d+) \((.+)\): (1-0|0-1|1/2-1/2|\*)(?:\s*\{(.*)\})?")
 _SCORE = re.compile(r"Score of (.+): (\d+) - (\d+) - (\d+)")
 _RESULTS = re.compile(r"Results of (.+):\s*$")
 _COUNTS = re.compile(r"Games: \d+, Wins: (\d+), Losses: (\d+), Draws: (\d+)")
@@ -26,7 +26,7 @@ _PAIRS = re.compile(r"Ptnml\(0-2\): \[(\d+), (\d+), (\d+), (\d+), (\d+)\]")
 
 
 def games(file: File) -> Table | None:
-    """A PGN file as columns white, black, result; round, fen, eco and opening where it has them."""
+    """A PGN file as columns white, black, result; round, fen, ... where it has them."""
     if file.ending != ".pgn":
         return None
     found: list[tuple[int, dict[str, str]]] = []
@@ -48,7 +48,6 @@ def games(file: File) -> Table | None:
     if len(moves) > 1 and (moves[-1].startswith("[") or (not moves[-1] and any(moves))):
         number, _ = found.pop()
         said = (f"the last game, in line {number}, has no moves yet, and is left out",)
-    _require_once(file, found, moves)
     for number, game in found:
         for name in _NEEDED:
             if not game.get(name):
@@ -59,28 +58,13 @@ def games(file: File) -> Table | None:
         if ends and ends[0] in _ENDS and game["Result"] in _ENDS and ends[0] != game["Result"]:
             at, got = f", the game in line {number}", f"{ends[0]} after its moves"
             raise file.wrong(f"the result {game['Result']} of its header", got, at=at)
-    also = [name for name in _OPENINGS if any(name in game for _, game in found)]
+    also = [name for name in (*_OPENINGS, _ENDED) if any(name in game for _, game in found)]
     names = (*_NEEDED, *also)
     columns = tuple([game.get(name, "") for _, game in found] for name in names)
-    heads, lines = tuple(map(str.lower, names)), [number for number, _ in found]
+    copies = [digests(game, text) for (_, game), text in zip(found, moves, strict=False)]
+    columns += tuple(zip(*copies, strict=True)) if copies else ((), ())
+    heads, lines = (*map(str.lower, names), *COPIES), [number for number, _ in found]
     return Table(file.argument, file.where, heads, columns, lines, said=said)
-
-
-def _require_once(
-    file: File, found: Sequence[tuple[int, Mapping[str, str]]], moves: Sequence[str]
-) -> None:
-    """Raise if a game is there twice, move by move, in the same round: a file and its copy."""
-    first: dict[tuple[str | None, ...], int] = {}
-    copies = []
-    for (number, game), told in zip(found, moves, strict=False):
-        if "Round" in game and len(told) >= _LEAST_MOVES:
-            key = (*map(game.get, ("White", "Black", "Round", "FEN")), told)
-            if (other := first.setdefault(key, number)) != number:
-                copies.append((other, number))
-    if copies:
-        got = f"{len(copies):,} games twice, such as those in lines {copies[0][0]} and"
-        expected = "each game once"
-        raise file.wrong(expected, f"{got} {copies[0][1]}", hint="leave the copies out")
 
 
 def match_log(file: File) -> Table | None:
@@ -89,7 +73,7 @@ def match_log(file: File) -> Table | None:
         mark in file.text for mark in ("Finished game ", "Score of ", "Results of ")
     ):
         return None
-    ended: list[tuple[int, str, str, str, str]] = []  # line, players, result, pair of games
+    ended: list[tuple[int, str, str, str, str, str]] = []  # line, players, result, pair, how
     totals: dict[tuple[str, str], tuple[int, dict[int, list[int]]]] = {}
     seen: set[int] = set()
     run, players = 0, ("", "")
@@ -99,7 +83,7 @@ def match_log(file: File) -> Table | None:
             if place in seen:  # another match, or the same one gone on
                 run, seen = run + 1, set()
             seen.add(place)
-            ended.append((number, *players, game[3], f"{run}/{(place + 1) // 2}"))
+            ended.append((number, *players, game[3], f"{run}/{(place + 1) // 2}", game[4] or ""))
         elif score := _SCORE.search(line):
             players = _players(file, score[1], number)
             totals[players] = number, {3: [*map(int, score.groups()[1:])]}
@@ -118,7 +102,7 @@ def match_log(file: File) -> Table | None:
         said = (
             "games as they ended; numbers 2n - 1 and 2n are pairs, as -games 2 -repeat plays them"
         )
-        heads = "white", "black", "result", "round"
+        heads = "white", "black", "result", "round", "termination"
         return Table(file.argument, file.where, heads, tuple(columns), [*lines], said=(said,))
     size = 5 if all(sum(counts.get(5, ())) for _, counts in totals.values()) else 3
     heads, what = ("wins_a", "wins_b", "draws"), "the order of games, and which were pairs, are"
@@ -141,12 +125,12 @@ def _players(file: File, text: str, line: int) -> tuple[str, str]:
 
 def _require_alike(
     file: File,
-    ended: Sequence[tuple[int, str, str, str, str]],
+    ended: Sequence[tuple[int, str, str, str, str, str]],
     totals: Mapping[tuple[str, str], tuple[int, Mapping[int, Sequence[int]]]],
 ) -> None:
     """Raise unless the games of two make up their score, where as many are listed."""
     listed: dict[tuple[str, str], list[int]] = {players: [0, 0, 0] for players in totals}
-    for _, white, black, result, _ in ended:
+    for _, white, black, result, *_ in ended:
         place = ("1-0", "0-1", "1/2-1/2", "*").index(result)
         for players, at in (((white, black), place), ((black, white), (1, 0, 2, 3)[place])):
             if players in listed and at < 3:

@@ -15,7 +15,13 @@ from jaxrace.tables.table import Table, quoted, words_of
 _SIDES = {
     **{"first": "second", "a": "b", "1": "2", "one": "two"},
     **{"left": "right", "white": "black", "home": "away"},
+    **{"engine": "opponent", "player": "opponent"},
 }
+# Who has points in chess: 1, 0 and 1/2 as a result are those of the first that is named.
+_PLAYERS = word_set("engine engines player players program bot opponent opponents")
+_HALVES, _NONE = frozenset(("1/2", "½", "0.5", ".5")), frozenset(("0", "0.0"))
+_POINTS = _NONE | {"1", "1.0"}
+POINTS = "1, 0 and 1/2 are read as points of the first of two, as chess has them"
 # What the rest of such a name may be, the likelier first.
 _NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
 _ENDS = ("winner", "loser"), ("chosen", "rejected")  # of the two
@@ -27,7 +33,7 @@ _TIES = frozenset(
     (
         *("tie", "ties", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none"),
         *("bothbad", "both bad", "tie bothbad", "tie both bad", "both good", "1/2-1/2", "½-½"),
-        *("0.5-0.5", "1/2", "½", "0.5", "remis", "d"),
+        *("0.5-0.5", "1/2", "½", "0.5", ".5", "remis", "d"),
         *("tievote", "bothbad_vote", "a=b", "b=a"),
     )
 )
@@ -90,6 +96,14 @@ class Sides:
         is_chess = self.own_words == ("white", "black") and words == {"result"}
         return bool(words & {self.own_words[0], "score", "scores", "margin"}) or is_chess
 
+    def has_points(self, table: Table) -> bool:
+        """Is the outcome 1, 0 and halves of two players? By convention the first one's points."""
+        words = {*_words(self.first), *_words(self.second)}
+        if not words & _PLAYERS or _plain(self.outcome or "") not in ("result", "points"):
+            return False
+        cells = {str(cell).strip() for cell in table.column(self.outcome or "")} - {_OPEN}
+        return bool(cells & _HALVES) and cells <= _HALVES | _POINTS
+
     def require_said(
         self, table: Table, asked: str, got: str, row: int = 0, is_scale: bool = False
     ) -> None:
@@ -99,14 +113,15 @@ class Sides:
         if own[1] in words and own[0] not in words:
             got = f"{self.outcome!r}, of the second"
             raise table.wrong("a column that is for the first option", got, hint=turned)
-        if asked == "auto" and not self.are_for_first:
+        if asked == "auto" and not (self.are_for_first or self.has_points(table)):
             how = "margin" if is_scale or got.startswith("-") else "win"
             hint = f"{SCALE}; then " if is_scale else ""
+            say = "1 says" if how == "win" else "larger ones say"
             hint += (
-                f"--score {how} if they say that {self.first} has won, and with {turned} if they "
-                f"say that {self.second} has"
+                f"--score {how} if {say} that {self.first} has won, and with {turned} if {say} "
+                f"that {self.second} has"
             )
-            expected = "to be told whom larger numbers are for"
+            expected = "to be told whom numbers are for"
             raise table.wrong(expected, got, row, self.outcome, hint=hint)
 
 
@@ -198,7 +213,14 @@ def _pair(table: Table, heads: Sequence[str]) -> tuple[str, str]:
     """The two columns of options, by the likeliest names."""
     expected = "two columns of options"
     hint = "--first-column and --second-column say which they are"
-    pairs = _pairs(heads)
+    # A player's opponent may be a team, and the score that of the player alone.
+    pairs = [
+        pair
+        for pair in _pairs(heads)
+        if not {"player", "opponent"} <= {*map(_plain, pair[:2])}
+        or _have_names_in_common(table, pair[:2])
+        or any(Sides(*pair[:2], head).has_points(table) for head in table.heads)
+    ]
     for base in _NAMED:
         if found := _only(table, [pair[:2] for pair in pairs if pair[2] == base], expected, hint):
             return found
@@ -245,8 +267,13 @@ def shares_of(
     assert sides.outcome is not None
     said: list[str] = []
     cells, (places,) = words_of(table.column(sides.outcome))
-    words = (*_words_of_sides(sides, asked == "win" or sides.are_for_first), _TIES)
     lower = {cell.lower() for cell in cells} - {_OPEN}
+    has_points = sides.has_points(table)
+    # Sides may be called 1 and 2: then 2 among the words says that 1 is a name, too.
+    are_shares = (asked == "win" or sides.are_for_first or has_points) and "2" not in lower
+    words = (*_words_of_sides(sides, are_shares), _TIES)
+    if has_points and asked == "auto" and not sides.are_for_first:
+        said.append(POINTS)
     codes = next((codes for codes in _FOOTBALL if lower <= {*codes}), ())
     if codes and {*sides.own_words} == {"home", "away"}:
         home, away, drawn = codes
@@ -265,9 +292,13 @@ def shares_of(
     named = np.array([called.get(cell, -1) for cell in cells])[places]
     by_name = np.select([named == first, named == second], [1.0, 0.0], -1)
     has_word, has_name = by_word != -1, by_name != -1
-    for row in np.flatnonzero(~(has_word | has_name)).tolist():
+    unknown = np.flatnonzero(~(has_word | has_name)).tolist()
+    for row in [row for row in unknown if cells[places[row]] == "-1"]:
+        hint = "of 1, 0 and -1 a tie is 0: write all of them as numbers"
+        raise table.wrong("one way to write results", "-1", row, sides.outcome, hint=hint)
+    for row in unknown:
         cell = cells[places[row]]
-        if cell in ("0", "1", "-1") and asked == "auto" and not sides.names_losers:
+        if cell in ("0", "1") and asked == "auto" and not sides.names_losers:
             sides.require_said(table, asked, cell, row)
         expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
         if _plain(sides.outcome) in ("score", "margin"):
@@ -306,9 +337,8 @@ def _words_of_sides(sides: Sides, with_numbers: bool) -> tuple[frozenset[str], f
     second = _LOST | lost | {_plain(sides.second), other} - {""}
     if {one, other} == {"home", "away"}:  # H, D and A
         first, second = first | {one[0]}, second | {other[0]}
-    # Sides may be called 1 and 2; 1 does not name who has lost.
-    if with_numbers and not (sides.names_losers or one.isdigit()):
-        return first | {"1"}, second | {"0"}
+    if with_numbers and not sides.names_losers:  # 1 does not name who has lost
+        return (first - {"2"}) | _POINTS - _NONE, (second - {"1"}) | _NONE
     return first, second
 
 

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,25 +11,21 @@ import numpy as np
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import items_of, plain_votes
+from jaxrace.tables.copies import copies_of, require_once
+from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
+from jaxrace.tables.joined import joined
 from jaxrace.tables.matches import pairs_of_games
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.pairs import with_heads
-from jaxrace.tables.sides import (
-    SCALE,
-    Sides,
-    names_one_winner,
-    shares_of,
-    sides_of,
-)
+from jaxrace.tables.sides import POINTS, SCALE, Sides, names_one_winner, shares_of, sides_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import (
     FLAGS,
     Place,
     Table,
     alike,
-    numbered,
     quoted,
     without_ends,
     words_of,
@@ -70,6 +66,8 @@ class Votes:
     items: np.ndarray | None = (
         None  # int64 [n]: those about one item, as a question, have one; or -1
     )
+    copies: np.ndarray | None = None  # int64 [n, 2]: numbers of its moves, see ``copies_of``
+    endings: np.ndarray | None = None  # str [n]: how it ended if not on the board, or ""
 
     @property
     def margins(self) -> np.ndarray:
@@ -128,7 +126,7 @@ def read_votes(
         names |= {"score": score, "score_column": score_column, "argument": argument}
         read = functools.partial(read_votes, decimal=decimal, delimiter=delimiter, **names)
         files = files_in(argument, Path(source), _IN_FOLDERS)
-        return _joined(Place(argument, f"'{source}'"), files, read)
+        return joined(Place(argument, f"'{source}'"), files, read)
     asked = {first_column, second_column, score_column} - {None}
     source = with_heads(argument, source, asked)
     table = without_ends(read_table(argument, source, decimal=decimal, delimiter=delimiter))
@@ -139,6 +137,9 @@ def read_votes(
         return _of_crosstable(square)
     sides = sides_of(table, first_column, second_column, score_column)
     votes = _of_table(table, sides, score)
+    if votes.copies is not None:
+        more = require_once(table, votes.copies, votes.lines)
+        votes = dataclasses.replace(votes, said=(*votes.said, *more))
     return _turned(votes) if votes.sided and sides.is_turned else votes
 
 
@@ -158,7 +159,8 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
     items, how = items_of(table, {sides.first, sides.second, sides.outcome}, first, second)
     said, ones = (*table.said, *alike("options", names), *more, *how), np.ones(len(first))
-    votes = Votes(names, first, second, ones, "win", lines, said, sided, True, pairs, items)
+    about = pairs, items, copies_of(table), endings_of(table)
+    votes = Votes(names, first, second, ones, "win", lines, said, sided, True, *about)
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:
@@ -180,47 +182,6 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     what = "games" if sided else "votes"
     more = [f"{what} from column {sides.outcome!r}", *more]
     return _told(votes, *more, rows=rows, scores=shares[rows])
-
-
-def _joined(place: Place, files: Sequence[Path], read: Callable[[Path], Votes]) -> Votes:
-    """The comparisons in several files, one after the other; copies are refused."""
-    parts, seen = [], dict[bytes, Path]()
-    for path in files:
-        parts.append(read(path))
-        other = seen.setdefault(path.read_bytes(), path)
-        if other != path:
-            raise place.wrong("each file once", f"'{other}' and '{path}' alike: leave one out")
-    kinds = {part.kind: path for part, path in zip(parts, files, strict=True)}
-    if len(kinds) > 1:
-        got = f"wins in '{kinds['win']}', margins in '{kinds['margin']}'"
-        raise place.wrong("comparisons of one kind", got, hint="take the files of one")
-    names, places = numbered([name for part in parts for name in part.names])
-    own = np.split(places.astype(np.int32), np.cumsum([len(part.names) for part in parts])[:-1])
-    shown, pairs, begin = quoted([str(path) for path in files]), [], 0
-    for part in parts:
-        if part.pairs is not None:
-            pairs.append(np.where(part.pairs < 0, -1, part.pairs + begin))
-            begin += len(part.pairs)
-    items = [part.items for part in parts if part.items is not None]
-    said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
-    if 0 < len(pairs) < len(parts):
-        said.append(
-            f"labels of pairs, such as rounds, are in {len(pairs)} of {len(parts)} files: not "
-            "used, so games of two are paired as they come; labels in all files are used"
-        )
-    return Votes(
-        names,
-        np.concatenate([of[part.first] for of, part in zip(own, parts, strict=True)]),
-        np.concatenate([of[part.second] for of, part in zip(own, parts, strict=True)]),
-        np.concatenate([part.scores for part in parts]),
-        parts[0].kind,
-        np.concatenate([part.lines for part in parts]),
-        (f"{len(files)} files as one, in the order of their names: {shown}", *said),
-        sided=all(part.sided for part in parts),
-        ordered=all(part.ordered for part in parts),
-        pairs=np.concatenate(pairs) if len(pairs) == len(parts) else None,
-        items=np.concatenate(items) if len(items) == len(parts) else None,
-    )
 
 
 def _finite(table: Table, heads: Sequence[str]) -> tuple[dict[str, np.ndarray], list[str]]:
@@ -245,6 +206,7 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
     sides.require_said(table, asked, f"{scores[least]:g}", least, is_scale)
     kind = _kind_of(table, head, scores, asked)
     guessed = [_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS]
+    guessed = [POINTS] if sides.has_points(table) else guessed
     guessed = guessed if asked == "auto" and (table.heads, kind) != (OF_TOURNAMENT, "win") else []
     return _told(votes, *guessed, *more, scores=scores, kind=kind)
 
@@ -255,6 +217,8 @@ def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> 
     changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
     changes |= {"pairs": None if votes.pairs is None else votes.pairs[rows]}
     changes |= {"items": None if votes.items is None else votes.items[rows]}
+    changes |= {"copies": None if votes.copies is None else votes.copies[rows]}
+    changes |= {"endings": None if votes.endings is None else votes.endings[rows]}
     return dataclasses.replace(votes, **changes)
 
 

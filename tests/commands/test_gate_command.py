@@ -15,12 +15,17 @@ CHECKOUT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((CHECKOUT / "action.yml").read_text("utf-8"))
 WORKFLOW = yaml.safe_load((CHECKOUT / "docs/how-to/gate-workflow.yml").read_text("utf-8"))
 # By the chance that the candidate is right: what is said of it, and how the command ends.
-ENDS = {0.9: ("passed", 0), 0.3: ("rejected", 1), 0.62: ("not-yet", 3)}
+ENDS = {0.9: ("passed", 0), 0.3: ("rejected", 1), 0.62: ("not-yet", 3), None: ("data-refused", 4)}
+HEADLINES = {0: "PASSED: pr", 1: "REJECTED: pr", 3: "NOT YET: pr"}
 
 
 def write_answers(chance):
+    """Answers of main and of pr; without a chance pr is right at first, and wrong from then on."""
     rng = np.random.default_rng(0)
-    rows = (rng.random((150, 2)) < [0.6, chance]).astype(int)
+    if chance is None:
+        rows = rng.random((26, 1)) + np.where(np.arange(26) < 12, 1, -1)[:, None] * [0, 1]
+    else:
+        rows = (rng.random((150, 2)) < [0.6, chance]).astype(int)
     text = "".join(f"q{number},{one},{two}\n" for number, (one, two) in enumerate(rows))
     Path("scores.csv").write_text(f"question,main,pr\n{text}")
 
@@ -36,7 +41,7 @@ def test_exit_statuses(chance, end, capsys):
     command = ["gate", "scores.csv", "--baseline", "main", "--shared", "--next", "next.csv"]
     assert main([*command, "--report", "gate.md"]) == end[1]
     said = capsys.readouterr().out
-    headline = {0: "PASSED: pr", 1: "REJECTED: pr", 3: "NOT YET: pr"}[end[1]]
+    headline = HEADLINES.get(end[1], "DATA REFUSED: tasks are hardly alike")
     assert headline in said
     report = Path("gate.md").read_text()
     assert report.startswith(f"## {headline}\n")
@@ -82,7 +87,7 @@ def test_the_step_of_the_action(chance, end):
     assert status == expected
     assert output == f"verdict={verdict}\nreport=jaxrace-gate.md\n"
     assert summary.startswith("## ")
-    assert "| pr | 150 |" in summary
+    assert f"| pr | {26 if chance is None else 150} |" in summary
     assert "![" not in summary
     # What is no answer is no verdict, whatever a look of before left.
     for arguments, wrong in (("--shared --margin x", 2), ("--shared --looks scores.csv", 2)):

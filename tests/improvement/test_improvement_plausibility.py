@@ -105,7 +105,7 @@ def test_an_action_that_is_taken_more_often_than_logged_certifies_nothing():
     assert not result.found
     assert (found["is_refuted"], found["action"], found["decisions"]) == (True, "email", 2_400)
     assert found["ratio"] == pytest.approx(1.5, abs=0.1)
-    assert "NOTHING CAN BE SAID: the logged probabilities are too small" in str(result)
+    assert "DATA REFUSED: the logged probabilities are too small" in str(result)
     assert f"email was taken in {found['taken']:,} of 2,400 tested decisions" in result.meaning()
 
 
@@ -129,12 +129,12 @@ def test_a_log_of_too_small_probabilities_certifies_nothing(tmp_path, capsys):
     (tmp_path / "log.csv").write_text("\n".join([HEAD, *rows]) + "\n")
     command = ["improve", str(tmp_path / "log.csv"), "--floor", "0.5"]
     command += ["--low", "0", "--high", "1", "--bound", "betting", "--candidates", "none"]
-    assert main([*command, "--out", str(tmp_path / "run")]) == 3
+    assert main([*command, "--out", str(tmp_path / "run")]) == 4
     summary = runs.read_summary(tmp_path / "run")
     assert summary["lower_bound"] > 0.5, "what is earned is 0.3"
     assert summary["weights"]["mean"] == pytest.approx(2.5, abs=0.3)
     assert not summary["passed"]["mean"]
     assert not runs.read_log(tmp_path / "run")["passed"].any()
     said = capsys.readouterr().out
-    assert "NOTHING CAN BE SAID: the logged probabilities are too small" in said
+    assert "DATA REFUSED: the logged probabilities are too small" in said
     assert "is safe" not in said

@@ -79,7 +79,9 @@ def test_sorted_votes_prove_nothing():
     rows = {"first": ["x"] * 120, "second": ["y"] * 120, "score": scores}
     found = jaxrace.select(rows)
     assert found.certificate is None
-    assert "by chance less than one of" in " ".join(found.notes)
+    assert (found.headline(), found.status) == ("DATA REFUSED: games are hardly alike", 4)
+    assert "by chance less than one of" in found.meaning()
+    assert (found.confidence, found.sure, found.next) == (None, False, ())
     assert found.tiers == [["x", "y"]]
 
 
@@ -128,7 +130,7 @@ def test_players_who_change_prove_nothing():
         rows = {"first": ["x"] * 400, "second": ["y"] * 400, "score": won.astype(float)}
         found = jaxrace.select(rows)
         certain += found.certificate is not None
-        doubted += "nothing is proven by the games alone" in " ".join(found.notes)
+        doubted += found.refused.startswith("games are hardly alike: ")
         assert all(one.low <= one.score <= one.high for one in found.proven)
     assert certain <= 4
     assert doubted >= 30
@@ -141,8 +143,10 @@ def test_copies_prove_nothing(tmp_path):
     for rows, certificate in ((votes, None), (votes * 2, None), (votes * 2 + votes[5:25], None)):
         found = jaxrace.select(rows, score="win")
         assert found.certificate is certificate
-        is_copied = "are the same as those from number" in " ".join(found.notes)
-        assert is_copied == (len(rows) > 80)
+        assert found.refused.startswith("the same games twice: ") == (len(rows) > 80)
+        assert (found.status, found.confidence is None) == (
+            (4, True) if found.refused else (3, False)
+        )
     sides = [("white", "black", "result")]
     sides += [(*rng.permutation(["x", "y"]), rng.choice(["1-0", "0-1"])) for _ in range(60)]
     path = tmp_path / "games.csv"
@@ -260,7 +264,8 @@ def test_counts_of_one_side_prove_nothing():
         return found[0].certificate, found[1].candidates[0].verdict, " ".join(found[0].notes)
 
     certificate, verdict, notes = judged(("x", "y", 130, 70, 0))
-    assert (certificate, verdict) == (None, "too few")
+    assert (certificate, verdict) == (None, "?")  # refused: no such game would help
+    assert "no opening was played with both colours" in notes
     assert "further games, left out there by lot: 200" in notes
     assert judged(("x", "y", 130, 70, 0), ("y", "x", 130, 70, 0))[:2] == (None, "too few")
     assert judged(("x", "y", 130, 70, 0), ("y", "x", 70, 130, 0))[:2] == ("dominance", "better")

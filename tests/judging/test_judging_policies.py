@@ -288,7 +288,7 @@ def test_weights_beyond_all_numbers_certify_nothing():
     for bound in ("bca", "betting", "t"):
         found = jaxrace.improve(log, 0, 1, bound=bound, candidates="none")
         assert not found.found
-        assert "NOTHING CAN BE SAID" in str(found)
+        assert "DATA REFUSED" in str(found)
         assert found.to_dict()["lower_bound"] is None
 
 

@@ -187,9 +187,10 @@ def test_who_is_certified_is_the_best_whatever_the_model_prefers():
     assert found.headline() == "CERTIFIED: a"
     assert "a model prefers b, with an estimated probability" in found.meaning()
     assert found.plot().axes[0].get_title() == "blue: certified"
-    doubted = found.without_proof("copies")
-    assert (doubted.best, doubted.status, doubted.notes[-1]) == (["b"], 3, "copies")
-    assert [one.name for one in doubted.options if one.selected] == ["b"]
+    doubted = found.without_verdicts("the same games twice: all of them")
+    assert (doubted.best, doubted.status, doubted.confidence) == (["b"], 4, None)
+    assert [one.name for one in doubted.options if one.selected] == []
+    assert doubted.plot().axes[0].get_title() == ""
 
 
 def test_votes_are_shares_of_wins_and_doubt_has_status_3(tmp_path, capsys):

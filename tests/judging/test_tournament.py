@@ -201,7 +201,7 @@ def test_results_in_an_order_that_chance_hardly_makes_prove_nothing():
     assert "by chance less than one of" in tournament.doubt
     found = tournament.result()
     assert found.certificate is None
-    assert tournament.doubt in found.notes
+    assert (found.refused, found.status) == (tournament.doubt, 4)
 
 
 def test_a_mean_outside_of_its_interval_proves_nothing():
@@ -216,7 +216,7 @@ def test_a_mean_outside_of_its_interval_proves_nothing():
     found = tournament.result()
     assert (found.certificate, found.tiers) == (None, [["a", "b"]])
     assert not any(pair.certain for pair in found.proven)
-    assert tournament.doubt in found.notes
+    assert found.refused == tournament.doubt
 
 
 def test_a_log_that_was_told_twice_proves_nothing():
@@ -227,4 +227,53 @@ def test_a_log_that_was_told_twice_proves_nothing():
     tell_both(tournament, "a", "b", games)
     assert (tournament.certificate, tournament.ask()) == (None, [])
     assert "are the same as those from number" in tournament.doubt
-    assert tournament.result().certificate is None
+    assert tournament.result().headline() == "DATA REFUSED: the same games twice"
+
+
+def test_the_whole_order_is_answered():
+    """All in their order, certified as the tournament says, and never the best alone."""
+    rng, quality = np.random.default_rng(0), {"a": 2.0, "b": 1.0, "c": 0.0}
+    tournament = jaxrace.Tournament(["c", "a", "b"], "all")
+    while (matches := tournament.ask()) and tournament.games < 2000:
+        for first, second, games in matches:
+            chance = 1 / (1 + np.exp(1.2 * (quality[second] - quality[first])))
+            tournament.tell(first, second, (rng.random(games) < chance).astype(float))
+        found = tournament.result()
+        is_certain = tournament.certificate is not None
+        assert (found.certificate, found.status) == (tournament.certificate, 0 if is_certain else 3)
+        assert found.best == tournament.best == tournament.ranking
+    found = tournament.result()
+    assert found.headline() == "CERTIFIED ORDER: a, b, c"
+    assert found.asked().startswith("Order of 3 options")
+    assert [one.name for one in found.options] == ["a", "b", "c"]
+    assert found.meaning().count("each is better than each of those behind it") == 1
+    few = jaxrace.Tournament(["a", "b", "c"], "all")
+    few.tell("a", "b", 1)
+    assert few.result().headline().startswith("ORDER NOT CERTIFIED, a guess: ")
+
+
+def test_players_without_a_game_may_still_be_the_best():
+    tournament = jaxrace.Tournament("abcd", 2)
+    tell_both(tournament, "a", "b", np.ones(40))
+    found = tournament.result()
+    assert (tournament.certificate, found.certificate, found.status) == (None, None, 3)
+    assert found.asked().startswith("Top 2 of 4 options")
+    assert {"c", "d"} <= {*found.possible}
+    assert "players without a game so far: c, d" in found.notes
+    alone = jaxrace.Tournament("abc")
+    tell_both(alone, "a", "b", np.ones(40))
+    assert alone.result().certificate is None
+
+
+def test_results_as_a_pgn_has_them():
+    tournament = jaxrace.Tournament(["a", "b"])
+    tournament.tell("a", "b", ["1-0", "1/2-1/2", "0-1"])
+    tournament.tell("b", "a", "1-0")
+    tournament.tell("a", "b", [["1-0", "½-½"]])  # of two judges
+    assert [share for *_, share in tournament._games] == [1, 0.5, 0, 1, 0.75]
+    for told in (["1/2-1/2", "*"], ["won"], [None], [], [[1], [1, 0]]):
+        with pytest.raises(jaxrace.core.validation.BadArgument, match=r"1-0, 0-1 and 1/2-1/2 of"):
+            tournament.tell("a", "b", told)
+    with pytest.raises(ValueError, match="results: expected numbers from -3 to 3"):
+        jaxrace.Tournament(["a", "b"], margin=3).tell("a", "b", "1-0")
+    assert tournament.games == 5

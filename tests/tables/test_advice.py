@@ -422,13 +422,26 @@ VOTE_CASES = [
     Case(
         VOTES,
         table(f"{SIDES}label", "x,y,1", "y,z,0", "x,z,1"),
-        "--score win if they say that model_a has won, and with",
+        "--score win if 1 says that model_a has won, and with",
         ("--score win", f"--score win {TURNED}"),
+    ),
+    # Sides that are called 1 and 2, and a draw in a word.
+    Case(
+        VOTES,
+        table("engine1,engine2,result", "x,y,1", "y,x,0", "x,z,draw"),
+        "--score win if 1 says that engine1 has won, and with",
+        ("--score win", "--score win --first-column engine2 --second-column engine1"),
+    ),
+    Case(
+        "gate FILE.csv --baseline x",
+        table("engine,opponent,result", "y,x,1", "y,x,0", "y,x,1"),
+        "--score win if 1 says that engine has won, and with",
+        ("--score win", "--score win --first-column opponent --second-column engine"),
     ),
     Case(
         VOTES,
         table(f"{SIDES}label", "x,y,1", "y,z,-1", "x,z,1"),
-        "--score margin if they say that model_a has won, and with",
+        "--score margin if larger ones say that model_a has won, and with",
         ("--score margin", f"--score margin {TURNED}"),
     ),
     Case(
@@ -472,7 +485,7 @@ VOTE_CASES = [
     Case(
         "gate FILE.csv --baseline x --gap 5",
         table("player_a,player_b,wins_a,wins_b,draws", "x,y,4,3,2"),
-        "leave out gap (--gap), whose bets follow the games",
+        "leave out gap (--gap), which needs game by game what came before",
         (),
     ),
     Case(
@@ -755,7 +768,7 @@ def test_advice_works(number, first, monkeypatch):
         command = advice.removeprefix("jaxrace ")
         command = command if command != advice else f"{case.command} {advice}"
         status, then = said_by(command)
-        assert status in (0, 3), f"{command}: {then}"
+        assert status in (0, 3, 4), f"{command}: {then}"
         assert "jaxrace: error" not in then
 
 

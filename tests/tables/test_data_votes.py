@@ -168,7 +168,7 @@ REFUSED = [
     ("first,second,score\na,b,-1\nb,a,.5\n", {}, "one way to write votes in 'v.csv', line 2"),
     ("first,second,score\na,b,-1\n", {"score": "win"}, "shares of a win, from 0"),
     ("a,b,winner\nx,y,z\n", {}, "expected a, b, one of the two options, or tie in 'v.csv', line 2"),
-    ("a,b,winner\nx,y,0\n", {}, "whom larger numbers are for in 'v.csv', line 2, column 'winner'"),
+    ("a,b,winner\nx,y,0\n", {}, "whom numbers are for in 'v.csv', line 2, column 'winner'"),
     ("a,b,winner\nx,y,x\nx,y,\n", {}, "line 3, column 'winner', got '': leave the row out, or"),
     # An option is called like the other side, or like a tie.
     ("a,b,winner\nb,a,b\nx,b,b\n", {}, "expected one winner in 'v.csv', line 2"),

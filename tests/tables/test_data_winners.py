@@ -4,6 +4,7 @@ import pytest
 from right_answers import check, params
 
 import jaxrace
+from jaxrace.commands.cli import main
 from jaxrace.tables import read_votes
 
 
@@ -23,8 +24,8 @@ def wins(head, numbers, sides=("model_a", "model_b"), **asked):
 
 TURNED = {"first_column": "model_b", "second_column": "model_a", "score": "win"}
 WHO = (
-    "expected to be told whom larger numbers are for .*: --score win if they say that model_a has "
-    "won, and with --first-column 'model_b' --second-column 'model_a' if they say that model_b has"
+    "expected to be told whom numbers are for .*: --score win if 1 says that model_a has "
+    "won, and with --first-column 'model_b' --second-column 'model_a' if 1 says that model_b has"
 )
 
 
@@ -89,7 +90,8 @@ CASES = [
     ("halves in label", lambda: wins("label", [1, 0.5, 0]), ValueError(WHO)),
     ("-1 and 1 in outcome", lambda: wins("outcome", [1, -1]), ValueError("--score margin if")),
     ("0 and 1 in target", lambda: wins("target", [1, 0], score_column="target"), ValueError(WHO)),
-    ("in words of numbers", lambda: wins("label", ["1", "0", "tie"]), ValueError("whom larger")),
+    ("in words of numbers", lambda: wins("label", ["1", "0", "tie"]), ValueError("whom numbers")),
+    ("in words of signs", lambda: wins("label", ["1", "-1", "tie"]), ValueError("a tie is 0: wr")),
     ("1 is the first", lambda: wins("label", [1, 0, 1], score="win"), [1, 0, 1]),
     ("a winner of 1, the first", lambda: wins("winner", [1, 0, 0.5], score="win"), [1, 0, 0.5]),
     ("the same as floats", lambda: wins("winner", [1.0, 0.0], score="win"), [1, 0]),
@@ -142,3 +144,41 @@ CASES = [
 @pytest.mark.parametrize(("act", "right"), params(CASES))
 def test_right_answers(act, right):
     check(act, right)
+
+
+@pytest.mark.parametrize("half", ["1/2", "½", "0.5"])
+@pytest.mark.parametrize(
+    "heads",
+    [("engine1", "engine2"), ("engine", "opponent"), ("player", "opponent"), ("white", "black")],
+)
+def test_points_of_chess_are_those_of_the_first(heads, half, tmp_path, capsys):
+    """1, 0 and a half below result: told, and read the same with --score win."""
+    rows = [("x", "y", "1"), ("y", "x", "0"), ("y", "x", half), ("x", "y", "1")]
+    lines = [(*heads, "result"), *rows]
+    (tmp_path / "g.csv").write_text("".join(",".join(line) + "\n" for line in lines))
+    votes = read_votes(tmp_path / "g.csv")
+    assert [votes.names[one] for one in votes.first] == ["x", "y", "y", "x"]
+    assert votes.scores.tolist() == [1, 0, 0.5, 1]
+    told = any("1, 0 and 1/2 are read as points of the first" in note for note in votes.said)
+    assert told == (heads[0] != "white")
+    assert read_votes(tmp_path / "g.csv", score="win").scores.tolist() == [1, 0, 0.5, 1]
+    turned = {"first_column": heads[1], "second_column": heads[0], "score_column": "result"}
+    votes = read_votes(tmp_path / "g.csv", score="win", **turned)
+    if heads[0] != "white":
+        assert [votes.names[one] for one in votes.first] == ["y", "x", "x", "y"]
+    for verb in ("select", "gate"):
+        baseline = ["--baseline", "y"] if verb == "gate" else []
+        assert main([verb, str(tmp_path / "g.csv"), *baseline]) == 3
+    assert "error" not in capsys.readouterr().err
+
+
+def test_an_opponent_beside_a_score_of_a_player_alone_is_no_comparison(tmp_path):
+    """Points of a player against teams: scores, as names on both sides differ."""
+    rows = "".join(f"{'ab'[n % 2]},team{n % 3},{20 + n * 7 % 9}\n" for n in range(12))
+    (tmp_path / "s.csv").write_text("player,opponent,points_made\n" + rows)
+    assert {*jaxrace.race(tmp_path / "s.csv").names} == {"a", "b"}
+
+
+def test_numbers_beside_a_2_are_names():
+    one = {"engine1": ["x", "y", "x"], "engine2": ["y", "x", "y"], "winner": ["1", "2", "tie"]}
+    assert read_votes(one, score="win").scores.tolist() == [1, 0, 0.5]

@@ -123,7 +123,8 @@ class ImprovementOfLog(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Everything, of what JSON knows."""
         said = {"headline": self.headline(), "meanings": self.meanings()}
-        return finite(self.summary | {"found": self.found, "status": self.status} | said)
+        also = {"found": self.found, "refused": self.refused, "status": self.status}
+        return finite(self.summary | also | said)
 
     def plot(self) -> "Figure":
         """A matplotlib figure: what the policy is worth, and what it does."""
@@ -165,8 +166,8 @@ class ImprovementOfLog(Answer):
     def headline(self) -> str:
         """The answer in a line."""
         summary, keep = self.summary, "keep the policy in use"
-        if self._refuted:
-            return f"NOTHING CAN BE SAID: the logged probabilities are too small; {keep}"
+        if self.refused:
+            return f"{self.refusal()}; {keep}"
         # Of the part that tested it, as the bound is.
         tested = summary.get("tested_estimate")
         numbers = self._bound, self.floor, self.estimate if tested is None else tested
@@ -188,8 +189,8 @@ class ImprovementOfLog(Answer):
 
     def meanings(self) -> list[str]:
         """What is guaranteed."""
-        if self._refuted:
-            return self._refuted.split("; ")
+        if self.refused:
+            return self.refusal_meant()
         of_floor = [self._of_floor] if self.found and self._of_floor else []
         return [*worth(self.summary).split("; "), *of_floor]
 
@@ -251,11 +252,11 @@ class ImprovementOfLog(Answer):
         return f"{in_use} is estimated at {mean} +- {error}: a worse one may pass such a floor"
 
     @property
-    def _refuted(self) -> str:
+    def refused(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Why the logged probabilities are not right; "" if nothing says so."""
         for name, words in (("taken_actions", _of_actions), ("weights", _of_weights)):
             if (self.summary.get(name) or {}).get("is_refuted"):
-                return words(self.summary[name])
+                return f"the logged probabilities are too small: {words(self.summary[name])}"
         return ""
 
     def _notes(self) -> list[str]:
@@ -275,7 +276,7 @@ class ImprovementOfLog(Answer):
             found.append(
                 "the policy is .policy of this answer, and policy.npz in the folder of --out"
             )
-        if "weights" in summary and not self._refuted:
+        if "weights" in summary and not self.refused:
             found.append(_of_weights(summary["weights"]))
         if summary["floor_is_estimate"]:
             error = self._shown(summary["floor_stderr"])

@@ -17,6 +17,13 @@ from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
+from jaxrace.judging.lost_games import (
+    doubtful_failures,
+    doubtful_reverses,
+    failures_said,
+    one_colour,
+    sides_said,
+)
 from jaxrace.tables import Votes
 
 _MOST_PAIRS = 20  # with an interval
@@ -51,6 +58,7 @@ class Proof(NamedTuple):
     proven: tuple[ProvenPair, ...]  # across the boundary that met, the closest first
     proven_confidence: float  # of the interval of each pair
     notes: tuple[str, ...]
+    refused: str  # why nothing can be, as data contradict what is assumed; nothing if not
 
 
 class Results(NamedTuple):
@@ -93,7 +101,10 @@ def games_of(votes: Votes, level: float) -> Results:
             first, second, d = first[kept], second[kept], d[kept]
             said.append("for what is proven, each of two is first in as many games as the other")
             more = "further games, left out there by lot"
-        said += [f"{more}: {left:,}"] if left else []
+        sides = sides_said(votes) if left and votes.items is None else ""
+        said += [f"{more}: {left:,}{sides}"] if left else []
+        said += [] if len(first) else [one_colour(votes)]
+    said += failures_said(votes)
     games = GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered)
     return Results(games, said, wrong, copied)
 
@@ -106,15 +117,33 @@ def games_in_one(games: GamePairs, votes: Votes) -> int:
 
 
 def prove(votes: Votes, top: int, delta: float) -> Proof:
-    """Certify the best ``top``, cut the list into tiers, and say who may be among the best."""
+    """Certify the best ``top``, cut the list into tiers, and say who may be among the best.
+
+    Nothing is certified that rests on games which were not played out, or on lost ones.
+    """
+    proof = _proof(votes, top, delta)
+    if proof.certificate is None:
+        return proof
+    doubts = [doubtful_failures(votes)]
+    if len(votes.names) == 2:
+        doubts.append(doubtful_reverses(votes, votes.names.index(proof.leads[0]), won=False))
+    for others, why in filter(None, doubts):
+        again = None if others is None else _proof(others, top, delta)
+        if again is None or again.certificate is None or {*again.leads} != {*proof.leads}:
+            return proof._replace(refused=why)
+    return proof
+
+
+def _proof(votes: Votes, top: int, delta: float) -> Proof:
     names, count = np.array(votes.names), len(votes.names)
     level, of_tiers = levels("wins", count, top, delta), board_levels("wins", count, delta)
     games, said, wrong, copied = games_of(votes, level.verdict)
     evidence = Evidence(np.zeros((count, count)), 0.0)
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
-    if doubt := wrong or doubt_of(games, level.verdict) or copied:
-        said.append(doubt)
+    said += [wrong] if wrong else []
+    refused = "" if wrong else doubt_of(games, level.verdict) or copied
+    if wrong or refused:
         highest = np.full_like(highest, -np.inf)
     seen = decision.seen_of(highest, mean, level.verdict, level.strong)
     found = table_decision.decide(seen, top, level.verdict, decision.SHARED_SLACK)
@@ -129,9 +158,10 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
         names[found.ranking[:top]].tolist(),
         names[[option for option in found.ranking if possible[option]]].tolist(),
         [names[part].tolist() for part in np.split(board.ranking, board.ends)],
-        () if doubt else _pairs(votes, games, found, seen, level.verdict),
+        () if wrong or refused else _pairs(votes, games, found, seen, level.verdict),
         confidence(level.verdict),
         tuple(said),
+        refused,
     )
 
 

@@ -74,6 +74,13 @@ def select(
     validation.require_integer("next", next, 1, _MOST_PROPOSED)
     validation.require_integer("seed", seed, 0, _MOST_SEED)
     votes = read_comparisons(data, score, argument, **columns)
+    return select_votes(votes, top, delta=delta, next=next, seed=seed)
+
+
+def select_votes(
+    votes: Votes, top: int = 1, *, delta: float = 0.05, next: int = 5, seed: int = 0
+) -> SelectionOfVotes:
+    """The answer of ``select`` to votes, also about options that none of them is about."""
     validation.require_top(top, len(votes.names))
     return _answer(votes, rate(votes), top, delta, next, np.random.default_rng(seed))
 
@@ -112,6 +119,7 @@ def _answer(
     low, high = np.quantile(moved[:, last] - moved[:, first], sides)
     is_connected = rating.pairs.is_connected()
     proven = prove(votes, top, delta)._asdict()
+    refused = proven.pop("refused")
     leads = {*proven["leads"]} if proven["certificate"] else set()
     met = rating.pairs.met()
     options, elos = [], np.full((3, len(names)), np.nan)
@@ -143,7 +151,7 @@ def _answer(
         notes.append("options that no chain of comparisons connects have no order yet")
     notes += proven.pop("notes")
     proposals = [Proposal(names[i], names[j], int(met[i, j]), n) for (i, j), n in proposed.items()]
-    return SelectionOfVotes(
+    answered = SelectionOfVotes(
         top=top,
         delta=delta,
         reading=votes.kind,
@@ -158,6 +166,7 @@ def _answer(
         of_games=votes.sided,
         **proven,
     )
+    return answered.without_verdicts(refused) if refused else answered
 
 
 def _elos(rating: Rating, drawn: np.ndarray, sides: tuple[float, float]) -> np.ndarray:

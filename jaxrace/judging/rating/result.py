@@ -94,20 +94,33 @@ class SelectionOfVotes(Ranking):
     proven_confidence: float  # that of the interval of each of these pairs, by itself
     notes: tuple[str, ...] = ()
     of_games: bool = False  # of players with a side each, as White and Black
+    whole: bool = False  # is the whole order asked for, of all K?
+    refused: str = ""  # why data are refused, if they are: see ``Answer``
 
     @property
     def best(self) -> list[str]:
         """Who is certified, or else the model's guess."""
         return self.leads if self.certificate else self.names[: self.top]
 
-    def without_proof(self, doubt: str) -> "SelectionOfVotes":
-        """The same guess, where games are doubted and prove nothing."""
-        options = tuple(
-            dataclasses.replace(one, selected=place < self.top)
-            for place, one in enumerate(self.options)
-        )
+    def with_order(self, certificate: Certificate | None, ranking: list[str]) -> "SelectionOfVotes":
+        """The answer about the whole order: is that of the games certified, or a guess?"""
+        own = {one.name: one for one in self.options}
+        options = tuple(dataclasses.replace(own[name], selected=True) for name in ranking)
+        order = {"options": options, "leads": ranking, "top": len(ranking), "whole": True}
+        unasked = {"confidence": None, "next": (), "log_chance": None, "proven": ()}
+        return dataclasses.replace(self, certificate=certificate, **order, **unasked)
+
+    def without_verdicts(self, refused: str) -> "SelectionOfVotes":
+        """The same ranking of data that are refused: nothing is proven, likely or to be compared.
+
+        What the model knows of its errors takes games to be alike and their own, too.
+        """
+        unknown = dict.fromkeys(("low", "high", "elo_low", "elo_high"))
+        options = tuple(dataclasses.replace(one, **unknown, selected=False) for one in self.options)
         nothing = {"certificate": None, "possible": self.names, "tiers": [self.names], "proven": ()}
-        return dataclasses.replace(self, options=options, **nothing, notes=(*self.notes, doubt))
+        nothing |= {"confidence": None, "next": (), "log_chance": None}
+        gap = dataclasses.replace(self.gap, low=None, high=None)
+        return dataclasses.replace(self, options=options, gap=gap, **nothing, refused=refused)
 
     @property
     def sure(self) -> bool:
@@ -120,7 +133,7 @@ class SelectionOfVotes(Ranking):
 
     @property
     def is_answered(self) -> bool:
-        return self.certificate is not None
+        return self.certificate is not None and not self.refused
 
     @property
     def _unit(self) -> str:
@@ -151,7 +164,7 @@ class SelectionOfVotes(Ranking):
         what = "share of wins" if self.reading == "win" else "margin"
         where = "above the line" if is_above else "blue"
         ranking.set(
-            title=f"{where}: {self._verdict}" + more,
+            title=("" if self.refused else f"{where}: {self._verdict}") + more,
             xlabel=f"{what}, mean over the others, by a model\n"
             "(its 95 % intervals: approximate, one look)",
         )
@@ -165,8 +178,9 @@ class SelectionOfVotes(Ranking):
         return figure
 
     def asked(self) -> str:
+        what = "Order" if self.whole else f"Top {self.top}"
         return (
-            f"Top {self.top} of {len(self.options)} options by {self.comparisons:,} {self._unit}s, "
+            f"{what} of {len(self.options)} options by {self.comparisons:,} {self._unit}s, "
             f"read as {self.reading}s"
         )
 
@@ -176,11 +190,20 @@ class SelectionOfVotes(Ranking):
         return "certified" if self.certificate else "a guess"
 
     def headline(self) -> str:
+        if self.refused:
+            return self.refusal()
+        if self.whole:
+            verdict = "CERTIFIED ORDER" if self.certificate else "ORDER NOT CERTIFIED, a guess"
+            return f"{verdict}: {listed(self.best)}"
         return (
             f"{'CERTIFIED' if self.certificate else 'NOT CERTIFIED, a guess'}: {listed(self.best)}"
         )
 
     def meanings(self) -> list[str]:
+        if self.refused:
+            return self.refusal_meant()
+        if self.whole:
+            return [self._proof(), self._tiers_said()]
         lines = [self._proof(), self._tiers_said(), self._estimate()]
         if self._few:
             few = listed(self._few)
@@ -216,7 +239,11 @@ class SelectionOfVotes(Ranking):
     def _proof(self) -> str:
         """What needs no model."""
         wrong = f"wrong with a probability of at most {self.delta:g}, at all looks together"
-        if self.certificate:
+        if self.whole:
+            if not self.certificate:
+                return "by the games alone, without a model: the order is not certified yet"
+            claim = "each is better than each of those behind it"
+        elif self.certificate:
             each = "each is" if self.top > 1 else "it is"
             counted = self.certificate == "counts"
             claim = COUNTED if counted else f"{each} better than each of the others"

@@ -1,0 +1,41 @@
+"""How games ended that did not end on the board: lost on time, by an illegal move, by a crash."""
+
+import re
+
+import numpy as np
+
+from jaxrace.tables.table import Table
+
+ON_TIME = "lost on time"
+# As a header Termination has it, or a log of a match behind the result; the first that is found.
+_KINDS = (
+    (ON_TIME, r"\btime(?! ?control)"),
+    ("illegal move", r"illegal"),
+    ("crash", r"crash|terminated|died|\bdeath\b"),
+    ("lost connection", r"disconnect|stall|connection"),
+    ("abandoned", r"abandon"),
+    ("forfeit", r"forfeit|rules infraction|emergency|no[- ]show"),
+)
+_WHOLE = ("unterminated", "termination")  # a game that has not ended has no result
+
+
+def ending_of(text: str) -> str:
+    """In a word how a game ended; "" on the board, by agreement or by adjudication.
+
+    >>> [*map(ending_of, ("time forfeit", "Normal", "White's connection stalls", "abandoned"))]
+    ['lost on time', '', 'lost connection', 'abandoned']
+    """
+    lower = text.lower()
+    if not lower or lower.strip() in _WHOLE:
+        return ""
+    return next((kind for kind, known in _KINDS if re.search(known, lower)), "")
+
+
+def endings_of(table: Table) -> np.ndarray | None:
+    """``ending_of`` each game, str [n]; None of a table without a column termination."""
+    head = next((head for head in table.heads if head.lower() == "termination"), None)
+    if head is None:
+        return None
+    labels = table.labels(head)
+    kinds = {label: ending_of(label) for label in {*labels}}
+    return np.array([kinds[label] for label in labels])

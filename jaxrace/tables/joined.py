@@ -1,0 +1,65 @@
+"""Comparisons in several files as one log; copies of files, or of games, are refused."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from jaxrace.tables.copies import SHORT, require_once
+from jaxrace.tables.table import Place, alike, numbered, quoted
+
+
+def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> Any:
+    """The comparisons in several files, ``Votes`` as each is read, one after the other."""
+    parts, seen = [], dict[bytes, Path]()
+    for path in files:
+        parts.append(read(path))
+        other = seen.setdefault(path.read_bytes(), path)
+        if other != path:
+            raise place.wrong("each file once", f"'{other}' and '{path}' alike: leave one out")
+    kinds = {part.kind: path for part, path in zip(parts, files, strict=True)}
+    if len(kinds) > 1:
+        got = f"wins in '{kinds['win']}', margins in '{kinds['margin']}'"
+        raise place.wrong("comparisons of one kind", got, hint="take the files of one")
+    names, places = numbered([name for part in parts for name in part.names])
+    own = np.split(places.astype(np.int32), np.cumsum([len(part.names) for part in parts])[:-1])
+    shown, pairs, begin = quoted([str(path) for path in files]), [], 0
+    for part in parts:
+        if part.pairs is not None:
+            pairs.append(np.where(part.pairs < 0, -1, part.pairs + begin))
+            begin += len(part.pairs)
+    items = [part.items for part in parts if part.items is not None]
+    said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
+    if 0 < len(pairs) < len(parts):
+        said.append(
+            f"labels of pairs, such as rounds, are in {len(pairs)} of {len(parts)} files: not "
+            "used, so games of two are paired as they come; labels in all files are used"
+        )
+    copies, endings = (_known_in(parts, *of) for of in (("copies", [-1, -1]), ("endings", "")))
+    lines = np.concatenate([part.lines for part in parts])
+    counts = [(path, len(part.first)) for path, part in zip(files, parts, strict=True)]
+    said = [note for note in said if not note.startswith(SHORT)]
+    said += require_once(place, copies, lines, counts)
+    return dataclasses.replace(
+        parts[0],
+        names=names,
+        first=np.concatenate([of[part.first] for of, part in zip(own, parts, strict=True)]),
+        second=np.concatenate([of[part.second] for of, part in zip(own, parts, strict=True)]),
+        scores=np.concatenate([part.scores for part in parts]),
+        lines=lines,
+        said=(f"{len(files)} files as one, in the order of their names: {shown}", *said),
+        sided=all(part.sided for part in parts),
+        ordered=all(part.ordered for part in parts),
+        pairs=np.concatenate(pairs) if len(pairs) == len(parts) else None,
+        items=np.concatenate(items) if len(items) == len(parts) else None,
+        copies=copies,
+        endings=endings,
+    )
+
+
+def _known_in(parts: Sequence[Any], name: str, unknown: Any) -> np.ndarray:
+    """What some files tell of each game, and of those of the others that it is not known."""
+    told = [(getattr(part, name), len(part.first)) for part in parts]
+    return np.concatenate([np.array([unknown] * n) if x is None else x for x, n in told])

@@ -1,0 +1,125 @@
+"""Games that are lost, or did not end on the board: no verdict rests on them."""
+
+import json
+from typing import Any
+
+import pytest
+from game_files import has_lost, match, write
+
+import jaxrace
+from jaxrace.commands.cli import main
+from jaxrace.tables import read_votes
+
+
+def gate(path) -> Any:
+    return jaxrace.gate(path, baseline="old")
+
+
+def test_games_with_one_colour_are_refused_with_their_cause(tmp_path, capsys):
+    """No further game of this kind could ever help; of few games the pairs may still be in play."""
+    games = [one for one in match(0, 60, (0.7, 0.2, 0.1)) if one[0] == "new"]
+    path = write(tmp_path / "g.pgn", games)
+    assert main(["gate", str(path), "--baseline", "old"]) == 4
+    said = " ".join(capsys.readouterr().out.split())
+    assert "DATA REFUSED: no opening was played with both colours" in said
+    assert "(fastchess -games 2 -repeat, cutechess-cli" in said
+    assert "more games like these do not help" in said
+    few: Any = gate(write(tmp_path / "few.pgn", games[:10]))
+    assert (few.status, few.candidates[0].verdict) == (3, "too few")
+    assert any(note.startswith("no opening was played with both colours") for note in few.notes)
+    # One candidate without a pair does not stop the others, and is named.
+    third = [("third", *one[1:]) for one in games]
+    both = gate(write(tmp_path / "both.pgn", [*match(1, 60, (0.7, 0.2, 0.1)), *third]))
+    assert (both.passed, both.status) == (["new"], 3)
+    assert any("both colours, of third: more such games" in note for note in both.notes)
+    # People meet once: the ranking of a model stays.
+    ranked: Any = jaxrace.select(path)
+    assert (ranked.status, ranked.refused) == (3, "")
+    assert any("no opening was played with both colours" in note for note in ranked.notes)
+
+
+@pytest.mark.parametrize(
+    ("drop", "said"),
+    [
+        (lambda one: has_lost("new", one), "new is never seen to lose"),
+        (
+            lambda one: has_lost("new", one) and one[1] == "new",
+            "most of them with new first, and did new lose them the verdict would be another",
+        ),
+    ],
+)
+def test_lost_halves_that_may_be_the_losses_are_refused(drop, said, tmp_path):
+    """Two equal engines; what new has lost is not told, of all games or as Black alone."""
+    games = match(3, 150)
+    whole = gate(write(tmp_path / "all.pgn", games))
+    assert (whole.status, whole.refused) == (3, "")
+    kept = [one for one in games if not drop(one)]
+    path = write(tmp_path / "kept.pgn", kept)
+    for found in (gate(path), jaxrace.select(path)):
+        assert (found.headline(), found.status) == ("DATA REFUSED: halves of pairs are missing", 4)
+        assert said in found.meaning()
+
+
+def test_halves_that_are_lost_whatever_they_were_leave_a_verdict_that_bears_them(tmp_path):
+    """Of either side, by lot: a note. Those that are in play at the end of a log are not lost."""
+    games = match(4, 200, (0.55, 0.3, 0.15))
+    some = [one for number, one in enumerate(games) if number % 30 not in (3, 14)]
+    found = gate(write(tmp_path / "some.pgn", some))
+    assert (found.passed, found.refused) == (["new"], "")
+    assert "games without their reverse, left out there: 27" in " ".join(found.notes)
+    in_play = [one for number, one in enumerate(games) if number < 360 or one[0] == "new"]
+    found = gate(write(tmp_path / "play.pgn", in_play))
+    assert (found.passed, found.refused) == (["new"], "")
+    said = "games without their reverse, left out there: 20, 20 of them with new first"
+    assert said in " ".join(found.notes)
+
+
+def crashing(every, who="new"):
+    """Equal engines, one of which loses some games by its crashes; and how games ended."""
+    games, ends = [], []
+    for number, (white, black, result, *rest) in enumerate(match(9, 150)):
+        if number % every == 0:
+            result = "0-1" if white == who else "1-0"
+        games.append((white, black, result, *rest))
+        ends.append("abandoned" if number % every == 0 else "normal")
+    return games, ends
+
+
+@pytest.mark.parametrize(("who", "verdict"), [("new", "worse"), ("old", "better")])
+def test_a_verdict_that_rests_on_crashes_is_refused(who, verdict, tmp_path, capsys):
+    games, ends = crashing(5, who)
+    plain = gate(write(tmp_path / "plain.pgn", games))
+    assert plain.candidates[0].verdict == verdict  # where nothing tells how they ended
+    path = write(tmp_path / "crash.pgn", games, ends)
+    assert main(["gate", str(path), "--baseline", "old", "--json"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert found["doubts"] == [found["refused"]]
+    assert "without the 60 of 300, 60 of them lost by" in found["refused"]
+    count = f"games that did not end on the board: 60 (abandoned 60); lost 60 by {who}"
+    assert any(note.startswith(count) for note in found["notes"])
+    selected: Any = jaxrace.select(path)
+    assert (selected.status, selected.refused) == (4, found["refused"])
+
+
+def test_a_few_games_that_failed_are_counted_and_said(tmp_path):
+    games = match(6, 200, (0.55, 0.3, 0.15))
+    ends = ["normal"] * 400
+    ends[3], ends[8], ends[9] = "time forfeit", "stalled connection", "illegal move"
+    found = gate(write(tmp_path / "few.pgn", games, ends))
+    assert (found.passed, found.refused) == (["new"], "")
+    (said,) = [note for note in found.notes if "did not end on the board" in note]
+    assert said.startswith("games that did not end on the board: 3 (lost on time 1, ")
+    # Many that both have lost on time are how people play.
+    ends = ["time forfeit" if number % 3 == 0 else "normal" for number in range(400)]
+    found = gate(write(tmp_path / "time.pgn", games, ends))
+    assert (found.passed, found.refused) == (["new"], "")
+
+
+def test_how_a_game_of_a_printed_log_ended(tmp_path):
+    text = "Finished game 1 (new vs old): 1-0 {Black loses on time}\n"
+    text += "Finished game 2 (old vs new): 1-0 {Black's connection stalls}\n"
+    text += "Finished game 3 (new vs old): 1-0 {White mates}\n"
+    (tmp_path / "t.log").write_text(text)
+    told = read_votes(tmp_path / "t.log").endings
+    assert told is not None
+    assert told.tolist() == ["lost on time", "lost connection", ""]
