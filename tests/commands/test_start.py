@@ -165,5 +165,5 @@ def test_what_a_sample_computes_counts():
     quick, long = (compilation.cost_of(sample, key, mean) for sample in (new_sample(), slow))
     assert quick < 100 < 1e6 < long < 1e8
     assert compilation.cost_of(endless, key, mean) == np.inf
-    product = compilation.cost_of(jnp.matmul, np.ones((3, 50)), np.ones((50, 2)))
+    product = compilation.cost_of(jnp.matmul, jnp.ones((3, 50)), jnp.ones((50, 2)))
     assert product == 3 * 50 * 2

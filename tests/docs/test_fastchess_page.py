@@ -25,8 +25,8 @@ def test_a_round_robin_is_told(names, tmp_path):
             fen = f"{number}/{one}{two} w - - 0 1"
             ends = lot.choices([*KINDS], k=2)
             for white, black, end in ((one, two, ends[0]), (two, one, ends[1])):
-                told = number, moves_of(lot, 40)
-                texts.append(game(white, black, end, *told, FEN=fen))
+                moves = moves_of(lot, 40)
+                texts.append(game(white, black, end, number, moves, FEN=fen))
             mean = KINDS[ends[0]] - KINDS[ends[1]]
             expected.setdefault((one, two), []).append(mean)
     late = np.argsort(np.arange(len(texts)) + np.random.default_rng(0).uniform(0, 16, len(texts)))

@@ -42,6 +42,9 @@ def scores(content, name="s.json"):
     return {key: x.tolist() for key, x in zip(found.names, found.values, strict=True)}
 
 
+_TOO_DEEP = "(recursion|Stack overflow)"  # until Python 3.13, and from 3.14 on
+
+
 def refused(expected, got, name):
     return ValueError(rf"^\w+: expected {expected}.*{name}'.*{got}")
 
@@ -216,7 +219,7 @@ CASES = [
         for name, content, right in (
             ("a list", log_of(header="[]"), ("an object", "a list")),
             ("a sample that is a list", log_of(sample="[1]"), ("an object", "a list")),
-            ("nesting", log_of(sample=NESTED), ("JSON", "recursion")),
+            ("nesting", log_of(sample=NESTED), ("JSON", _TOO_DEEP)),
             ("no UTF-8", log_of(sample=b'{"id": "\xff"}'), ("text in UTF-8", "invalid start byte")),
             ("twice", log_of(header='{"eval": 1, "eval": 1}'), ("JSON", "'eval' twice")),
             ("a flipped bit", flipped(log_of(), 50), ("a log of Inspect", "another")),
@@ -232,7 +235,7 @@ CASES = [
     (
         "a log of Inspect: a bomb",
         lambda: read(bomb(), "l.eval"),
-        refused("a log of Inspect", "bad size or CRC-32", r"l\.eval"),
+        refused("a log of Inspect", "(bad size or|Bad) CRC-32", r"l\.eval"),
     ),
     ("memory for a bomb", lambda: peak(bomb(), "l.eval") < 50, True),
     ("panics of polars", panics, []),
@@ -286,7 +289,7 @@ CASES = [
         )
         for reader in (read_scores, read_votes, read_log, read_matrix)
         for name, content, right in (
-            ("nesting", NESTED, r"expected JSON in '.*s\.json', got .*recursion"),
+            ("nesting", NESTED, rf"expected JSON in '.*s\.json', got .*{_TOO_DEEP}"),
             (
                 "a name twice",
                 b'{"a": [1], "a": [2]}',

@@ -107,9 +107,10 @@ def test_inspect_is_read(tmp_path, monkeypatch):
     assert found_in(tmp_path, **drop)[:2] == (values, tasks)
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "zstandard", None)
-        with pytest.raises(
-            ValueError, match=r"expected zstandard.* pip install 'jaxrace\[tables\]"
-        ):
+        lacks = r"expected zstandard.* pip install 'jaxrace\[tables\]"
+        if sys.version_info >= (3, 14):  # zipfile itself reads Zstandard
+            lacks = "got samples without a score: 1"
+        with pytest.raises(ValueError, match=lacks):
             read_scores(tmp_path)
     path = paths[0]
     content = path.read_bytes()
