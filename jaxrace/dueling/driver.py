@@ -64,7 +64,7 @@ def run(
     Raises:
         ValueError: The problem is not for this algorithm, or the horizon is not a multiple of
             ``records`` or ends before everything has been tried once. A needed Condorcet winner
-            that is missing is warned of.
+            that is missing is warned of, unless the matrix is traced.
 
     >>> from jaxrace.dueling import Rucb, duels, matrices
     >>> algorithm, problem = Rucb(num_arms=3), duels(matrices.flat(3, 0.9))

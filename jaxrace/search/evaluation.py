@@ -155,6 +155,8 @@ def evaluate(
         ends = float(low or 0), float(high or 0)
         if not ends[0] < ends[1]:
             raise BadArgument("low", f"less than high = {high}", str(low))
+    if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(theta)):
+        raise BadArgument("theta", "finite numbers", "NaN or infinity")
     params = env.default_params if env_params is None else env_params
     sampler = rollout.Rollout(env, policy, Return() if fold is None else fold)
     option = rollout.PolicyInTask(jax.tree.map(jax.numpy.asarray, theta), params)

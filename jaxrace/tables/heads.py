@@ -82,7 +82,10 @@ _CLOCK = word_set(f"{_STEPS} {_TIMES} t time steps epochs iterations elapsed eva
 _COUNTED = word_set("n num nb number")  # before what is counted, as in n_samples
 _RUNS = word_set("seed seeds run runs fold folds rep repeat repetition replicate split trial")
 # What several runs have in common, in two words.
-_DRAWN = word_set("random_state model_seed training_run rng init hospital")
+_DRAWN = word_set(
+    "random_state model_seed rng_seed random_seed env_seed training_seed training_run rng init "
+    "hospital"
+)
 _IDS = re.compile(r"(q|u|p|doc|user|sample|task|prompt|item|question|row|run|case|example)id")
 # Words that end the name of a column of ids, as in prompt_id.
 _ENDS = word_set("id ids idx index no nr number key uid uuid")

@@ -56,7 +56,8 @@ def read_scores(
             paths; or paths by the name of their option.
         option_column: The column that names the option, in a table with a row for each run.
         score_column: The column of the score. Of a log with several scores: the score to take.
-        task_column: The column that names the task, or several columns that do so together.
+        task_column: The column that names the task, or several that do so together:
+            a list, or in the command the option once for each.
         group_column: The column that names the group of each task, such as a benchmark or subject.
         cluster_column: The column of what belongs together, such as a passage of questions or an
             item of judges. Each counts once, as a task or a run, by the mean of its rows.

@@ -226,6 +226,25 @@ def test_all_modes_at_once_change_nothing():
         np.testing.assert_array_equal(array, plain[name], name)
 
 
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        (racing.DominanceRace, {"compare": preferences.Larger()}),
+        (racing.SharedRace, {"low": -9, "high": 9}),
+    ],
+)
+def test_certified_races_are_traced_in_64_bits(kind, more):
+    """Blocks and pairs are counted in 32 bits, whatever Python's numbers are."""
+    race = kind(num_options=8, top=3, capacity=500, **more)
+    sample = lambda key, *_: jax.random.normal(key, (), jnp.float32)  # noqa: E731
+    params = race.params(0.05)
+    with jax.enable_x64(True), jax.numpy_dtype_promotion("strict"):
+        found = jax.eval_shape(
+            lambda key: racing.run(race, key, sample, jnp.zeros(8), params), jax.random.key(0)
+        )
+    assert found.samples.dtype == np.int32
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plain"])
 def test_a_mode_changes_nothing(mode, plain, tmp_path):

@@ -105,7 +105,9 @@ def test_other_settings_are_refused(settings, message):
 
 def test_a_return_that_is_not_finite_is_refused():
     with pytest.raises(BadArgument, match="env: expected finite numbers as outcome, got NaN"):
-        jaxrace.evaluate(Constant(), medical.Medical(), np.float32(np.nan), 20, fold=Sum())
+        jaxrace.evaluate(Constant(), medical.Medical(), np.float32(3e38), 20, fold=Sum())
+    with pytest.raises(BadArgument, match="theta: expected finite numbers, got NaN"):
+        jaxrace.evaluate(Constant(), medical.Medical(), np.float32(np.nan), 20)
 
 
 class Sum(Return):

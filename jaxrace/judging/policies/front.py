@@ -78,7 +78,8 @@ def improve(
         delta: The error probability of the test.
         floor: The mean return that a new policy must have, from ``low`` to ``high``. Without it an
             estimate of the policy in use: the mean return of the fifth that is searched. Below
-            that, a policy that is worse than the one in use may pass.
+            that, a policy that is worse than the one in use may pass. With ``smaller`` it is the
+            most that a policy may cost.
         discount: The discount of rewards, per step.
         smaller: Rewards are costs: smaller is better. The floor is then the largest allowed mean.
         larger: Larger rewards are better, though a name such as "ticket price" sounds like a cost.

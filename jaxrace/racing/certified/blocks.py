@@ -193,7 +193,7 @@ def count_blocks(
     # Slices of blocks that the capacity has no room for would not fit.
     capacity = jax.tree.leaves(samples)[0].shape[1]
     if opens and blocks.first <= capacity:
-        number = jnp.where(done == 0, 0, jnp.iinfo(jnp.int32).max)
+        number = jnp.where(done == 0, 0, jnp.int32(jnp.iinfo(jnp.int32).max))
         evidence = lax.cond(
             ((done == 0) & (end > 0)).any(),
             functools.partial(play_one_each, blocks.first, number),
