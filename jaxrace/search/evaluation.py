@@ -155,6 +155,11 @@ def evaluate(
         ends = float(low or 0), float(high or 0)
         if not ends[0] < ends[1]:
             raise BadArgument("low", f"less than high = {high}", str(low))
+    wanted, given = (jax.tree.map(np.shape, x) for x in (policy.example(), theta))
+    if wanted != given:
+        raise BadArgument(
+            "theta", f"one policy, of shapes {wanted} as policy.example()", str(given)
+        )
     if not all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(theta)):
         raise BadArgument("theta", "finite numbers", "NaN or infinity")
     params = env.default_params if env_params is None else env_params

@@ -108,6 +108,8 @@ def test_a_return_that_is_not_finite_is_refused():
         jaxrace.evaluate(Constant(), medical.Medical(), np.float32(3e38), 20, fold=Sum())
     with pytest.raises(BadArgument, match="theta: expected finite numbers, got NaN"):
         jaxrace.evaluate(Constant(), medical.Medical(), np.float32(np.nan), 20)
+    with pytest.raises(BadArgument, match=r"theta: expected one policy, of shapes \(3,\) as"):
+        jaxrace.evaluate(Sigmoid(2), medical.Medical(), np.zeros((4, 3), np.float32), 20)
 
 
 class Sum(Return):
