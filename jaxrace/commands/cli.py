@@ -143,11 +143,10 @@ def _as_spelt(error: Exception, verb: Verb | None) -> BadArgument | str:
         value = str(error).rpartition("value: ")[2]
         error = BadArgument(typed[1], options.expected(hints[typed[1]]), repr(value))
     named = hints.keys() - {*options.POSITIONAL} | {"out", "resume", "ray", "report"}
-    if isinstance(error, BadArgument) and {*error.name.split(", ")} <= named:
-        spelt = ", ".join(map(options.spelt, error.name.split(", ")))
-        return BadArgument(spelt, error.expected, error.got, error.hint)
     if isinstance(error, BadArgument):
-        return error
+        names = error.name.split(", ")
+        spelt = ", ".join(map(options.spelt, names)) if {*names} <= named else error.name
+        return BadArgument(spelt, error.expected, error.got, error.hint)
     # "argument --sigma: ..." and "arguments are required: train.env" of argparse.
     return re.sub(rf"^argument (?=--)|\b({'|'.join((*_RUNS, *_FILES))})\.", "", str(error))
 

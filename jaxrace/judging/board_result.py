@@ -129,15 +129,18 @@ class RankOfTable(AnswerOfTable):
         )
 
     def headline(self) -> str:
+        is_tested = self.has_final and not (self.refused or self.whole)
+        return self._headline() + (f"; {TEST}: {self._final_said()}" if is_tested else "")
+
+    def _headline(self) -> str:
+        """The answer without what one look says beside it."""
         if self.refused:
             return self.refusal()
         if self.whole:
             return f"{known_on(self.of)}, {_tiers_said(self.tiers)}"
-        once = f"; {TEST}: {self._final_said()}" if self.has_final else ""
         if len(self.tiers) == 1:
-            yet = "" if self.is_dependent else " yet"
-            return f"ONE TIER: no boundary is certain{yet}{once}"
-        return f"{f'{ONCE}, ' if self.one_look else ''}{_tiers_said(self.tiers)}{once}"
+            return "ONE TIER: no boundary is certain" + ("" if self.is_dependent else " yet")
+        return f"{f'{ONCE}, ' if self.one_look else ''}{_tiers_said(self.tiers)}"
 
     def _final_said(self) -> str:
         found = self._final_tiers()
@@ -299,7 +302,7 @@ class RankOfTable(AnswerOfTable):
             found = len(self._final_tiers())
             once = f"; {TEST}: {'ONE TIER' if found == 1 else f'{found} TIERS'}"
         if number == 1 or self.refused:
-            return self.headline().partition(f"; {TEST}")[0] + once
+            return self._headline() + once
         about = known_on(self.of) if self.whole else ONCE if self.one_look else ""
         return f"{about}{', ' * bool(about)}{number} TIERS{once}"
 

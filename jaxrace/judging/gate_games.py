@@ -26,7 +26,7 @@ from jaxrace.judging.lost_games import (
     doubtful_failures,
     doubtful_reverses,
     one_colour,
-    rows_of,
+    rests_on,
 )
 from jaxrace.judging.rating.certified import elo_of, games_in_one, games_of
 from jaxrace.tables import Votes
@@ -68,15 +68,16 @@ def gate_games(
         if one.verdict not in CLAIMS:
             continue
         player = votes.names.index(one.name)
-        two = rows_of(
-            votes, np.isin(votes.first, (player, place)) & np.isin(votes.second, (player, place))
-        )
+        both = player, place
+        two = votes.at(np.isin(votes.first, both) & np.isin(votes.second, both))
         fell = one.verdict in FALLS["either"]
         doubts = doubtful_failures(two), doubtful_reverses(two, player, won=fell)
-        for others, why in filter(None, doubts):
-            again = None if others is None else _judged(others, asked).candidates[option]
-            if again is None or again.verdict != one.verdict:
-                return dataclasses.replace(found.without_verdicts(), refused=why)
+
+        def holds(others: Votes, option: int = option, verdict: str = one.verdict) -> bool:
+            return _judged(others, asked).candidates[option].verdict == verdict
+
+        if why := rests_on(doubts, holds):
+            return dataclasses.replace(found.without_verdicts(), refused=why)
     return found
 
 
@@ -106,7 +107,7 @@ def _judged(votes: Votes, asked: _Asked) -> GateOfGames:
     place = votes.names.index(baseline)
     candidates = [name for name in votes.names if name != baseline]
     levels = -np.log(np.outer(errors, shares(len(candidates), reserved)))
-    with_baseline = rows_of(votes, (votes.first == place) | (votes.second == place))
+    with_baseline = votes.at((votes.first == place) | (votes.second == place))
     games, said, wrong, copied = games_of(with_baseline, float(levels[0, 0]))
     if unused := len(votes.first) - len(with_baseline.first):
         said.append(f"games without {baseline}, which are not used: {unused:,}")

@@ -76,12 +76,12 @@ class Gate(Answer):
     @property
     def passed(self) -> list[str]:
         """Candidates that pass."""
-        return [one.name for one in self.candidates if one.verdict in PASSES[self.wanted]]
+        return self._parted().get("PASSED", [])
 
     @property
     def rejected(self) -> list[str]:
         """Candidates that are rejected."""
-        return [one.name for one in self.candidates if one.verdict in FALLS[self.wanted]]
+        return self._parted().get("REJECTED", [])
 
     @property
     def is_answered(self) -> bool:

@@ -7,6 +7,7 @@ Axes: n games.
 
 import dataclasses
 from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,14 @@ class OtherGames(NamedTuple):
 
     others: Votes | None  # None: they are refused, whatever others say
     why: str
+
+
+def rests_on(doubts: Iterable[OtherGames | None], holds: Callable[[Votes], bool]) -> str:
+    """Why a verdict is refused that does not hold with all of these other games; "" if it does."""
+    for others, why in filter(None, doubts):
+        if others is None or not holds(others):
+            return why
+    return ""
 
 
 def failures_said(votes: Votes) -> list[str]:
@@ -61,7 +70,7 @@ def doubtful_failures(votes: Votes) -> OtherGames | None:
         f"{len(failed):,}{whose} it would be another; mend their cause, or leave out the headers "
         "[Termination] if these results are what you ask about"
     )
-    return OtherGames(rows_of(votes, ~failed), why)
+    return OtherGames(votes.at(~failed), why)
 
 
 def one_colour(votes: Votes) -> str:
@@ -88,12 +97,6 @@ def sides_said(votes: Votes) -> str:
 def _losers(votes: Votes, rows: np.ndarray) -> Counter[str]:
     loser = np.where(votes.margins > 0, votes.second, votes.first)
     return Counter(votes.names[one] for one in loser[rows & (votes.margins != 0)].tolist())
-
-
-def rows_of(votes: Votes, rows: np.ndarray) -> Votes:
-    """Some of the games."""
-    kept = {name: x[rows] for name, x in vars(votes).items() if isinstance(x, np.ndarray)}
-    return dataclasses.replace(votes, **kept)
 
 
 def without_reverse(votes: Votes) -> IntArray:

@@ -15,7 +15,7 @@ from jaxrace.tables.table import Place, Table
 
 COPIES = ("moves, as a number", "copies, as a number")  # heads of columns of a PGN
 _ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|\$\d+|\d+\.+|[!?]+")  # comments, numbers, marks
-_RESULTS = frozenset(("1-0", "0-1", "1/2-1/2", "*"))
+ENDS = ("1-0", "0-1", "1/2-1/2")  # results of PGN
 _LONG = 60  # moves of both: by chance hardly any two games agree in so many
 _FEWEST = 10  # moves of both: below these a game tells nothing
 _LEAST_SIGNS = 60  # of the moves of two games of one round
@@ -33,7 +33,7 @@ def digests(game: Mapping[str, str], text: str) -> tuple[str, str]:
     >>> digests({"White": "b", "Black": "a"}, moves) == one
     False
     """
-    moves = [word for word in _ASIDE.sub(" ", text).split() if word not in _RESULTS]
+    moves = [word for word in _ASIDE.sub(" ", text).split() if word not in (*ENDS, "*")]
     players = [game.get(head, "") for head in ("White", "Black", "FEN")]
     same = _number(*players, *moves) if len(moves) >= _FEWEST else ""
     if len(moves) >= _LONG:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from jaxrace.tables.copies import COPIES, digests
+from jaxrace.tables.copies import COPIES, ENDS, digests
 from jaxrace.tables.files import File
 from jaxrace.tables.sides import PENTANOMIAL
 from jaxrace.tables.table import Table
@@ -13,7 +13,6 @@ from jaxrace.tables.table import Table
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
 _OPENINGS, _ENDED = ("Round", "FEN", "ECO", "Opening"), "Termination"
-_ENDS = ("1-0", "0-1", "1/2-1/2")
 _UNKNOWN = ("", "?", "-", "None")
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".pgn")  # not what a program prints
@@ -55,7 +54,7 @@ def games(file: File) -> Table | None:
                 raise file.wrong(f"a header [{name} ...]", "none", at=at)
     for (number, game), text in zip(found, moves, strict=False):
         ends = text.split()[-1:]
-        if ends and ends[0] in _ENDS and game["Result"] in _ENDS and ends[0] != game["Result"]:
+        if ends and ends[0] in ENDS and game["Result"] in ENDS and ends[0] != game["Result"]:
             at, got = f", the game in line {number}", f"{ends[0]} after its moves"
             raise file.wrong(f"the result {game['Result']} of its header", got, at=at)
     also = [name for name in (*_OPENINGS, _ENDED) if any(name in game for _, game in found)]
@@ -131,7 +130,7 @@ def _require_alike(
     """Raise unless the games of two make up their score, where as many are listed."""
     listed: dict[tuple[str, str], list[int]] = {players: [0, 0, 0] for players in totals}
     for _, white, black, result, *_ in ended:
-        place = ("1-0", "0-1", "1/2-1/2", "*").index(result)
+        place = (*ENDS, "*").index(result)
         for players, at in (((white, black), place), ((black, white), (1, 0, 2, 3)[place])):
             if players in listed and at < 3:
                 listed[players][at] += 1

@@ -69,6 +69,11 @@ class Votes:
     copies: np.ndarray | None = None  # int64 [n, 2]: numbers of its moves, see ``copies_of``
     endings: np.ndarray | None = None  # str [n]: how it ended if not on the board, or ""
 
+    def at(self, rows: Any) -> "Votes":
+        """Some of the comparisons: those at an index of NumPy, of one axis."""
+        kept = {name: x[rows] for name, x in vars(self).items() if isinstance(x, np.ndarray)}
+        return dataclasses.replace(self, **kept)
+
     @property
     def margins(self) -> np.ndarray:
         """By how much the first was better, float64 [n]; of votes 1, 0 or -1."""
@@ -213,13 +218,7 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
 
 def _told(votes: Votes, *said: str, rows: Any = slice(None), **changes: Any) -> Votes:
     """Some rows of comparisons, with other scores, and with what more was guessed."""
-    first, second, lines = (x[rows] for x in (votes.first, votes.second, votes.lines))
-    changes |= {"first": first, "second": second, "lines": lines, "said": (*votes.said, *said)}
-    changes |= {"pairs": None if votes.pairs is None else votes.pairs[rows]}
-    changes |= {"items": None if votes.items is None else votes.items[rows]}
-    changes |= {"copies": None if votes.copies is None else votes.copies[rows]}
-    changes |= {"endings": None if votes.endings is None else votes.endings[rows]}
-    return dataclasses.replace(votes, **changes)
+    return dataclasses.replace(votes.at(rows), said=(*votes.said, *said), **changes)
 
 
 def _places(table: Table, sides: Sides) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:

@@ -22,6 +22,7 @@ from jaxrace.judging.lost_games import (
     doubtful_reverses,
     failures_said,
     one_colour,
+    rests_on,
     sides_said,
 )
 from jaxrace.tables import Votes
@@ -127,11 +128,13 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
     doubts = [doubtful_failures(votes)]
     if len(votes.names) == 2:
         doubts.append(doubtful_reverses(votes, votes.names.index(proof.leads[0]), won=False))
-    for others, why in filter(None, doubts):
-        again = None if others is None else _proof(others, top, delta)
-        if again is None or again.certificate is None or {*again.leads} != {*proof.leads}:
-            return proof._replace(refused=why)
-    return proof
+
+    def holds(others: Votes) -> bool:
+        again = _proof(others, top, delta)
+        return again.certificate is not None and {*again.leads} == {*proof.leads}
+
+    why = rests_on(doubts, holds)
+    return proof._replace(refused=why) if why else proof
 
 
 def _proof(votes: Votes, top: int, delta: float) -> Proof:
