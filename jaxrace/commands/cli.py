@@ -30,7 +30,7 @@ from jaxrace.commands import options
 from jaxrace.commands.process import giving_up, leave, let_streams_last
 from jaxrace.commands.train.config import TrainConfig, require_environment
 from jaxrace.core.inputs import require_address
-from jaxrace.core.validation import BadArgument, require_integer
+from jaxrace.core.validation import BadArgument, DataRefused, require_integer
 
 _NEW_OBJECTS = 500_000  # after which garbage is collected; a short job makes fewer
 _MOST_LANES = 10**6  # no device has more than some thousands
@@ -121,7 +121,7 @@ def with_status(run: Callable[[], int], verb: Verb | None, *, as_json: bool = Fa
     except SystemExit:  # --help and --version end so
         return 0
     except (ArgumentError, ValueError) as error:
-        return fail(2, _as_spelt(error, verb))
+        return fail(4 if isinstance(error, DataRefused) else 2, _as_spelt(error, verb))
     except ModuleNotFoundError as error:  # an install for tables may have NumPy alone
         if error.name is None or error.name.startswith("jaxrace"):
             raise
@@ -146,7 +146,7 @@ def _as_spelt(error: Exception, verb: Verb | None) -> BadArgument | str:
     if isinstance(error, BadArgument):
         names = error.name.split(", ")
         spelt = ", ".join(map(options.spelt, names)) if {*names} <= named else error.name
-        return BadArgument(spelt, error.expected, error.got, error.hint)
+        return type(error)(spelt, error.expected, error.got, error.hint)
     # "argument --sigma: ..." and "arguments are required: train.env" of argparse.
     return re.sub(rf"^argument (?=--)|\b({'|'.join((*_RUNS, *_FILES))})\.", "", str(error))
 
@@ -272,7 +272,7 @@ def _do_job(
 def _failed(as_json: bool, status: int, error: BadArgument | str) -> int:
     """Print why the command ends: a line to stderr, and perhaps JSON to stdout; the status."""
     line = " ".join(str(error).split())
-    _note("error", line)
+    _note("DATA REFUSED" if isinstance(error, DataRefused) else "error", line)
     if as_json:
         parts = {name: getattr(error, name, None) for name in ("name", "expected", "got")}
         print(json.dumps({"error": line, **parts, "status": status}, indent=1))

@@ -26,6 +26,10 @@ class BadArgument(ValueError):  # noqa: N818 (it says what is wrong by itself)
         return type(self), (self.name, self.expected, self.got, self.hint)
 
 
+class DataRefused(BadArgument):
+    """Data contradict what is assumed of them, and more of them do not help."""
+
+
 MOST_INT32 = 2**31 - 1
 # Of the positive normal float32 numbers.
 _LEAST, _MOST = float(np.finfo(np.float32).tiny), float(np.finfo(np.float32).max)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from jaxrace.core.validation import BadArgument
+from jaxrace.core.validation import BadArgument, DataRefused
+from jaxrace.evidence.copies import found_in
 from jaxrace.evidence.gamma import log_choose, log_factorial
 
 # What chance does less often than this is warned of, or refused, in one call.
@@ -24,7 +25,8 @@ _SORTED_SHARE = 0.1
 _LAG_SHARES = 0.1, 0.3
 _TREND_SHARES = 0.1, 0.1
 _ROW_SHARES = 0.1, 0.1
-_REPEATED_SHARE = 0.05  # of each of two
+_REPEATED_SHARE = 0.03  # of each of two
+_COPIED_SHARE = 0.02  # of each of two: all options, and their rows
 
 _NEGLIGIBLE = 1e-300  # a probability
 _LEAST_CHECKED = 45  # runs behind the fourth, of all options together
@@ -72,7 +74,7 @@ def check_runs(runs: Mapping[str, ArrayLike] | Sequence[ArrayLike]) -> None:
     >>> scores = np.random.default_rng(0).normal(size=40)
     >>> check_runs({"a": scores, "b": np.sort(scores)})
     Traceback (most recent call last):
-    jaxrace.core.validation.BadArgument: runs: expected independent ones in the order ... sorted ...
+    jaxrace.core.validation.DataRefused: runs: expected independent ones in the order ... sorted ...
     """
     named = runs if isinstance(runs, Mapping) else {f"option {i}": x for i, x in enumerate(runs)}
     doubt = doubt_about(list(map(runs_of_numbers, named, named.values())))
@@ -95,10 +97,11 @@ def is_too_few(counts: ArrayLike) -> bool:
 
 def doubt_about(options: Sequence[Runs]) -> str | None:
     """What ``check_runs`` warns of, if anything; ValueError as there."""
-    kinds = [_sorted(options), _all_repeated(options), _serial(options)]
+    kinds = [_sorted(options), _all_repeated(options) + _copied(options), _serial(options)]
     rows = _rows(options)
     if rows is not None:
-        kinds[1] += _all_repeated([Runs("all options", rows[:, 0], _identity(rows))])
+        of_rows = [Runs("all options", rows[:, 0], _identity(rows))]
+        kinds[1] += _all_repeated(of_rows) + _copied(of_rows)
         most = max(len(option.order) for option in options)
         kinds[2] += _rows_correlated(options, min(len(rows), most))
         kinds += [_rows_repeated(rows)]
@@ -121,7 +124,7 @@ def _worst(kinds: list[list[_Finding]], level: float) -> BadArgument | None:
         if worst.log_p < math.log(level):
             expected = "independent ones in the order in which they were made"
             chance = f"; by chance less than once in {1 / level:,.0f} tries"
-            return BadArgument("runs", expected, worst.what, chance)
+            return DataRefused("runs", expected, worst.what, chance)
     return None
 
 
@@ -302,6 +305,13 @@ def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
     sums += log_choose(len(options), np.arange(1, len(sums) + 1)) + math.log(len(options))
     shared = math.log(2 / _REPEATED_SHARE)  # with the rows of all options
     return [_Finding(float(x) + shared, whats[i]) for x, i in zip(sums, order, strict=True)]
+
+
+def _copied(options: Sequence[Runs]) -> list[_Finding]:
+    """Are many runs of an option, or rows, there several times? Not exactly so often, as above."""
+    shared = math.log(len(options) / _COPIED_SHARE)
+    found = ((option, found_in(option.identity, ordered=True)) for option in options)
+    return [_Finding(x.log_p + shared, f"{x.what} (runs of {option.name})") for option, x in found]
 
 
 def _rows(options: Sequence[Runs]) -> np.ndarray | None:

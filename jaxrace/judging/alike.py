@@ -23,8 +23,9 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace.answers.answer import listed
-from jaxrace.core.validation import BadArgument
-from jaxrace.evidence.gamma import log_beta, log_choose, log_factorial
+from jaxrace.core.validation import BadArgument, DataRefused
+from jaxrace.evidence.copies import found_in, log_p_of_stretches
+from jaxrace.evidence.gamma import log_beta, log_choose
 from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
@@ -37,11 +38,8 @@ _LEAST_BLOCK, _MOST_BLOCKS = 8, 512
 
 _MOST_TASKS = 2_000_000  # of pairs that are looked at: of many options not all pairs
 
-# Copies: so many of each row on average, and how seldom chance makes them so even.
-_LEAST_COPIES, _COPIED = 1.5, 1e-4
-
-# The weights of the mean: named blocks, where there are any; tasks that repeat others.
-_NAMED_SHARE, _REPEATED_SHARE = 0.45, 0.1
+# The weights of the mean: named blocks, where there are any; and stretches of equal tasks.
+_NAMED_SHARE, _STRETCHES_SHARE = 0.45, 0.1
 
 ORDER_BY_LOT = (
     "order_by_lot=SEED (--order-by-lot SEED) puts the tasks of a complete table in a random order, "
@@ -71,34 +69,25 @@ def in_order_by_lot(table: ScoreTable, seed: int) -> ScoreTable:
             ": gaps='skip' (--gaps skip) leaves out tasks that not all have run, if gaps depend on "
             "no score",
         )
-    repeated = _repeated(by_task(ranks(table.values), table.tasks, number))
-    if repeated.log_e >= -math.log(REFUSED):
-        raise BadArgument("order_by_lot", "different tasks", repeated.what)
+    doubt_about_copies(by_task(ranks(table.values), table.tasks, number))
     digests = {x: hashlib.sha256(f"{seed}\n{x}".encode()).digest() for x in table.task_names}
     return table.in_task_order(sorted(table.task_names, key=digests.__getitem__))
 
 
-def doubt_about_copies(values: FloatArray) -> str | None:
-    """Why tasks are hardly others: each of many rows [K, T, R] about equally often, in any order.
+def doubt_about_copies(values: FloatArray, *, refuse: bool = True) -> str | None:
+    """Why tasks, of scores [K, T, R], are hardly others: most of them are there several times.
 
-    A chi-square test: multiplicities vary less than those of any equal atoms (Chernoff's bound).
+    Chance has it refused with a probability of at most 1e-6, and doubted with one of at most .01.
     """
-    if values.shape[1] < 2:
+    found = found_in(_codes(values), ordered=False)
+    level = REFUSED if found.log_p < math.log(REFUSED) else WARNED
+    if found.log_p >= math.log(level):
         return None
-    counts = np.unique(_rows(values), axis=0, return_counts=True)[1]
-    mean = float(counts.mean())
-    if len(counts) < _LEAST_BLOCK or mean < _LEAST_COPIES:
-        return None
-    rate = mean  # of a Poisson law without its zeros
-    for _ in range(50):
-        rate = mean * (1 - math.exp(-rate))
-    degrees = len(counts) - 1
-    ratio = float(((counts - mean) ** 2).sum()) / (mean * (1 + rate - mean)) / degrees
-    log_p = degrees / 2 * (1 - ratio + math.log(max(ratio, 1e-300))) if ratio < 1 else 0.0
-    if log_p > math.log(_COPIED):
-        return None
-    got = f"{counts.sum():,} of which {len(counts):,} differ, each about {mean:.0f} times"
-    return str(BadArgument("tasks", "different ones", got, ": leave the copies out"))
+    got = f"{found.what}; by chance less than once in {1 / level:,.0f} tries"
+    doubt = DataRefused("tasks", "different ones", got, ": leave the copies out")
+    if level == REFUSED and refuse:
+        raise doubt
+    return str(doubt)
 
 
 def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
@@ -117,7 +106,7 @@ def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
     # Where stretches of tasks of one group begin.
     codes = np.unique(np.array(groups, str), return_inverse=True)[1]
     starts = np.flatnonzero(np.r_[len(codes) > 0, codes[1:] != codes[:-1]])
-    chance = _chance_of_stretches(np.bincount(codes), len(starts)) if len(starts) < number else 0.0
+    chance = log_p_of_stretches(np.bincount(codes), len(starts)) if len(starts) < number else 0.0
     in_blocks = chance < math.log(REFUSED)
     ways = ways_to_ask(table) if in_blocks else how_to_ask(table)
     few = len(starts) <= _FEW_STRETCHES * len(set(groups))
@@ -203,14 +192,14 @@ def _until_whole(table: ScoreTable, of: int | None) -> str:
     )
 
 
-def _wrong(got: str, is_list: bool, ways: str, until: str = "") -> BadArgument:
+def _wrong(got: str, is_list: bool, ways: str, until: str = "") -> DataRefused:
     if is_list:
         expected = "an order drawn by lot, before any result was known"
         hint = f". Once all tasks of the list are run, their order does not matter{until}"
     else:
         expected = "alike ones, in any order"
         hint = f". {ways}"
-    return BadArgument("tasks", expected, got, hint)
+    return DataRefused("tasks", expected, got, hint)
 
 
 def _prefix(task: str) -> str:
@@ -221,19 +210,6 @@ def _prefix(task: str) -> str:
     """
     number = r"(?<![0-9A-Za-z])\d+(?![0-9A-Za-z])|\d+$"
     return re.sub(number, "", task).strip(" _/:.#-")
-
-
-def _chance_of_stretches(counts: IntArray, number: int) -> float:
-    """ln of a bound on the chance of at most so many stretches in a random order; ``counts`` [G].
-
-    Tasks can be cut into r stretches in T - 1 choose r - 1 ways, and those be named in at most
-    G (G - 1)^(r - 1); of all orders of the names there are T! / (n_1! ... n_G!).
-    """
-    if len(counts) < 2:
-        return 0.0
-    r, rest = np.arange(len(counts), number + 1), len(counts) - 1
-    ways = log_choose(counts.sum() - 1, r - 1) + math.log(rest + 1) + (r - 1) * math.log(rest)
-    return float(np.logaddexp.reduce(ways) - _log_orders(counts))
 
 
 def _worst(table: ScoreTable, pairs: SharedPairs, named: IntArray | None) -> _OrderDoubt:
@@ -252,11 +228,12 @@ def _worst(table: ScoreTable, pairs: SharedPairs, named: IntArray | None) -> _Or
     number = pairs.values.shape[1]
     counts = 2 ** np.arange(1, 10)
     counts = counts[(number // counts >= _LEAST_BLOCK) & (counts <= _MOST_BLOCKS)].tolist()
-    share = (1 - _REPEATED_SHARE - (_NAMED_SHARE if named is not None else 0)) / max(len(counts), 1)
+    rest = 1 - _STRETCHES_SHARE - (_NAMED_SHARE if named is not None else 0)
+    share = rest / max(len(counts), 1)
     weighted = [(np.arange(count + 1) * number // count, share) for count in counts]
     weighted += [(named, _NAMED_SHARE)] if named is not None else []
-    repeated = _repeated(pairs.values)
-    best, total = repeated, repeated.log_e + math.log(_REPEATED_SHARE)
+    stretches = _stretches(_codes(pairs.values))
+    best, total = _OrderDoubt(-math.inf, ""), -math.inf
     for words, signs in series:
         for cut, weight in weighted:
             log_es = log_e_of_blocks(*in_blocks(signs, cut))
@@ -267,7 +244,10 @@ def _worst(table: ScoreTable, pairs: SharedPairs, named: IntArray | None) -> _Or
                 of_pair = table.names[first[place]], table.names[second[place]], words
                 what = _block_words(signs[place], cut, *of_pair, table.groups)
                 best = _OrderDoubt(float(log_es[place]), what)
-    return best._replace(log_e=float(total))
+    # Not an e-value, but the inverse of a bound on a chance: so not their sum.
+    rest = stretches.log_e + math.log(_STRETCHES_SHARE)
+    said = best.what if total >= -math.log(WARNED) else stretches.what
+    return _OrderDoubt(max(float(total), rest), said)
 
 
 def _worst_within(table: ScoreTable, pairs: SharedPairs) -> _OrderDoubt:
@@ -325,28 +305,24 @@ def log_e_of_blocks(decided: IntArray, won: IntArray) -> FloatArray:
     return np.logaddexp.reduce(found) - math.log(len(_SUMS))
 
 
-def _rows(values: FloatArray) -> FloatArray:
-    """The scores [K, T, R] of each task in a row, of which equal ones are equal: [T, K R]."""
-    return np.nan_to_num(values, nan=-np.inf).swapaxes(0, 1).reshape(values.shape[1], -1)
+def _codes(values: FloatArray) -> IntArray:
+    """Of each task of [K, T, R] that any option has run, the same number where scores are equal."""
+    rows = values[:, ~np.isnan(values).all((0, 2))].swapaxes(0, 1)
+    if not len(rows):
+        return np.zeros(0, int)
+    rows = np.nan_to_num(rows, nan=-np.inf).reshape(len(rows), -1)
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def _repeated(values: FloatArray) -> _OrderDoubt:
-    """Is the table a shorter one r times, as a whole or row by row?
-
-    T / r rows settle it: (T / r)! / ((n_1 / r)! ...) of all T! / (n_1! ...) orders, in two ways.
-    """
-    if values.shape[1] >= 2:
-        rows = _rows(values)
-        codes, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)[1:]
-        codes, most = codes.reshape(-1), math.gcd(*counts.tolist())
-        for times in [times for times in range(most, 1, -1) if most % times == 0]:
-            size = len(codes) // times
-            by_row, by_table = codes.reshape(size, times), codes.reshape(times, size)
-            if (by_row == by_row[:, :1]).all() or (by_table == by_table[:1]).all():
-                log_e = _log_orders(counts) - _log_orders(counts // times)
-                what = f"{size:,} tasks, each of them {times} times (leave the copies out)"
-                return _OrderDoubt(log_e - math.log(2 * len(codes)), what)
-    return _OrderDoubt(-math.inf, "")
+def _stretches(codes: IntArray) -> _OrderDoubt:
+    """Do equal tasks stand next to each other, as those do that are sorted or there twice?"""
+    counts, number = np.bincount(codes), 1 + int((codes[1:] != codes[:-1]).sum())
+    usual = len(codes) - float((counts * (counts - 1)).sum()) / max(len(codes), 1)
+    what = (
+        f"tasks of equal scores next to each other: {number:,} stretches, {usual:,.0f} by lot (are "
+        "tasks sorted by their scores, or there several times?)"
+    )
+    return _OrderDoubt(-log_p_of_stretches(counts, number), what)
 
 
 def _block_words(
@@ -364,8 +340,3 @@ def _block_words(
         said.append(f"on {won[block] / decided[block]:.2f} of {tasks}")
     which = f"differences of {name} and {other} that change along their order"
     return f"{which}: {name} {words} {' and '.join(said)}, ties aside"
-
-
-def _log_orders(counts: IntArray) -> float:
-    """ln of the different orders of things of which so many are equal."""
-    return float(log_factorial(counts.sum()) - log_factorial(counts).sum())

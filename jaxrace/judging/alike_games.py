@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from jaxrace.evidence.copies import equal_blocks
 from jaxrace.evidence.games import GamePairs
 from jaxrace.evidence.gamma import log_choose
 from jaxrace.evidence.independence import REFUSED, WARNED
@@ -23,7 +24,6 @@ _BLOCKS = (4, 16)
 _TILTS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in standard deviations of what is tilted
 _OUTSIDE = 0.025  # of all pairs, on either side
 _LEAST_COPIED = 40  # rows
-_ODD = 0x9E3779B97F4A7C15
 _UNLIKE, COPIES = "games are hardly alike: ", "the same games twice: "
 
 
@@ -72,7 +72,7 @@ def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArra
     sizes = sorted({n // k for k in (2, 3, 4, 6, 8, 16, 32) if n // k >= _LEAST_COPIED // 2})
     least, found = math.log(REFUSED) - math.log(n * n / 2 * len(sizes)), (0, 0, 0)
     for size in sizes:
-        one, other = _copies(codes, size)
+        one, other = equal_blocks(codes, size)
         chances = log_c[one + size] - log_c[one]
         if len(one) and chances.min() <= least:
             place = int(chances.argmin())
@@ -84,22 +84,6 @@ def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArra
         f"{COPIES}{size:,} results from number {one + 1:,} on are the same as those from number "
         f"{other + 1:,} on: leave the copies out"
     )
-
-
-def _copies(codes: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Where blocks of a size begin, the first and the last of those that are equal and apart.
-
-    By their hashes: sums of numbers of the codes times powers of an odd one, modulo 2^64.
-    """
-    numbers = np.random.default_rng(0).integers(0, 2**64, codes.max() + 1, np.uint64)
-    powers = np.full(len(codes), pow(_ODD, 1, 2**64), np.uint64).cumprod(dtype=np.uint64)
-    back = np.full(len(codes), pow(_ODD, -1, 2**64), np.uint64).cumprod(dtype=np.uint64)
-    sums = np.append(np.zeros(1, np.uint64), (numbers[codes] * powers).cumsum(dtype=np.uint64))
-    hashes = (sums[size:] - sums[:-size]) * back[: len(codes) - size + 1]
-    first = np.unique(hashes, return_index=True)[1]
-    last = len(hashes) - 1 - np.unique(hashes[::-1], return_index=True)[1]
-    apart = last - first >= size
-    return first[apart], last[apart]
 
 
 def log_e_of_order(games: GamePairs) -> float:

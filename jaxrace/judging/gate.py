@@ -135,6 +135,12 @@ def gate(
     require_baseline(baseline, names)
     most = question.width if question.by == "mean" else 0.5
     require_number("margin", margin, least=0, below=most)
+    if margin and question.is_half_of_accuracy(asked.table):
+        expected = (
+            "by='mean', low=0, high=1 (--by mean --low 0 --high 1) for right or wrong answers"
+        )
+        hint = f": a margin of accuracy; one of wins is half of it, {margin:g} is {2 * margin:g}"
+        raise BadArgument("margin", expected, "by='wins'", hint)
     before = asked.past.options if asked.past else ()
     coming = [name for name in dict.fromkeys((*before, *names)) if name != baseline]
     if at_most is not None and len(coming) > at_most:

@@ -146,6 +146,16 @@ class Question:
             raise wrong("to be told whether smaller scores are better", got, hint)
         return "smaller" if table.smaller else "larger"
 
+    def is_half_of_accuracy(self, table: scores.ScoreTable) -> bool:
+        """Are win probabilities of right or wrong answers asked about?
+
+        They differ by half of what accuracies do.
+        """
+        if self.by == "mean" or self.compare is not None:
+            return False
+        kinds = np.unique(np.concatenate([*map(np.ravel, table.values)]))
+        return kinds[~np.isnan(kinds)].tolist() == [0.0, 1.0]
+
     def levels(self, num_options: int) -> Levels:
         """The log e-values that statements need."""
         if self.kind == "rank":

@@ -240,6 +240,11 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     if (of_samples := doubt_about_list(question, table)) is not None:
         warnings.warn(of_samples, UserWarning, stacklevel=3)
     notes = _notes(question, table) + alike
+    if question.tolerance and question.is_half_of_accuracy(table):
+        part = question.tolerance
+        notes.append(f"a tolerance of {part:g} by wins is one of {2 * part:g} of accuracy")
+    if isinstance(pairs, SharedPairs) and min(table.progress) == question.of:
+        notes += filter(None, [doubt_about_copies(pairs.values, refuse=False)])
     if dependent and not is_shared:
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in sorted_options(runs)]
     if not (is_shared or doubts or dependent) and is_too_few([len(one.order) for one in runs]):
@@ -288,17 +293,17 @@ def _doubts(
     found: list[str | None] = []
     if isinstance(pairs, SharedPairs):
         found += [_overlap_of(table) if question.of is None else None]
-        if min(table.progress) != question.of:  # else all were run, in whatever order
-            found.append(doubt_about_copies(pairs.values))
-            if question.order_by_lot is None and not (table.lottery and table.lottery.by_name):
-                found.append(doubt_about_order(table, pairs))
+        by_lot = question.order_by_lot is not None or (table.lottery and table.lottery.by_name)
+        if min(table.progress) != question.of:  # else all were run: these are known
+            copies = doubt_about_copies(pairs.values)
+            found.append(copies if copies or by_lot else doubt_about_order(table, pairs))
     elif runs:
         try:
             found.append(doubt_about(runs))
         except BadArgument as error:
             hint = f"; {IN_COMMON}" if table.have_tasks_in_common else ""
             hint += "; --dependent (dependent=True) looks at them, and certifies nothing"
-            raise BadArgument(error.name, error.expected, error.got, error.hint + hint) from error
+            raise type(error)(error.name, error.expected, error.got, error.hint + hint) from error
         if table.repeat_tasks:
             found.append(
                 "options have several runs on one task, such as episodes of a seed, and these "

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import io
 import json
+import re
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -59,10 +60,10 @@ def ran(command: str, files: Mapping[str, Any] = {}, *words: str) -> Ran:
 def refused(command: str, files: Mapping[str, Any] = {}, *words: str):
     """Raises what is said in one line; nothing is printed else, and nothing is left behind."""
     found = ran(command, files, *words)
-    assert (found.status, found.out) == (2, "")
+    assert (found.status, found.out) == (4 if "DATA REFUSED" in found.err else 2, "")
     assert found.files.keys() == files.keys()
     assert found.err.count("\n") == 1
-    raise ValueError(found.err.removeprefix("jaxrace: error: "))
+    raise ValueError(re.sub(r"^jaxrace: (error|DATA REFUSED): ", "", found.err))
 
 
 def raced(options, text):

@@ -96,7 +96,7 @@ def test_what_it_does_not_hold_for_is_refused(tmp_path):
 
 def test_doubts_take_it_away(tmp_path):
     copies = {name: np.tile(x[:80], 5) for name, x in SHARED.items()}
-    with pytest.raises(ValueError, match="each of them 5 times"):
+    with pytest.raises(ValueError, match=r"different ones, got .* again from"):
         jaxrace.race(copies, shared=True, final=True)
     rows = [f"{fold},{','.join(map(str, row))}" for fold, row in enumerate(RIGHT[:50])]
     (tmp_path / "folds.csv").write_text("\n".join(["fold,a,b,c,d,e", *rows]))

@@ -187,6 +187,20 @@ def test_nothing_is_certain_of_doubtful_runs():
         assert result.candidates[0].verdict == "?"
 
 
+def test_a_margin_on_right_answers_is_one_of_accuracy():
+    """By wins it would be half as much: .05 is ten points of accuracy."""
+    right = np.random.default_rng(1).random((2, 400)) < [[0.8], [0.74]]
+    answers = dict(zip(("main", "a"), right.astype(float), strict=True))
+    with pytest.raises(
+        ValueError, match=r"^margin: expected by='mean', low=0, high=1 .*, 0\.05 is 0\.1"
+    ):
+        gate(answers, **BASE, shared=True, margin=0.05)
+    noted = jaxrace.race(answers, shared=True, tolerance=0.05).notes
+    assert "a tolerance of 0.05 by wins is one of 0.1 of accuracy" in noted
+    by_mean = gate(answers, **BASE, shared=True, margin=0.05, by="mean", low=0, high=1)
+    assert by_mean.candidates[0].verdict != "not worse"
+
+
 @pytest.mark.parametrize(("of", "beyond"), [(None, 1.16), (300, 1.12)])
 def test_a_forecast_of_runs_that_go_on_as_so_far(of, beyond):
     """As it comes out, and hardly more: runs go up and down, and reach it a little earlier."""

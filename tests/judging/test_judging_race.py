@@ -209,7 +209,7 @@ WALK = np.cumsum(NOISE[0]) / 10
     [
         (np.sort(NOISE[0]), "sorted runs of a"),
         (-np.sort(NOISE[0, :40]), "sorted runs of a"),
-        (np.tile(NOISE[0, :150], 2), "150 different runs of a, each of them 2 times"),
+        (np.tile(NOISE[0, :150], 2), "the 150 rows from 1 on again from 151 on"),
         (WALK, "223 runs of a with a lag-1 rank correlation"),
         (WALK[:60], "60 runs of a with a lag-1 rank correlation"),
     ],
@@ -250,7 +250,7 @@ def test_what_hardly_is_independent_is_doubted_under_a_preference():
 
 def test_copied_tasks_are_seen_under_a_preference():
     table = {name: sized(np.tile(x[:20], 2)) for name, x in zip("abc", NOISE, strict=True)}
-    with pytest.raises(ValueError, match="20 tasks, each of them 2 times"):
+    with pytest.raises(ValueError, match="got the 20 rows from 1 on again from 21 on"):
         jaxrace.race(table, compare=by_size, shared=True)
 
 

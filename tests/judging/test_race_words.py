@@ -14,7 +14,8 @@ from jaxrace.judging import DependentRunsWarning
 from jaxrace.kernels import total_order
 
 # Three in a circle, each better than the next on two tasks of three.
-CIRCLE = np.tile([[3.0, 2, 1], [2, 1, 3], [1, 3, 2]], 134)[:, :400]
+ORDER = np.random.default_rng(5).permutation(np.arange(400) % 3)
+CIRCLE = np.array([[3.0, 2, 1], [2, 1, 3], [1, 3, 2]])[:, ORDER]
 MEAN = {"by": "mean", "low": 0, "high": 1}
 
 

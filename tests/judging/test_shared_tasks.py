@@ -1,5 +1,7 @@
 """Right answers of races on shared tasks: unlike ones, ties, what contradicts itself."""
 
+import json
+
 import numpy as np
 import pytest
 from command_runs import raced, ran, refused
@@ -23,6 +25,15 @@ TURNED = np.r_[np.ones(12), -np.ones(14)]
 # Under a preference the first 223 runs are looked at, whether they are independent.
 EARLY = np.r_[np.full(225, 1.5), np.full(235, -3.0)] + rng.normal(0, 1, 460)
 GAMES = rng.normal(rng.normal(0, 1, 26), 0.3, (10, 26))
+# Rows that are there several times, though not all of them as often.
+RIGHT = (rng.random((60, 2)) < (0.7, 0.5)) + 0.0
+PASTED = {
+    "pasted": np.tile(RIGHT, (10, 1)),
+    "pasted, less a row": np.tile(RIGHT, (10, 1))[:-1],
+    "parts pasted": np.concatenate([RIGHT[: 60 - i] for i in range(5)]),
+    "pasted and shuffled, less a row": rng.permutation(np.tile(BETTER[:60], (10, 1)))[1:],
+}
+AGAIN = "tasks: expected different ones, got .*: leave the copies out"
 WIDE = "task,a,b\n" + "".join(f"t{i},{x},{y}\n" for i, (x, y) in enumerate(BENCHMARKS))
 
 
@@ -39,6 +50,14 @@ def grouped(table, groups=(), names=None, **settings):
     names = names or tuple(map(str, range(number)))
     scores = Scores(("a", "b"), tuple(table.T), tasks, names, groups=tuple(groups))
     return jaxrace.race(scores, shared=True, **settings)
+
+
+def pasted(command):
+    """Status, are data refused, and are they so in JSON?"""
+    rows = "".join(f"t{i},{x},{y}\n" for i, (x, y) in enumerate(PASTED["pasted, less a row"]))
+    found = ran(command, {"s.csv": f"task,a,b\n{rows}"})
+    told = json.loads(ran(f"{command} --json", {"s.csv": f"task,a,b\n{rows}"}).out)
+    return found.status, "jaxrace: DATA REFUSED: tasks: " in found.err, told["status"] == 4
 
 
 def compare(x, y):
@@ -91,12 +110,22 @@ CASES = [
     (
         "rows pasted ten times",
         lambda: race(np.repeat(BETTER[:20], 10, 0)),
-        ValueError("20 tasks, each of them 10 times"),
+        UserWarning("200 rows, of which 20 differ, most of them 10 times each"),
+    ),
+    *[
+        (f"{name}{of}", lambda rows=rows, ask=ask: race(rows, **ask), ValueError(AGAIN))
+        for name, rows in PASTED.items()
+        for of, ask in (("", {}), (", a list", {"of": 900}), (", lot", {"order_by_lot": 1}))
+    ],
+    (
+        "a whole list is known, whatever it is",
+        lambda: notes_with(race(PASTED["pasted"], of=600), "expected different ones") != [],
+        True,
     ),
     (
-        "a table pasted ten times",
-        lambda: race(np.tile(BETTER[:20], (10, 1))),
-        ValueError("20 tasks, each of them 10 times"),
+        "copies are data refused",
+        lambda: pasted("race s.csv --shared"),
+        (4, True, True),
     ),
     ("unlike tasks in a random order", lambda: headline(race(UNLIKE, of=400))[1], True),
     ("all of a list in whatever order", lambda: headline(race(SORTED, of=600))[1], True),

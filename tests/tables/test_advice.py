@@ -73,7 +73,16 @@ SIDES = "model_a,model_b,"
 TURNED = "--first-column model_b --second-column model_a"
 STUDIES = "INSERT INTO studies VALUES (2, 'y'); INSERT INTO study_directions VALUES"
 
+# Right or wrong: b on four tasks of seven, a on the others.
+RIGHT = [f"t{n},{n % 2},{1 - n % 2}" for n in (3, 1, 4, 6, 5, 9, 2)]
+
 TABLES = [
+    Case(
+        "gate FILE.csv --baseline a --shared --margin 0.05",
+        table("task,a,b", *RIGHT),
+        "by='mean', low=0, high=1",
+        ("--by mean --low 0 --high 1",),
+    ),
     # Text, and numbers in it.
     Case(
         RACE,
