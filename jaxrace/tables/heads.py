@@ -81,7 +81,7 @@ _QUESTIONS = word_set(
     "document instance instances case cases sentence"
 )
 # Of a row, but not how good an option was.
-names_remark = _named(
+_names_remark = _named(
     "flag flags flagged shard shards hard easy difficult difficulty valid invalid format formatted "
     "parsed truncated skipped refused refusal contaminated leaked duplicate duplicates weight "
     "weights level bucket chunk part worker cluster verified reviewed public private hidden",
@@ -132,6 +132,11 @@ def names_task(head: str) -> bool:
     is_named = (found[0] in _TASK or names_steps(found[0])) and found[1:] in ([], ["name"])
     is_id = found[-1] in _ENDS or _IDS.fullmatch(found[-1]) is not None
     return is_named or is_id or names_steps(head) or "_".join(found) in _DRAWN
+
+
+def names_remark(head: str) -> bool:
+    """Does a head say something of a row, not how good an option was, as "flagged" or "is_hard"?"""
+    return words(head)[:1] in (["is"], ["has"], ["was"], ["needs"]) or _names_remark(head)
 
 
 def names_again(head: str) -> bool:

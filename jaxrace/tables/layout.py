@@ -34,6 +34,7 @@ from jaxrace.tables.refusals import (
     among,
     names_measure,
     names_summary,
+    note_on_options,
     require_no_curves,
     require_no_names_below,
     require_no_outputs,
@@ -362,6 +363,7 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
             raise table.wrong(f"scores of {head!r}", "none")
     if not asked.options:
         require_options(table, found, asked.header)
+        said += note_on_options(found)
         guessed = [head for head in tasks if not asked.tasks and kinds[head] == "number"]
         require_tasks(table, {head: _numbers(table, head) for head in guessed}, found)
     named = _task_labels(table, tasks, said, bool(asked.tasks))

@@ -54,31 +54,36 @@ def notes_on(
 ) -> list[str]:
     """What is said of rows of one item, each run with its option and task.
 
-    BadArgument if an item has some rows twice, where most have one: which of them counts?
+    BadArgument if few items of an option have several rows, and most one: which of them counts?
     """
     cells = Counter(zip(options, tasks, strict=True))
     if about.is_asked or not cells or max(cells.values()) == 1:
         return []
     labels = about.labels or [""] * len(tasks)
     alike = Counter(zip(options, tasks, labels, strict=True))
-    twice = sum(count > 1 for count in alike.values())
-    if 0 < 2 * twice <= len(alike):
-        (option, task, label), count = next(x for x in alike.items() if x[1] > 1)
-        by = [f"{quoted(about.by)} {label!r}"] if about.labels else []
-        got = ", ".join([f"{count:,} of {option!r} for {task!r}", *by])
-        many = f", and {twice - 1:,} more like that" if twice > 1 else ""
+    number, twice = Counter[str](), Counter[str]()
+    for (option, *_), count in alike.items():
+        number[option] += 1
+        twice[option] += count > 1
+    few = [option for option, count in twice.items() if 0 < 2 * count <= number[option]]
+    if few:
+        again = [(*key, n) for key, n in alike.items() if n > 1 and key[0] == few[0]]
+        option, task, label, count = again[0]
+        got = f"{count:,} of {option!r} for {task!r}"
+        got += f", {quoted(about.by)} {label!r}" if about.labels else ""
+        got += f", and {len(again) - 1:,} more like that" if len(again) > 1 else ""
         hint = "leave out all but one"
         if about.column:
             hint += f"; --cluster-column {quote(about.column)} takes their mean"
             hint += "; --task-column, once for each column, if another one tells them apart"
         what = ", ".join([f"each option and {about.item}", *map(repr, about.by)])
-        raise place.wrong(f"one row for {what}", got + many, hint=hint)
+        raise place.wrong(f"one row for {what}", got, hint=hint)
     low, high = min(cells.values()), max(cells.values())
     number = f"{high:,}" if low == high else f"{low:,} to {high:,}"
     by = f", told apart by {quoted(about.by)}" if about.labels else ""
     said = f"{number} rows of an option for each {about.item}{by}: compared task by task, "
     said += f"each {about.item} counts once, by all of its rows"
     head = about.column
-    is_suite = head.lower().startswith(("task", "problem", "instance")) and about.by
+    is_suite = head.lower().startswith(("task", "instance")) and about.by
     said += f"; --group-column {quote(head)} if these are a fixed suite" if is_suite else ""
     return [said]

@@ -141,6 +141,7 @@ class SourceRuns(Place):
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
     failures: str = ""  # what the source says of runs that failed
     again: Sequence[str] | None = None  # of each run, what tells runs of one task apart
+    again_by: str = ""
     asked_alike: bool = False  # are tasks questions that all options are asked?
     alone: str = "the folder of several such files is read as one"  # what helps, of one option
     unlisted: float | None = None  # the score of a task that other files list, and this one not

@@ -221,7 +221,7 @@ def _of_items(runs: SourceRuns) -> SourceRuns:
     """What a program has left; it says which rows are of one item."""
     if runs.tasks is None:
         return runs
-    about = Repeats("task", ("epoch",) if runs.again else (), runs.again)
+    about = Repeats("task", (runs.again_by,) if runs.again else (), runs.again)
     said = notes_on(runs, runs.options, runs.tasks, about)
     return dataclasses.replace(runs, said=(*runs.said, *said), again=None)
 
