@@ -78,7 +78,7 @@ _COUNTER = word_set("sample samples row rows index idx no nr number key uid uuid
 # What all options are asked, so that epochs beside it are not those of a training.
 _QUESTIONS = word_set(
     "question questions q item items prompt prompts problem problems query example examples doc "
-    "document instance instances case cases sentence"
+    "document instance instances case cases sentence sample samples"
 )
 # Of a row, but not how good an option was.
 _names_remark = _named(

@@ -72,6 +72,7 @@ def test_it_is_what_a_cluster_column_says():
 
 SAID = "10 rows of an option for each {!r}, told apart by {!r}: compared task by task, each"
 ITEMS = [
+    ("id", "repeat"),
     *[(item, "epoch") for item in ("question_id", "problem", "prompt", "doc_id", "sample_id")],
     *[(item, "seed") for item in ("task_id", "instance_id", "example", "query", "patient")],
     *[("question", by) for by in ("repeat", "sample", "trial", "run", "attempt", "replicate", "k")],
@@ -182,9 +183,7 @@ REMARKS = [
 def test_a_column_that_is_hardly_an_option_is_said(heads, cells, main):
     for head in heads:
         data = {"question_id": ONCE["question_id"], "main": main, "cand": main[::-1], head: cells}
-        said = (
-            f"the options are the columns 'main', 'cand', {head!r}; {head!r} may be none: --options"
-        )
-        assert any(note.startswith(said) for note in jaxrace.race(data, shared=True).notes)
-        asked = jaxrace.race(data, shared=True, options=["main", "cand"]).notes
+        said = f"the options are the columns 'main', 'cand', {head!r}; {head!r} may be none: "
+        assert any(note.startswith(said) for note in read_scores(data).said)
+        asked = read_scores(data, options=["main", "cand"]).said
         assert not any("may be none" in note for note in asked)
