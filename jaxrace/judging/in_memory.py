@@ -106,7 +106,8 @@ def _with_failures(
 def _rows_made(column: np.ndarray) -> np.ndarray:
     """The rows with an outcome, which is neither None nor NaN."""
     there = [x is not None and not (isinstance(x, float) and x != x) for x in column.ravel()]
-    return np.flatnonzero(np.array(there, bool).reshape(len(column), -1).any(1))
+    kept = np.array(there, bool).reshape(column.shape)
+    return np.flatnonzero(kept.any(axis=tuple(range(1, column.ndim))))
 
 
 def is_read(data: Mapping[Any, Any] | Sequence[Any] | np.ndarray) -> bool:

@@ -171,6 +171,11 @@ def test_a_list_counts_questions_and_not_rows():
         jaxrace.race(data, of=QUESTIONS * EPOCHS, **MEANS)
 
 
+def test_an_option_that_has_run_nothing_yet_repeats_nothing():
+    data = {"seed": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.4, 0.5, 0.1], "c": []}
+    assert [x.runs for x in jaxrace.race(data, shared=True).options if x.name == "c"] == [0]
+
+
 GRADES = np.random.default_rng(0).random((2, 20)).round(2).tolist()
 REMARKS = [
     (["flagged", "shard", "is_hard", "correct_format"], [0, 1, 1, 0, 1] * 4, ONCE["main"]),
