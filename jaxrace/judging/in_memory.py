@@ -17,11 +17,11 @@ from jaxrace.evidence.independence import REFUSED
 from jaxrace.tables import Scores
 from jaxrace.tables.comparisons import comparisons
 from jaxrace.tables.failures import EXPECTED, HINT, sentinels
-from jaxrace.tables.layout import Wide
 from jaxrace.tables.pairs import are_pairs
 from jaxrace.tables.runs import Asked, Failed, SourceRuns, groups_of, in_clusters, scores_of
 from jaxrace.tables.scores import columns_of
 from jaxrace.tables.table import Place, alike, numbered, visible
+from jaxrace.tables.wide import Wide
 
 Columns = list[np.ndarray]
 
@@ -65,6 +65,8 @@ def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores
     if not (shared or wide.tasks or wide.groups):
         return Scores(names, tuple(columns), None, (), (*said, *alike("options", names)), **about)
     said += _axes_of(names, columns)
+    made = {name: _rows_made(column) for name, column in zip(names, columns, strict=True)}
+    said += wide.of_items(Place("data", "a mapping"), made)
     rows = wide.tasks or [str(row + 1) for row in range(max(map(len, columns), default=0))]
     task_names, places = numbered(rows)
     tasks = [np.repeat(places[: len(x)], x.size // max(len(x), 1)) for x in columns]
@@ -99,6 +101,13 @@ def _with_failures(
     if counts:
         said.append(f"runs that failed ({failed}): {listed(counts)}")
     return kept
+
+
+def _rows_made(column: np.ndarray) -> np.ndarray:
+    """The rows with an outcome, which is neither None nor NaN."""
+    there = [x is not None and not (isinstance(x, float) and x != x) for x in column.ravel()]
+    kept = np.array(there, bool).reshape(column.shape)
+    return np.flatnonzero(kept.any(axis=tuple(range(1, column.ndim))))
 
 
 def is_read(data: Mapping[Any, Any] | Sequence[Any] | np.ndarray) -> bool:

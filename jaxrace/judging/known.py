@@ -37,8 +37,19 @@ def seeds_of(table: ScoreTable) -> str:
 def doubt_about_list(question: Question, table: ScoreTable) -> str | None:
     """Why tasks are hardly a list that is asked about by itself; BadArgument for a gate.
 
+    BadArgument, too, if so many are rows of the table, several of which are of one task.
+
     A candidate that is ahead on the seeds that happened to be run would pass by luck.
     """
+    rows = {len(column) for column in table.values}
+    if (
+        question.of is not None
+        and question.of > (number := len(table.task_names))
+        and question.of in rows
+    ):
+        expected = f"how many tasks the list has, of which {number:,} are in the table"
+        got = f"{question.of:,}, the number of its rows"
+        raise BadArgument("of", expected, got, ": rows of one task count as one")
     name = seeds_of(table)
     if question.of is None or not name:
         return None

@@ -149,6 +149,8 @@ def inspect(file: File, asked: Asked) -> SourceRuns | None:
         *(file.argument, file.where, models, scores, tasks, tuple(said)),
         groups=groups,
         grouped_by="the names of Inspect's tasks",
+        again_by="epoch",
+        again=[str(one.get("epoch", 1)) for one in samples],
         asked_alike=True,
         measures=(f"{name} {part or ''}",),
         failures=f"samples without a score: {failed:,}" if failed else "",

@@ -49,9 +49,7 @@ names_group = _named(
     "last",
 )
 # What many runs were made in, as below "env_name"?
-names_place = _named(
-    "env envs environment environments game games problem problems task tasks instance", "first"
-)
+names_place = _named("env envs environment environments game games", "first")
 # Steps of a learning curve, whose rows are not so many runs?
 names_steps = _named(_STEPS)
 # When a row was made: neither a score nor a task?
@@ -67,7 +65,27 @@ _TASK = word_set(
     "instances problem problems doc dataset datasets example examples env envs environment game "
     "case cases sample samples subject row input query judge scenario topic patient patients "
     "participant participants respondent proband user users image images session "
-    "student sentence document rater annotator nummer kennung matricule"
+    "student sentence document rater annotator nummer kennung matricule attempt attempts rollout"
+)
+# Of several rows of one item, which one each is; what only numbers rows, beside a name of an item.
+_AGAIN = word_set(
+    "epoch epochs seed seeds run runs rep reps repeat repeats repetition repetitions replicate "
+    "replicates replication replications trial trials attempt attempts try tries rollout rollouts "
+    "completion generation iteration iter round fold folds split splits judge rater annotator "
+    "grader session temperature shot shots n k state rng init"
+)
+_COUNTER = word_set("sample samples row rows index idx no nr number key uid uuid id ids")
+# What all options are asked, so that epochs beside it are not those of a training.
+_QUESTIONS = word_set(
+    "question questions q item items prompt prompts problem problems query example examples doc "
+    "document instance instances case cases sentence sample samples"
+)
+# Of a row, but not how good an option was.
+_names_remark = _named(
+    "flag flags flagged shard shards hard easy difficult difficulty valid invalid format formatted "
+    "parsed truncated skipped refused refusal contaminated leaked duplicate duplicates weight "
+    "weights level bucket chunk part worker cluster verified reviewed public private hidden",
+    "last",
 )
 # Whole numbers that are not scores: how many, how large, when or where.
 _QUANTITY = word_set(
@@ -114,6 +132,58 @@ def names_task(head: str) -> bool:
     is_named = (found[0] in _TASK or names_steps(found[0])) and found[1:] in ([], ["name"])
     is_id = found[-1] in _ENDS or _IDS.fullmatch(found[-1]) is not None
     return is_named or is_id or names_steps(head) or "_".join(found) in _DRAWN
+
+
+def names_remark(head: str) -> bool:
+    """Does a head say something of a row, not how good an option was, as "flagged" or "is_hard"?"""
+    return words(head)[:1] in (["is"], ["has"], ["was"], ["needs"]) or _names_remark(head)
+
+
+def names_again(head: str) -> bool:
+    """Does a head tell rows of one item apart, as "epoch" and "sample_seed" do?
+
+    >>> [names_again(head) for head in ("epoch", "run_id", "random_state", "question_id", "id")]
+    [True, True, True, False, False]
+    """
+    found = "_".join(_stem_of(head))
+    return found in _AGAIN | _DRAWN or found.endswith("_seed")
+
+
+def names_question(head: str) -> bool:
+    """Does a head name what all options are asked, as "question_id" or "prompt"?"""
+    return not _QUESTIONS.isdisjoint(_stem_of(head)[-1:])
+
+
+def parted_heads(heads: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Heads of tasks: those of the items that rows belong to, and those of the rows of an item.
+
+    Environments are no items: each of their runs is a task of its own.
+
+    >>> parted_heads(["question_id", "epoch"]), parted_heads(["env", "seed"])
+    ((['question_id'], ['epoch']), (['env', 'seed'], []))
+    >>> parted_heads(["sample_id", "epoch"]), parted_heads(["sample", "prompt"])
+    ((['sample_id'], ['epoch']), (['prompt'], ['sample']))
+    """
+    places = [head for head in heads if names_place(head)]
+    ranks = {h: 2 if names_again(h) else _names_counter(h) for h in heads if h not in places}
+    least = min(ranks.values(), default=2)
+    if least == 2 or (places and least):
+        return [*heads], []
+    again = [head for head, rank in ranks.items() if rank > least]
+    return [head for head in heads if head not in again], again
+
+
+def _names_counter(head: str) -> bool:
+    found = _stem_of(head)
+    return not found or (len(found) == 1 and found[0] in _COUNTER)
+
+
+def _stem_of(head: str) -> list[str]:
+    """The words of a head without "id" and the like behind them."""
+    found = words(head)
+    while len(found) > 1 and (found[-1] in _ENDS or found[-1] == "name"):
+        found = found[:-1]
+    return found
 
 
 def names_quantity(head: str) -> bool:

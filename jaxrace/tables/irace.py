@@ -12,7 +12,7 @@ _ROWS = ([""], ["instance"], ["instance", "seed"])
 
 
 def irace(table: Table, asked: Asked) -> SourceRuns | None:
-    """Costs: options are configurations by their numbers, tasks instances, perhaps with seeds.
+    """Costs: options are configurations by their numbers, tasks instances, each of all its seeds.
 
     What a configuration was not run on is NA. Where rows have no head, tests are told by the names
     of their instances; other experiments by gaps, or by numbers that are not 1, 2, ...
@@ -28,21 +28,23 @@ def irace(table: Table, asked: Asked) -> SourceRuns | None:
         are_experiments = counts(labels[0]) and (has_gaps or not counts(options))
         if not (are_experiments or all(map(_TESTED.fullmatch, labels[0]))):
             return None
-    tasks = [" seed ".join(row) for row in zip(*labels, strict=True)]
+    tasks, seeds = labels[0], labels[-1]
     runs = [
-        (head, score_in(table, cell), task)
+        (head, score_in(table, cell), task, seed)
         for head in options
-        for task, cell in zip(tasks, table.column(head), strict=True)
+        for task, seed, cell in zip(tasks, seeds, table.column(head), strict=True)
         if not is_blank(cell)
     ]
     said = "irace: options are configurations, tasks instances"
     return SourceRuns(
         *(table.argument, table.where),
         [option for option, *_ in runs],
-        [cost for _, cost, _ in runs],
-        [task for *_, task in runs],
+        [cost for _, cost, *_ in runs],
+        [task for _, _, task, _ in runs],
         (f"{said}; costs, smaller is better" if is_known else said,),
         smaller=is_known,
         task_order=tasks,
         measures=("cost",),
+        again=[seed for *_, seed in runs] if len(rows) == 2 else None,
+        again_by="seed",
     )

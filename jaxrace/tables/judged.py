@@ -129,12 +129,12 @@ def helm(file: File, asked: Asked) -> SourceRuns | None:
     folder = file.path.resolve().parent.name
     model = _MODEL.search(folder)
     scenario = _MODEL.sub("", folder).strip(",:") or "scenario"
-    scores, tasks = [], []
+    scores, tasks, trials = [], [], []
     for one in kept:
         found = [stat for stat in one["stats"] if _stat(stat) == metric]
         name = f"{scenario} {one['instance_id']}"
-        trial = one.get("train_trial_index", 0)
-        tasks.append(f"{name} trial {trial}" if trial else name)
+        tasks.append(name)
+        trials.append(str(one.get("train_trial_index", 0)))
         mean = found[0].get("mean") if found else None
         scores.append(math.nan if mean is None else number_in(file, mean, f", {name!r}"))
     left = len(content) - len(kept)
@@ -142,7 +142,7 @@ def helm(file: File, asked: Asked) -> SourceRuns | None:
     options = [model[1] if model else folder] * len(scores)
     found = _judged(file, options, scores, tasks, said, metric)
     assert found is not None
-    return found
+    return dataclasses.replace(found, again=trials, again_by="trial")
 
 
 def _stat(stat: Mapping[str, Any]) -> str:

@@ -22,9 +22,11 @@ from jaxrace.tables.heads import (
     are_numbered_tasks,
     names_group,
     names_option,
+    names_question,
     names_score,
     names_task,
     names_times,
+    words,
 )
 from jaxrace.tables.leaderboard import benchmarks_of
 from jaxrace.tables.numbers import numbers_of
@@ -32,6 +34,7 @@ from jaxrace.tables.refusals import (
     among,
     names_measure,
     names_summary,
+    note_on_options,
     require_no_curves,
     require_no_names_below,
     require_no_outputs,
@@ -40,6 +43,7 @@ from jaxrace.tables.refusals import (
     require_tasks,
     without_counts,
 )
+from jaxrace.tables.repeats import notes_on, parted
 from jaxrace.tables.runs import (
     Asked,
     SourceRuns,
@@ -48,45 +52,12 @@ from jaxrace.tables.runs import (
     without_groups,
 )
 from jaxrace.tables.table import Table, counts, is_blank, kind_of, quoted
+from jaxrace.tables.wide import Wide
 
 _NUMBERS_ALONE = (
     "with --no-header it is a run of options without names; --options names columns that are "
     "called by numbers"
 )
-
-
-@dataclasses.dataclass(frozen=True)
-class Wide:
-    """A table with a column for each option."""
-
-    found: dict[str, np.ndarray]  # the scores of each option, NaN where it has not run
-    failed: dict[str, np.ndarray]  # which runs of each option failed, bool [rows]
-    tasks: list[str] | None  # of each row; None if nothing names them
-    groups: list[str] | None = None  # of each row
-    grouped_by: str = ""  # what says so
-    said: tuple[str, ...] = ()
-
-    def runs(self, table: Table) -> SourceRuns:
-        """Its runs, option by option."""
-        labels = self.tasks or [str(row + 1) for row in range(len(table.lines))]
-        made = {
-            head: np.flatnonzero(~np.isnan(numbers) | self.failed[head])
-            for head, numbers in self.found.items()
-        }
-        return SourceRuns(
-            table.argument,
-            table.where,
-            [head for head, rows in made.items() for _ in rows],
-            [score for head, rows in made.items() for score in self.found[head][rows].tolist()],
-            [labels[row] for rows in made.values() for row in rows],
-            self.said,
-            numbered=self.tasks is None,
-            groups=self.groups and [self.groups[row] for rows in made.values() for row in rows],
-            grouped_by=self.grouped_by,
-            measures=tuple(made),
-            gaps=[gap for x in made.values() for gap in (np.diff(x, prepend=-1) - 1).tolist()],
-            task_order=labels,
-        )
 
 
 def runs_of(table: Table, asked: Asked, option: str | None = None) -> SourceRuns:
@@ -235,19 +206,27 @@ def _long(
     expected = f"a number as score of {names[int(np.argmin(is_made))]}"
     table.require(score, is_made, expected, f"leave the row out if there was no run; {HINT}")
     if not asked.tasks:
-        require_no_curves(table, names, tasks)
+        # Epochs of a question are its samples; those of a seed are steps of a curve.
+        of_questions = any(map(names_question, tasks))
+        steps = [h for h in tasks if not (of_questions and words(h)[0] in ("epoch", "epochs"))]
+        require_no_curves(table, names, steps)
         tasks = without_counts(table, tasks, names)
+    tasks, repeats = parted(table, tasks, asked)
     told = [*table.said, *more]
     is_plain = option is None or option.lower() == "option"
     if not ((asked.option or is_plain) and (asked.score or score.lower() == "score")):
         options = "" if option is None else f"options from column {option!r}, "
         told.append(f"{options}scores from column {score!r}")
     labels = _task_labels(table, tasks, told, bool(asked.tasks))
-    others = [h for h in rest if h not in (*tasks, asked.group) and not are_groups(table, h)]
+    used = *tasks, *repeats.by, asked.group
+    others = [h for h in rest if h not in used and not are_groups(table, h)]
     require_one_measure(table, others, names, labels, bool(asked.tasks))
-    labels, groups, by = grouped(table, rest, labels, names, len(tasks) > 1, asked.group)
+    is_several = len(tasks) > 1
+    rows = repeats.labels
+    labels, groups, by = grouped(table, rest, labels, names, is_several, asked.group, rows)
     unused = [h for h in others if kinds[h] != "blank" and h != by]
     told += [f"not used: {quoted(unused)}"] if unused else []
+    told += [] if labels is None else notes_on(table, names, labels, repeats)
     about = table.argument, table.where, names, found[score].tolist(), labels, tuple(told)
     runs = SourceRuns(*about, groups=groups, grouped_by=by, measures=(score,))
     if any(kinds[head] == "text" and len({*table.labels(head)}) > 1 for head in rest):
@@ -350,7 +329,9 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
     groups = {asked.group} if asked.group else {h for h in heads if are_groups(table, h)}
     # Questions of passages are no options either.
     within = {*filter(names_task, heads)} if asked.cluster else {}
-    rest = [head for head in heads if head not in {*tasks, *groups, *within}]
+    used = {*tasks, *groups, *within}
+    tasks, repeats = parted(table, tasks, asked)
+    rest = [head for head in heads if head not in used | {*repeats.by}]
     texts = [head for head in rest if kinds[head] == "text"]
     said = list(table.said)
     options = list(asked.options) or [head for head in rest if head not in texts]
@@ -382,11 +363,13 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
             raise table.wrong(f"scores of {head!r}", "none")
     if not asked.options:
         require_options(table, found, asked.header)
+        said += note_on_options(found)
         guessed = [head for head in tasks if not asked.tasks and kinds[head] == "number"]
         require_tasks(table, {head: _numbers(table, head) for head in guessed}, found)
     named = _task_labels(table, tasks, said, bool(asked.tasks))
-    named, of_rows, by = grouped(table, [*tasks, *groups], named, None, len(tasks) > 1, asked.group)
-    return Wide(found, odd, named, of_rows, by, (*said, *more))
+    heads, is_several, rows = [*tasks, *groups], len(tasks) > 1, repeats.labels
+    named, of_rows, by = grouped(table, heads, named, None, is_several, asked.group, rows)
+    return Wide(found, odd, named, of_rows, by, (*said, *more), repeats)
 
 
 def _numbers(table: Table, head: str) -> np.ndarray:

@@ -14,6 +14,7 @@ from jaxrace.tables.heads import (
     are_numbered_runs,
     may_name_option,
     names_quantity,
+    names_remark,
     names_score,
     names_smaller,
     names_steps,
@@ -178,6 +179,26 @@ def require_tasks(
         is_within = bool(np.all((x >= low) & (x <= high)))
         if may_name_option(head) and is_within and len(np.unique(x)) < len(x):
             raise table.wrong(_COLUMNS, f"{head!r}, which may name tasks or be one", hint=hint)
+
+
+def note_on_options(found: Mapping[str, np.ndarray]) -> list[str]:
+    """A note of the columns that were taken for options, if one hardly is; float64 [n_i] each.
+
+    It is called like a remark, is the same in all rows, or is of 0 and 1 where most are not, or
+    not where most are.
+    """
+    kept = {head: x[np.isfinite(x)] for head, x in found.items()}
+    kept = {head: x for head, x in kept.items() if len(x) >= _FEWEST}
+    answers = [head for head, x in kept.items() if np.isin(x, (0, 1)).all()]
+    others = [head for head in kept if head not in answers]
+    odd = [head for head, x in kept.items() if x.min() == x.max()]
+    odd = odd if len(odd) < len(kept) else []
+    odd += min(answers, others, key=len)
+    odd = [head for head in found if head in odd or names_remark(head)]
+    if not odd:
+        return []
+    what = f"{quoted(odd)} may be none"
+    return [f"the options are the columns {quoted([*found], 12)}; {what}: {NAMED}"]
 
 
 def names_summary(name: str) -> bool:

@@ -140,6 +140,8 @@ class SourceRuns(Place):
     gaps: Sequence[int] = ()  # blank cells between a run and the one before in its column
     task_order: Sequence[str] = ()  # of a table with a row, or a column, for each task
     failures: str = ""  # what the source says of runs that failed
+    again: Sequence[str] | None = None  # of each run, what tells runs of one task apart
+    again_by: str = ""
     asked_alike: bool = False  # are tasks questions that all options are asked?
     alone: str = "the folder of several such files is read as one"  # what helps, of one option
     unlisted: float | None = None  # the score of a task that other files list, and this one not
@@ -274,15 +276,16 @@ def grouped(
     options: Sequence[str] | None = None,
     several: bool = False,
     asked: str | None = None,
+    again: Sequence[str] | None = None,
 ) -> tuple[list[str] | None, list[str] | None, str]:
     """The task and the group of each row, and what says so.
 
     The column of the fewest groups is taken, each task in one of them, or that ``asked`` for. Where
     only the group tells tasks apart, its name stands before theirs. Where ``several`` columns name
-    a task together, environments are groups.
+    a task together, environments are groups. ``again`` tells rows of one task apart.
     """
     height = len(table.lines)
-    names = options or [""] * height
+    names = [*zip(options or [""] * height, again or [""] * height, strict=True)]
     best: tuple[list[str] | None, list[str] | None, str] = (labels, None, "")
     fewest = height
     for head in [asked] if asked else [h for h in heads if are_groups(table, h, several)]:

@@ -13,12 +13,14 @@ from jaxrace.tables.comparisons import comparisons
 from jaxrace.tables.failures import settled
 from jaxrace.tables.files import file_at, files_in
 from jaxrace.tables.frames import paired, table_of
-from jaxrace.tables.layout import Wide, layout_of, runs_of
+from jaxrace.tables.layout import layout_of, runs_of
 from jaxrace.tables.readers import of_others, runs_in, runs_of_program
 from jaxrace.tables.refusals import selected
+from jaxrace.tables.repeats import Repeats, notes_on
 from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, in_clusters, joined, scores_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Place, quoted, with_visible_names
+from jaxrace.tables.wide import Wide
 
 # What is looked for in a folder, the first that is there; what lies beside results of asv.
 _IN_FOLDERS = ("samples_*.jsonl", "per_instance_stats.json", "results/results.json")
@@ -201,7 +203,7 @@ def _file(path: Path, asked: Asked, option: str | None = None) -> SourceRuns:
         return _table(file if source is None else source, asked, option)
     if asked.where:
         raise BadArgument("where", "a table with columns", found.where)
-    found = settled(found, asked.failed)
+    found = settled(_of_items(found), asked.failed)
     options = found.options if option is None else [option] * len(found.options)
     return dataclasses.replace(found, options=options)
 
@@ -211,8 +213,17 @@ def _table(source: Any, asked: Asked, option: str | None = None) -> SourceRuns:
     table = selected(table, asked.where)
     found = runs_of_program(table, asked)
     if found is not None:
-        return settled(found, asked.failed)
+        return settled(_of_items(found), asked.failed)
     return runs_of(table, asked, option)
+
+
+def _of_items(runs: SourceRuns) -> SourceRuns:
+    """What a program has left; it says which rows are of one item."""
+    if runs.tasks is None:
+        return runs
+    about = Repeats("task", (runs.again_by,) if runs.again else (), runs.again)
+    said = notes_on(runs, runs.options, runs.tasks, about)
+    return dataclasses.replace(runs, said=(*runs.said, *said), again=None)
 
 
 def _is_path(source: Any) -> bool:

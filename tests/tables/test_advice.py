@@ -205,7 +205,7 @@ TABLES = [
     ),
     Case(
         RACE,
-        table("image,text,sound", "3,4,4", "3,5,2", "4,3,5", "5,4,4", "3,5,3"),
+        table("image,text,sound", "3,4,4", "3,5,2", "4,3,5", "4,4,4"),
         "--task-column says which column names the tasks; --options",
         ("--task-column image", "--options image,text,sound"),
     ),
@@ -282,7 +282,7 @@ TABLES = [
     ),
     Case(
         f"{RACE} --shared",
-        table("model,id,what,score", "a,1,x,.3", "b,2,x,.4", "a,3,y,.6", "b,4,y,.5", "a,1,z,.3"),
+        table("model,id,what,score", "a,1,x,.3", "b,2,x,.4", "a,1,y,.6", "b,2,y,.5"),
         "task_column (--task-column) names the column of what is the same",
         ("--task-column what",),
     ),
@@ -291,6 +291,20 @@ TABLES = [
         IN_GROUPS.replace("suite", "where"),
         "group_column (--group-column) names their column",
         ("--group-column where --option-column model",),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("question,where,a,b", "u,1x,.3,.4", "v,2x,.6,.5", "v,3y,.2,.1", "w,4x,.7,.9"),
+        "--cluster-column question takes their mean; --task-column, once for each column, if",
+        ("--cluster-column question", "--task-column question --task-column where"),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table(
+            "task,seed,a,b", *[f"{t},{s},.{s}{n},.{n}" for n, t in enumerate("uvw") for s in "123"]
+        ),
+        "--group-column task if these are a fixed suite",
+        ("--group-column task",),
     ),
     Case(
         RACE,

@@ -312,7 +312,7 @@ def test_seeds_alone_are_cut_from_names(tmp_path):
 IRACE = [
     # A test, with one configuration less; seeds, which do not say that these are costs.
     ('"1" "2"\n"1t" 5.5 4\n"2t" 7 6.5\n', ("1t", "2t"), True),
-    ("instance,seed,1,2\n1,77,5.5,4\n1,78,7,6.5\n", ("1 seed 77", "1 seed 78"), False),
+    ("instance,seed,1,2\n1,77,5.5,4\n1,78,7,6.5\n", ("1",), False),
 ]
 
 

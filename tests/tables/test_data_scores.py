@@ -220,13 +220,13 @@ def test_what_is_asked_for_settles_it(text, given, expected, tmp_path):
 
 
 def test_the_same_tasks_are_seen(tmp_path):
-    (tmp_path / "s.csv").write_text("model,seed,acc\na,2,1\nb,1,2\nb,2,3\na,1,4\na,1,5\n")
+    (tmp_path / "s.csv").write_text("model,seed,acc\na,2,1\nb,1,2\nb,2,3\na,1,4\na,1,5\na,2,6\n")
     found = read_scores(tmp_path / "s.csv")
     assert found.fits_shared
     assert found.tasks is not None
     # That of b says where the task is that a has not run yet.
     assert found.task_names == ("1", "2")
-    assert [x.tolist() for x in found.tasks] == [[1, 0, 0], [0, 1]]
+    assert [x.tolist() for x in found.tasks] == [[1, 0, 0, 1], [0, 1]]
     (tmp_path / "s.csv").write_text("model,seed,acc\na,2,1\nb,1,2\nb,2,3\n")
     assert not read_scores(tmp_path / "s.csv").fits_shared
 
