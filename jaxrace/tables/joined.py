@@ -25,11 +25,19 @@ def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> 
         raise place.wrong("comparisons of one kind", got, hint="take the files of one")
     names, places = numbered([name for part in parts for name in part.names])
     own = np.split(places.astype(np.int32), np.cumsum([len(part.names) for part in parts])[:-1])
-    shown, pairs, begin = quoted([str(path) for path in files]), [], 0
-    for part in parts:
+    shown, pairs = quoted([str(path) for path in files]), []
+    unended, begin, place_of = [], 0, 0
+    for part, of in zip(parts, own, strict=True):
+        for game in part.unended:
+            first, second = of[[game.first, game.second]].tolist()
+            pair = game.pair + begin if game.pair >= 0 else -1
+            unended.append(
+                game._replace(place=game.place + place_of, first=first, second=second, pair=pair)
+            )
+        place_of += len(part.first)
         if part.pairs is not None:
             pairs.append(np.where(part.pairs < 0, -1, part.pairs + begin))
-            begin += len(part.pairs)
+            begin += 1 + max([part.pairs.max(initial=-1), *(game.pair for game in part.unended)])
     items = [part.items for part in parts if part.items is not None]
     said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
     if 0 < len(pairs) < len(parts):
@@ -56,6 +64,7 @@ def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> 
         items=np.concatenate(items) if len(items) == len(parts) else None,
         copies=copies,
         endings=endings,
+        unended=tuple(unended),
     )
 
 

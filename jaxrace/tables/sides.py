@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from shlex import quote
 
@@ -324,8 +325,12 @@ def shares_of(
         said.append(f"{read}; leave their rows out to drop them")
     if far := sum(n for cell, n in zip(cells, often, strict=True) if ">>" in cell):
         said.append(f"wins by far (>>) read as wins: {far:,}")
-    if unended := int(np.isnan(shares).sum()):
-        said.append(f"games that have not ended, left out: {unended:,}")
+    if (unended := np.isnan(shares)).any():
+        told = zip(first[unended].tolist(), second[unended].tolist(), strict=True)
+        whose = [
+            f"{names[i]} against {names[j]} {n:,}" for (i, j), n in Counter(told).most_common(5)
+        ]
+        said.append(f"games that have not ended, left out: {unended.sum():,} ({', '.join(whose)})")
     return shares, said
 
 

@@ -5,7 +5,7 @@ import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,16 @@ from jaxrace.tables.table import (
 )
 
 Kind = Literal["win", "margin"]
+
+
+class Unended(NamedTuple):
+    """A game that has begun, and has no result."""
+
+    place: int  # how many of the comparisons come before it
+    first: int  # a place in ``names``
+    second: int
+    pair: int  # as in ``Votes.pairs``, or -1
+
 
 OF_TOURNAMENT = ("home", "away", "score")  # heads of the log of one: shares of the points
 _VOTES = (0.0, 0.5, 1.0)  # as shares of a win: lost, tied, won
@@ -68,10 +78,19 @@ class Votes:
     )
     copies: np.ndarray | None = None  # int64 [n, 2]: numbers of its moves, see ``copies_of``
     endings: np.ndarray | None = None  # str [n]: how it ended if not on the board, or ""
+    unended: tuple[Unended, ...] = ()  # games without a result, in their order
+    refused: str = ""  # why nothing can be proven by these data, as ``Answer.refused`` has it
 
     def at(self, rows: Any) -> "Votes":
         """Some of the comparisons: those at an index of NumPy, of one axis."""
-        kept = {name: x[rows] for name, x in vars(self).items() if isinstance(x, np.ndarray)}
+        kept: dict[str, Any] = {
+            name: x[rows] for name, x in vars(self).items() if isinstance(x, np.ndarray)
+        }
+        if self.unended:
+            places = np.arange(len(self.first))[rows]
+            before = np.searchsorted(places, [game.place for game in self.unended]).tolist()
+            both = zip(self.unended, before, strict=True)
+            kept["unended"] = tuple(game._replace(place=place) for game, place in both)
         return dataclasses.replace(self, **kept)
 
     @property
@@ -151,7 +170,9 @@ def read_votes(
 def _turned(votes: Votes) -> Votes:
     """The same comparisons, with the second ones as the first."""
     scores = 1 - votes.scores if votes.kind == "win" else -votes.scores
-    return dataclasses.replace(votes, first=votes.second, second=votes.first, scores=scores)
+    unended = tuple(x._replace(first=x.second, second=x.first) for x in votes.unended)
+    sides = {"first": votes.second, "second": votes.first, "unended": unended}
+    return dataclasses.replace(votes, scores=scores, **sides)
 
 
 def _of_table(table: Table, sides: Sides, score: str) -> Votes:
@@ -186,6 +207,11 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
         raise table.wrong("at least one comparison that has ended", "none")
     what = "games" if sided else "votes"
     more = [f"{what} from column {sides.outcome!r}", *more]
+    unended = []
+    for row in np.flatnonzero(np.isnan(shares)).tolist():
+        pair = -1 if pairs is None else int(pairs[row])
+        unended.append(Unended(row, int(first[row]), int(second[row]), pair))
+    votes = dataclasses.replace(votes, unended=tuple(unended))
     return _told(votes, *more, rows=rows, scores=shares[rows])
 
 

@@ -233,7 +233,7 @@ def test_games_that_are_printed():
     assert rows(found) == expected
     assert np.array(found.pairs).tolist() == [0, 0, 1, 1]
     assert (found.sided, found.ordered) == (True, True)
-    assert "games that have not ended, left out: 1" in found.said
+    assert "games that have not ended, left out: 1 (new against main 1)" in found.said
     found = read_votes(DATA / "cutechess.log")
     assert rows(found) == [("old", "new", 0), ("new", "old", 0.5)]
     assert np.array(found.pairs).tolist() == [0, 0]
