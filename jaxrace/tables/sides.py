@@ -24,7 +24,10 @@ _HALVES, _NONE = frozenset(("1/2", "½", "0.5", ".5")), frozenset(("0", "0.0"))
 _POINTS = _NONE | {"1", "1.0"}
 POINTS = "1, 0 and 1/2 are read as points of the first of two, as chess has them"
 # What the rest of such a name may be, the likelier first.
-_NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
+_NAMED = (
+    *("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate"),
+    *("engine", "bot", "program"),
+)
 _ENDS = ("winner", "loser"), ("chosen", "rejected")  # of the two
 _OUTCOMES = (
     *("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label"),

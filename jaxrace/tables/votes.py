@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import items_of, plain_votes
-from jaxrace.tables.copies import copies_of, require_once
+from jaxrace.tables.copies import copies_in, copies_of, counts_so_far
 from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
 from jaxrace.tables.joined import joined
@@ -162,8 +162,8 @@ def read_votes(
     sides = sides_of(table, first_column, second_column, score_column)
     votes = _of_table(table, sides, score)
     if votes.copies is not None:
-        more = require_once(table, votes.copies, votes.lines)
-        votes = dataclasses.replace(votes, said=(*votes.said, *more))
+        more, refused = copies_in(votes.copies, votes.lines)
+        votes = dataclasses.replace(votes, said=(*votes.said, *more), refused=refused)
     return _turned(votes) if votes.sided and sides.is_turned else votes
 
 
@@ -296,11 +296,17 @@ def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> V
     counts = counts.astype(np.int64)
     if not 0 < counts.sum() <= _MOST:
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
+    won, lost, drawn = counts.T[:3]
+    in_quarters = (
+        counts if counts.shape[1] == 5 else np.stack([lost, 0 * won, drawn, 0 * won, won], 1)
+    )
+    more, refused = counts_so_far(votes.names, votes.first, votes.second, in_quarters)
     rows = np.repeat(np.arange(len(counts)), counts.sum(1))
     kinds = [0.0, 0.25, 0.5, 0.75, 1.0] if counts.shape[1] == 5 else [1.0, 0.0, 0.5]
-    shares = np.repeat(np.tile(kinds[: counts.shape[1]], len(counts)), counts.reshape(-1))
+    shares = np.repeat(np.tile(kinds, len(counts)), counts.reshape(-1))
     ordered = bool(counts.sum(1).max() <= 1)  # a row for each game
-    return _told(votes, *said, rows=rows, scores=shares, ordered=ordered)
+    told = {"scores": shares, "ordered": ordered, "refused": refused}
+    return _told(votes, *said, *more, rows=rows, **told)
 
 
 def _of_crosstable(table: Table) -> Votes:

@@ -316,8 +316,8 @@ def test_a_game_that_is_still_written_is_left_out_and_said(tmp_path):
 def test_a_file_and_its_copy_are_refused_in_any_order(tmp_path):
     games = [("a", "b", number, "1-0") for number in range(1, 6)]
     (tmp_path / "t.pgn").write_text(played(*games) + played(*games[::-1]))
-    with pytest.raises(ValueError, match=r"each game once .* got 5 games twice"):
-        read_votes(tmp_path / "t.pgn")
+    refused = read_votes(tmp_path / "t.pgn").refused
+    assert refused.startswith("the same games twice: 5 games, move by move")
 
 
 def test_a_header_and_the_end_of_the_moves_agree(tmp_path):
