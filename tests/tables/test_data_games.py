@@ -310,7 +310,28 @@ def test_a_game_that_is_still_written_is_left_out_and_said(tmp_path):
         (tmp_path / "t.pgn").write_text(whole + rest)
         votes = read_votes(tmp_path / "t.pgn")
         assert len(votes.first) == 2
-        assert any("has no moves yet" in note for note in votes.said)
+        assert "the last game, in line 15, is cut off, and is left out" in votes.said
+
+
+def test_a_game_that_is_cut_in_its_moves_is_left_out_and_said(tmp_path):
+    """Its header has a result; a comment may stand behind the result; some write none at all."""
+    games = [played((*two, number, "1/2-1/2")) for number in (1, 2) for two in ("ab", "ba")]
+    whole = "".join(games)
+    for cut in (8, 6, 5, 4, 3, 20, 60):  # the result and two line breaks are nine letters
+        (tmp_path / "t.pgn").write_text(whole[:-cut])
+        votes = read_votes(tmp_path / "t.pgn")
+        assert len(votes.first) == 3
+        assert "the last game, in line 22, is cut off, and is left out" in votes.said
+    for text in (whole, whole.rstrip("\n"), whole.replace("1/2-1/2\n\n", "1/2-1/2 {agreed}\n\n")):
+        (tmp_path / "t.pgn").write_text(text)
+        votes = read_votes(tmp_path / "t.pgn")
+        assert (len(votes.first), [note for note in votes.said if "cut" in note]) == (4, [])
+    (tmp_path / "t.pgn").write_text(whole.replace(" 1/2-1/2\n", "\n"))
+    assert len(read_votes(tmp_path / "t.pgn").first) == 4
+    (tmp_path / "t.pgn").write_text(games[0].replace(" 1/2-1/2\n", "\n") + "".join(games[1:]))
+    votes = read_votes(tmp_path / "t.pgn")
+    assert len(votes.first) == 4
+    assert "games whose moves do not end with their result: 1; each counts" in votes.said
 
 
 def test_a_file_and_its_copy_are_refused_in_any_order(tmp_path):
