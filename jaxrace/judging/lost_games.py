@@ -62,7 +62,7 @@ def doubtful_failures(votes: Votes) -> OtherGames | None:
         number, losers = int(rows.sum()), _losers(votes, rows)
         crashed = int((rows & (votes.endings != ON_TIME)).sum())
         most, of_most = losers.most_common(1)[0] if losers else ("", 0)
-        one_sided = of_most >= max(_FEWEST, _ONE_SIDED * number)
+        one_sided = of_most >= max(_FEWEST, _ONE_SIDED * losers.total())
         if one_sided or crashed >= _FEWEST:
             whose = f", {of_most:,} of them lost by {most}," if one_sided else ""
             whys.append(f"{number:,} of {of_group.sum():,}{whose}")

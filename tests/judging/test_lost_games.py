@@ -179,7 +179,7 @@ def test_a_few_games_that_failed_are_counted_and_said(tmp_path):
     found = gate(write(tmp_path / "few.pgn", games, ends))
     assert (found.passed, found.refused) == (["new"], "")
     (said,) = [note for note in found.notes if "did not end on the board" in note]
-    assert said.startswith("games that did not end on the board: 3 (lost on time 1, ")
+    assert said.startswith("games that did not end on the board: 3 (out of time 1, ")
     # Many that both have lost on time are how people play.
     ends = ["time forfeit" if number % 3 == 0 else "normal" for number in range(400)]
     found = gate(write(tmp_path / "time.pgn", games, ends))
@@ -193,4 +193,49 @@ def test_how_a_game_of_a_printed_log_ended(tmp_path):
     (tmp_path / "t.log").write_text(text)
     told = read_votes(tmp_path / "t.log").endings
     assert told is not None
-    assert told.tolist() == ["lost on time", "lost connection", ""]
+    assert told.tolist() == ["out of time", "lost connection", ""]
+
+
+def three_engines(seed, rounds):
+    """Equal ones, of which z loses many of its games on time; and how games ended."""
+    lot, games, ends = random.Random(seed), [], []
+    for number in range(rounds):
+        for place, (one, other) in enumerate(itertools.combinations("xyz", 2)):
+            for white, black in ((one, other), (other, one)):
+                result = lot.choice(("1-0", "0-1", "1/2-1/2"))
+                is_late = "z" in (white, black) and lot.random() < 0.3
+                if is_late:
+                    result = "0-1" if white == "z" else "1-0"
+                games.append((white, black, result, 3 * number + place, moves_of(lot, 40)))
+                ends.append("time forfeit" if is_late else "normal")
+    return games, ends
+
+
+def test_tiers_and_intervals_that_rest_on_one_who_fails_are_refused(tmp_path):
+    """Nobody is certified the best, and yet what is said of z is that of its clock."""
+    games, ends = three_engines(1, 120)
+    plain: Any = jaxrace.select(write(tmp_path / "g.pgn", games))
+    assert (plain.certificate, plain.tiers) == (None, [["x", "y"], ["z"]])  # nothing tells why
+    path = write(tmp_path / "g.pgn", games, ends)
+    found: Any = jaxrace.select(path)
+    late = sum(end != "normal" for end in ends)
+    assert (found.status, len(found.tiers), found.proven) == (4, 1, ())
+    assert f"without the {late} of 720, {late} of them lost by z," in found.refused
+    assert jaxrace.gate(path, baseline="x").refused.startswith("the verdict rests on games that did")
+    # Of few games nothing is claimed that could rest on them.
+    few: Any = jaxrace.select(write(tmp_path / "g.pgn", games[:60], ends[:60]))
+    assert (few.status, few.refused) == (3, "")
+
+
+def test_drawn_games_are_not_lost_on_time(tmp_path):
+    """A side that cannot mate draws when the other's time is out."""
+    games = [(*one[:2], "1/2-1/2", *one[3:]) for one in match(1, 20)]
+    ends = ["time forfeit" if number < 3 else "normal" for number in range(40)]
+    games[0] = (*games[0][:2], "0-1", *games[0][3:])
+    (said,) = [
+        note
+        for note in gate(write(tmp_path / "g.pgn", games, ends)).notes
+        if "did not end" in note
+    ]
+    told = "games that did not end on the board: 3 (out of time 3); lost 1 by new; drawn 2"
+    assert said == f"{told}; each counts"
