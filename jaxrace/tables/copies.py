@@ -90,7 +90,8 @@ def counts_so_far(
 
     Args:
         names: Of the options.
-        first, second: Places in ``names``, int [rows].
+        first: Places in ``names``, int [rows].
+        second: Others.
         counts: How often the first had 0, 1/4, ... 1 of the points, int [rows, 5].
 
     Returns:

@@ -221,7 +221,9 @@ def test_tiers_and_intervals_that_rest_on_one_who_fails_are_refused(tmp_path):
     late = sum(end != "normal" for end in ends)
     assert (found.status, len(found.tiers), found.proven) == (4, 1, ())
     assert f"without the {late} of 720, {late} of them lost by z," in found.refused
-    assert jaxrace.gate(path, baseline="x").refused.startswith("the verdict rests on games that did")
+    assert jaxrace.gate(path, baseline="x").refused.startswith(
+        "the verdict rests on games that did"
+    )
     # Of few games nothing is claimed that could rest on them.
     few: Any = jaxrace.select(write(tmp_path / "g.pgn", games[:60], ends[:60]))
     assert (few.status, few.refused) == (3, "")
@@ -233,9 +235,7 @@ def test_drawn_games_are_not_lost_on_time(tmp_path):
     ends = ["time forfeit" if number < 3 else "normal" for number in range(40)]
     games[0] = (*games[0][:2], "0-1", *games[0][3:])
     (said,) = [
-        note
-        for note in gate(write(tmp_path / "g.pgn", games, ends)).notes
-        if "did not end" in note
+        note for note in gate(write(tmp_path / "g.pgn", games, ends)).notes if "did not end" in note
     ]
     told = "games that did not end on the board: 3 (out of time 3); lost 1 by new; drawn 2"
     assert said == f"{told}; each counts"

@@ -3,7 +3,6 @@
 import random
 
 import numpy as np
-
 import pytest
 from game_files import game, match, moves_of, write
 
