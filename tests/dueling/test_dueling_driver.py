@@ -126,6 +126,8 @@ def test_a_log_is_printed_by_name():
     regrets = [f"{name} regret" for name in ("weak", "strong", "copeland", "borda")]
     assert heads.split("  ")[1:] == ["time", *regrets, "recommended", "decided_at"]
     assert [row.split()[0] for row in rows] == ["20", "40"]
-    assert [float(cell) for cell in rows[1].split()[1:5]] == pytest.approx(log.regret[1], rel=1e-3)
+    assert [float(cell) for cell in rows[1].split()[1:5]] == pytest.approx(
+        log.regret[1].tolist(), rel=1e-3
+    )
     many = str(jax.vmap(go)(jax.random.split(jax.random.key(0), 5)))
     assert many.startswith("DuelRecord: time [5, 2], weak regret [5, 2], ")
