@@ -1,6 +1,7 @@
 """Games of engines as programs write them: which two are of one opening, and who has won."""
 
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -345,3 +346,51 @@ def test_a_header_and_the_end_of_the_moves_agree(tmp_path):
     (tmp_path / "t.pgn").write_text(played(("a", "b", 1, "1-0"), ("a", "b", 2, "1-0", "0-1")))
     with pytest.raises(ValueError, match=r"result 1-0 of its header.* got 0-1 after its moves"):
         read_votes(tmp_path / "t.pgn")
+
+
+@pytest.mark.parametrize(
+    "heads", ["engine1,engine2", "engineA,engineB", "bot 1,bot 2", "engine,opponent"]
+)
+@pytest.mark.parametrize("results", [("1", "0", "1/2"), ("1-0", "0-1", "1/2-1/2")])
+def test_two_columns_of_engines_know_no_colour(heads, results, tmp_path):
+    """The patch is always the first that is named, against one or several: that is no White."""
+    lot = random.Random(1)
+    for names in (["main"], ["main", "old"]):
+        rows = [
+            f"patch,{lot.choice(names)},{lot.choices(results, (0.6, 0.2, 0.2))[0]}"
+            for _ in range(200)
+        ]
+        (tmp_path / "t.csv").write_text("\n".join([f"{heads},result", *rows, ""]))
+        votes = read_votes(tmp_path / "t.csv")
+        assert (votes.names, votes.sided) == (("patch", *names), False)
+        assert jaxrace.gate(tmp_path / "t.csv", baseline="main").passed == ["patch"]
+        selected = jaxrace.select(tmp_path / "t.csv")
+        assert (selected.status, selected.leads) == (0, ["patch"])
+
+
+@pytest.mark.parametrize("heads", ["engine1,engine2", "a,b", "player1,player2", "model_a,model_b"])
+def test_counts_of_pairs_of_games(heads, tmp_path):
+    """Of fastchess's [8, 65, 142, 93, 22]; without players they are no scores, either."""
+    counts = ",".join(f"ptnml_{number}" for number in range(5))
+    (tmp_path / "t.csv").write_text(f"{heads},{counts}\npatch,main,8,65,142,93,22\n")
+    found: Any = jaxrace.gate(tmp_path / "t.csv", baseline="main", want="better", tolerance=2)
+    (patch,) = found.candidates
+    assert (patch.results, patch.games, patch.verdict) == ((8, 65, 142, 93, 22), 660, "better")
+    assert jaxrace.select(tmp_path / "t.csv").leads == ["patch"]
+    (tmp_path / "t.csv").write_text(f"name,{counts}\npatch,8,65,142,93,22\n")
+    with pytest.raises(ValueError, match="expected two columns of options, such as first"):
+        jaxrace.gate(tmp_path / "t.csv", baseline="main", tolerance=2)
+
+
+def test_games_without_a_result_in_several_files(tmp_path):
+    """As in one file: their places, players and pairs."""
+    games = [("a", "b", 1, "1-0"), ("b", "a", 1, "*"), ("c", "b", 2, "*"), ("b", "c", 2, "0-1")]
+    (tmp_path / "both").mkdir()
+    (tmp_path / "both/1.pgn").write_text(played(*games[:2]))
+    (tmp_path / "both/2.pgn").write_text(played(*games[2:]))
+    (tmp_path / "one.pgn").write_text(played(*games))
+    found, one = read_votes(tmp_path / "both"), read_votes(tmp_path / "one.pgn")
+    assert found.unended == one.unended == ((1, 1, 0, 0), (1, 2, 1, 1))
+    assert found.pairs is not None
+    assert found.pairs.tolist() == [0, 1]
+    assert found.at([1]).unended == ((0, 1, 0, 0), (0, 2, 1, 1))
