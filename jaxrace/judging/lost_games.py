@@ -19,6 +19,7 @@ ONE_COLOUR = "no opening was played with both colours"
 _FEWEST = 8  # games, from which on they may have a cause in common
 _FEWEST_OF_ONE_COLOUR = 20  # games, of which two are a pair by then if any are
 _ONE_SIDED = 0.9  # of them
+_OUT_OF_TURN, _AT_ONCE = 0.2, 3  # a share of games; by how many one side leads, of two at once
 
 
 class OtherGames(NamedTuple):
@@ -129,17 +130,18 @@ def without_reverse(votes: Votes) -> IntArray:
 def doubtful_absence(votes: Votes, ahead: BoolArray) -> OtherGames | None:
     """What games may change that are not there, as if who is ahead had lost all of them.
 
-    They are games that have not ended, and lost counterparts of others: of two players alone, or of
-    pairs that are told. ``ahead`` [K, K] says who is ahead of whom. A few may be in play, so that
-    more games help: also those of the second half of a log, if pairs are told. If who is ahead is
-    never seen to lose, pairs of which both halves were lost may be missing, too: how many nobody
-    knows.
+    They are games that have not ended, and lost counterparts of others: of pairs that are told, or
+    of two players alone, also where sides alternate and one follows itself. ``ahead`` [K, K] says
+    who is ahead of whom. A few may be in play, so that more games help: also those of the second
+    half of a log, if pairs are told. If who is ahead is never seen to lose, pairs of which both
+    halves were lost may be missing, too: how many nobody knows.
     """
     whole, count = _with_unended(votes, ahead), len(votes.first)
     rows = without_reverse(whole)
     is_told = votes.pairs is not None
-    if not is_told and len({*votes.first.tolist(), *votes.second.tolist()}) > 2:
-        rows = rows[:0]
+    two = {*votes.first.tolist(), *votes.second.tolist()}
+    if not is_told:
+        rows = rows[:0] if len(two) > 2 else max(rows, _out_of_turn(whole), key=len)
     if not (len(rows) or votes.unended):
         return None
     lost = rows[rows < len(whole.first) / 2] if is_told else rows
@@ -156,11 +158,24 @@ def doubtful_absence(votes: Votes, ahead: BoolArray) -> OtherGames | None:
     never = _never_lost(votes, whole, lost, ahead)
     if never:
         return OtherGames(None, f"{what}: {told}, and {never} is never seen to lose; {why}")
-    two = {*votes.first.tolist(), *votes.second.tolist()}
     leads = [votes.names[i] for i in two if len(two) == 2 and ahead[i].any()] or ["who is ahead"]
     why = f"{what}: {told}, and did {leads[0]} lose them the verdict would be another; {why}"
     others = _with_reverses(whole, rows, ahead)
     return OtherGames(others, why, len(lost) + len(early) >= _FEWEST)
+
+
+def _out_of_turn(votes: Votes) -> IntArray:
+    """Rows of games of two after which the same one is first again, where sides alternate.
+
+    Where two games or more are played at once and end in another order, sides alternate in less
+    than four of five steps, or neither is ahead by more than three games at any time than before.
+    """
+    if not (votes.sided and votes.ordered):
+        return np.zeros(0, int)
+    again = np.flatnonzero(votes.first[1:] == votes.first[:-1])
+    ahead = np.append(0, np.where(votes.first == votes.first[:1], 1, -1).cumsum())
+    is_in_turn = len(again) <= _OUT_OF_TURN * len(votes.first)
+    return again if is_in_turn and np.ptp(ahead) > _AT_ONCE else again[:0]
 
 
 def _never_lost(votes: Votes, whole: Votes, lost: IntArray, ahead: BoolArray) -> str:

@@ -80,7 +80,12 @@ def copies_in(
 
 
 def counts_so_far(
-    names: Sequence[str], first: np.ndarray, second: np.ndarray, counts: np.ndarray
+    names: Sequence[str],
+    first: np.ndarray,
+    second: np.ndarray,
+    counts: np.ndarray,
+    *,
+    sided: bool,
 ) -> tuple[list[str], str]:
     """Are rows of counts of two the states of one match, each with the games of those before?
 
@@ -93,14 +98,16 @@ def counts_so_far(
         first: Places in ``names``, int [rows].
         second: Others.
         counts: How often the first had 0, 1/4, ... 1 of the points, int [rows, 5].
+        sided: Is the first the one with White? Then rows with sides reversed are others.
 
     Returns:
         A note on two such rows, and why data are refused, or "".
     """
     rows: dict[tuple[int, int], list[np.ndarray]] = {}
     for one, other, row in zip(first.tolist(), second.tolist(), counts, strict=True):
-        own = rows.setdefault((min(one, other), max(one, other)), [])
-        row = row if one < other else row[::-1]
+        if one > other and not sided:
+            one, other, row = other, one, row[::-1]
+        own = rows.setdefault((one, other), [])
         if not own or (row != own[-1]).any():
             own.append(row)
     said = []

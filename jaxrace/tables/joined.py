@@ -86,7 +86,7 @@ def _so_far(
     if not rows:
         return [], ""
     first, second, counts = map(np.array, zip(*rows, strict=True))
-    return counts_so_far(names, first, second, counts)
+    return counts_so_far(names, first, second, counts, sided=all(part.sided for part in parts))
 
 
 def _known_in(parts: Sequence[Any], name: str, unknown: Any) -> np.ndarray:

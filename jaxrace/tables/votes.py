@@ -300,7 +300,9 @@ def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> V
     in_quarters = (
         counts if counts.shape[1] == 5 else np.stack([lost, 0 * won, drawn, 0 * won, won], 1)
     )
-    more, refused = counts_so_far(votes.names, votes.first, votes.second, in_quarters)
+    more, refused = counts_so_far(
+        votes.names, votes.first, votes.second, in_quarters, sided=votes.sided
+    )
     rows = np.repeat(np.arange(len(counts)), counts.sum(1))
     kinds = [0.0, 0.25, 0.5, 0.75, 1.0] if counts.shape[1] == 5 else [1.0, 0.0, 0.5]
     shares = np.repeat(np.tile(kinds, len(counts)), counts.reshape(-1))

@@ -103,6 +103,28 @@ def test_lost_halves_are_looked_at_however_few_they_are(result, tmp_path):
     assert doubted >= 3
 
 
+def test_games_that_are_lost_where_sides_alternate(tmp_path):
+    """Nothing tells pairs, and as many are lost with either side: one side follows itself."""
+    doubted = 0
+    for seed in range(5):
+        games = without_losses(seed, 54)
+        rows = [",".join(one[:3]) for one in games]
+        (tmp_path / "g.csv").write_text("\n".join(["white,black,result", *rows, ""]))
+        found, selected = gate(tmp_path / "g.csv"), jaxrace.select(tmp_path / "g.csv")
+        assert found.status == selected.status
+        assert found.status in (3, 4)
+        doubted += found.status == 4
+    assert doubted >= 3
+    # All games of two at once, in the order in which they end, which lets sides follow themselves.
+    lot, games = random.Random(0), match(4, 200, (0.48, 0.3, 0.22))
+    ends = [number // 2 + lot.gammavariate(6, 1 / 6) for number in range(400)]
+    rows = [",".join(games[row][:3]) for row in sorted(range(400), key=ends.__getitem__)]
+    assert sum(one[:3] == two[:3] for one, two in itertools.pairwise(rows)) > 60
+    (tmp_path / "g.csv").write_text("\n".join(["white,black,result", *rows, ""]))
+    found = gate(tmp_path / "g.csv")
+    assert (found.passed, found.refused) == (["new"], "")
+
+
 def test_a_verdict_on_games_of_which_a_few_are_in_play_is_not_refused(tmp_path):
     """Either it bears that these are lost, or it is not yet certain: more games help."""
     games = match(4, 200, (0.55, 0.3, 0.15))
