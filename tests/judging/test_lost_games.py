@@ -108,7 +108,7 @@ def test_games_that_are_lost_where_sides_alternate(tmp_path):
     doubted = 0
     for seed in range(5):
         games = without_losses(seed, 54)
-        rows = [",".join(one[:3]) for one in games]
+        rows = [",".join(map(str, one[:3])) for one in games]
         (tmp_path / "g.csv").write_text("\n".join(["white,black,result", *rows, ""]))
         found, selected = gate(tmp_path / "g.csv"), jaxrace.select(tmp_path / "g.csv")
         assert found.status == selected.status
