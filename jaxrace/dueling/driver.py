@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike
 from jaxrace.core.compilation import is_traced, jit
 from jaxrace.core.keys import is_key
 from jaxrace.core.protocol import pytree
+from jaxrace.core.records import shown_records
 from jaxrace.core.validation import BadArgument, require_integer, require_keys
 from jaxrace.dueling.base import Algorithm, DecisionAlgorithm
 from jaxrace.dueling.elimination import InterleavedFilter
-from jaxrace.dueling.problems import Problem, shuffled, step_keys, uniform_at, uniform_of
+from jaxrace.dueling.problems import MEASURES, Problem, shuffled, step_keys, uniform_at, uniform_of
 from jaxrace.dueling.savage import Savage, run_by_rounds
 from jaxrace.judging.winners import condorcet_winner
 from jaxrace.kernels import kahan
@@ -38,6 +39,13 @@ class DuelRecord(NamedTuple):
     regret: jax.Array  # float32 [M], of these choices, not of all so far
     recommended: jax.Array  # int32 [], arm
     decided_at: jax.Array  # int32 [], choices until it stopped exploring; 0 if it has not
+
+    def __str__(self) -> str:
+        number = self.regret.shape[-1]
+        heads = [f"{name} regret" for name in MEASURES] if number == len(MEASURES) else ["regret"]
+        regrets = {head: self.regret[..., place] for place, head in enumerate(heads)}
+        columns = {"time": self.time, **regrets, "recommended": self.recommended}
+        return shown_records(type(self).__name__, columns | {"decided_at": self.decided_at})
 
 
 def run(

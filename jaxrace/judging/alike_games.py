@@ -17,6 +17,7 @@ from jaxrace.evidence.gamma import log_choose
 from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
 from jaxrace.judging.alike import in_blocks, log_e_of_blocks
+from jaxrace.tables.copies import TWICE
 
 _FEWEST = 8  # games of a pair, and of a block
 _MOST_PAIRS = 50  # those that have met most
@@ -24,7 +25,7 @@ _BLOCKS = (4, 16)
 _TILTS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in standard deviations of what is tilted
 _OUTSIDE = 0.025  # of all pairs, on either side
 _LEAST_COPIED = 40  # rows
-_UNLIKE, COPIES = "games are hardly alike: ", "the same games twice: "
+_UNLIKE = "games are hardly alike: "
 
 
 def doubt_of(games: GamePairs, level: float) -> str:
@@ -81,7 +82,7 @@ def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArra
     if not size or (codes[one : one + size] != codes[other : other + size]).any():
         return ""
     return (
-        f"{COPIES}{size:,} results from number {one + 1:,} on are the same as those from number "
+        f"{TWICE}{size:,} results from number {one + 1:,} on are the same as those from number "
         f"{other + 1:,} on: leave the copies out"
     )
 

@@ -13,7 +13,7 @@ from jaxrace.answers.answer import MOST_DRAWN, Shown, first_of, labels, list_dow
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging.group_means import GroupMean, groups_shown, short
 from jaxrace.judging.known import NO_OTHERS, alone, known_on
-from jaxrace.judging.legends import ONCE, STAR, TEST, once_only, run_next
+from jaxrace.judging.legends import ONCE, STAR, TEST, WHICH, once_only, run_next
 from jaxrace.judging.result import AnswerOfTable, outward
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class RankOfTable(AnswerOfTable):
         """Which of two answers for one look is to be taken."""
         if not self.one_look:
             return ""
-        return "; both are for one look: choose beforehand, those without * hold for few tasks, too"
+        return f"; {WHICH}; those without * hold for few tasks, too"
 
     def tables(self) -> list[Shown]:
         score = "mean" if self.by == "mean" else "wins"

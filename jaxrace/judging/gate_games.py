@@ -23,16 +23,13 @@ from jaxrace.judging.engine_result import Engine, GateOfGames
 from jaxrace.judging.gate_result import CLAIMS, FALLS
 from jaxrace.judging.lost_games import (
     ONE_COLOUR,
+    doubtful_absence,
     doubtful_failures,
-    doubtful_reverses,
-    one_colour,
-    rests_on,
 )
 from jaxrace.judging.rating.certified import elo_of, games_in_one, games_of
 from jaxrace.tables import Votes
 
 _MOST_ELO, _LEAST_GAP = 2_000, 0.01
-_FEWEST = 20  # games, of which two are a pair by then if any are
 _NELO = 800 / math.log(10)  # of a mean of one standard deviation: at zero as many as Elo
 _OF_SPREAD = 0.1  # the share of the error of an end of nElo that the standard deviation has
 
@@ -63,22 +60,51 @@ def gate_games(
     if at_most is not None and len(candidates) > at_most:
         raise BadArgument("at_most", f"{len(candidates):,} or more, as so many came", f"{at_most}")
     asked = _Asked(baseline, tolerance, gap, want, errors, at_most or len(candidates))
-    found = _judged(votes, asked)
-    for option, one in enumerate(found.candidates):
+    found, notes = _judged(votes, asked), list[str]()
+    rows = list(found.candidates)
+    for option, one in enumerate(rows):
         if one.verdict not in CLAIMS:
             continue
-        player = votes.names.index(one.name)
+        player, fell = votes.names.index(one.name), one.verdict in FALLS["either"]
         both = player, place
         two = votes.at(np.isin(votes.first, both) & np.isin(votes.second, both))
-        fell = one.verdict in FALLS["either"]
-        doubts = doubtful_failures(two), doubtful_reverses(two, player, won=fell)
+        two = dataclasses.replace(
+            two, unended=tuple(x for x in two.unended if {x.first, x.second} == {*both})
+        )
+        ahead = np.zeros((len(votes.names),) * 2, bool)
+        ahead[both[::-1] if fell else both] = True
+        for doubt in filter(None, (doubtful_failures(two), doubtful_absence(two, ahead))):
+            again = None if doubt.others is None else _judged(doubt.others, asked)
+            other = None if again is None else _named(again, one.name)
+            if other is not None and other.verdict == one.verdict:
+                continue
+            if other is None or doubt.refuses:
+                return dataclasses.replace(found.without_verdicts(), refused=doubt.why)
+            rows[option] = _less_certain(rows[option], other)
+            notes.append(f"not certain yet: {doubt.why}")
+    return dataclasses.replace(found, candidates=tuple(rows), notes=(*found.notes, *notes))
 
-        def holds(others: Votes, option: int = option, verdict: str = one.verdict) -> bool:
-            return _judged(others, asked).candidates[option].verdict == verdict
 
-        if why := rests_on(doubts, holds):
-            return dataclasses.replace(found.without_verdicts(), refused=why)
-    return found
+def _named(found: GateOfGames, name: str) -> Engine:
+    return next(one for one in found.candidates if one.name == name)
+
+
+def _less_certain(one: Engine, other: Engine) -> Engine:
+    """A candidate without a verdict: what is certain of it must be so by other games, too."""
+    lows = [
+        -math.inf if x is None else x for x in (one.low, other.low, one.nelo_low, other.nelo_low)
+    ]
+    highs = [
+        math.inf if x is None else x for x in (one.high, other.high, one.nelo_high, other.nelo_high)
+    ]
+    ends = [*map(_known, (min(lows[:2]), max(highs[:2]), min(lows[2:]), max(highs[2:])))]
+    low, high, nelo_low, nelo_high = ends
+    return dataclasses.replace(
+        *(one,),
+        **{"low": low, "high": high, "nelo_low": nelo_low, "nelo_high": nelo_high},
+        verdict="too few",
+        further=other.further,
+    )
 
 
 def require_baseline(baseline: str | None, names: Sequence[str]) -> None:
@@ -108,7 +134,7 @@ def _judged(votes: Votes, asked: _Asked) -> GateOfGames:
     candidates = [name for name in votes.names if name != baseline]
     levels = -np.log(np.outer(errors, shares(len(candidates), reserved)))
     with_baseline = votes.at((votes.first == place) | (votes.second == place))
-    games, said, wrong, copied = games_of(with_baseline, float(levels[0, 0]))
+    games, said, wrong, odd = games_of(with_baseline, float(levels[0, 0]))
     if unused := len(votes.first) - len(with_baseline.first):
         said.append(f"games without {baseline}, which are not used: {unused:,}")
     if wrong:
@@ -122,11 +148,8 @@ def _judged(votes: Votes, asked: _Asked) -> GateOfGames:
     mean, common = found.processes[0].mean, found.processes[0].common
     verdicts, further = found.verdicts(want, games.bets.weights)
     ends = found.ends(games, first, second, margin)
-    refused = doubt_of(games, float(levels.min())) or copied
-    if not len(games.first) and len(with_baseline.first) >= _FEWEST:
-        refused = one_colour(with_baseline)
-        said.remove(refused)
-    elif len(games.first):
+    refused = doubt_of(games, float(levels.min())) or odd
+    if len(games.first):
         said += _one_sided(with_baseline, games, place)
     in_one = games_in_one(games, votes)
     if in_one == 2 and not votes.sided:

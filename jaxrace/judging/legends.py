@@ -14,6 +14,7 @@ STAR = (
     "*: by a test of one look (final), right only if nobody has looked before or looks again; "
     "it has no intervals: those shown are without *"
 )
+WHICH = "both answers are for one look: decide before you look which of them you will use"
 
 
 def once_only(delta: float) -> str:

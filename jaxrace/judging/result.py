@@ -17,7 +17,7 @@ from jaxrace.evidence.levels import By
 from jaxrace.evidence.table_decision import COUNTED, Certificate
 from jaxrace.judging.group_means import GroupMean, groups_shown, short
 from jaxrace.judging.known import NO_OTHERS, alone, known_on
-from jaxrace.judging.legends import ONCE, TEST, once_only, run_next
+from jaxrace.judging.legends import ONCE, TEST, WHICH, once_only, run_next
 from jaxrace.judging.race_figure import Row, Said, draw_race
 
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ class RaceOfTable(AnswerOfTable, Ranking):
     def meanings(self) -> list[str]:
         if self.final is None:
             return [self._meaning()]
-        which = "; both are for one look: choose beforehand" if self.one_look else ""
+        which = f"; {WHICH}" if self.one_look else ""
         once = f"test of one look: {self._once()}; {once_only(self.delta)}{which}"
         return [self._meaning(), f"{once}; the exit status is that of the line before"]
 

@@ -308,7 +308,11 @@ def _rows_of(log: Path, players: Sequence[str], margin: float | None) -> list[Ga
         raise BadArgument("margin", f"that of the log, {known}", f"{margin}")
     rows, low, high = [], -(margin or 0.0), margin or 1.0
     for number, row in enumerate(games, 2):
-        known = len(row) == 3 and {*row[:2]} <= {*players} and row[0] != row[1]
+        if missing := [name for name in row[:2] if len(row) == 3 and name not in players]:
+            got = f"{listed(players)}, without {missing[0]!r} of line {number} of the log"
+            hint = ": add the name, or take another log"
+            raise BadArgument("players", "all players of the log", got, hint)
+        known = len(row) == 3 and row[0] != row[1]
         told = _number(row[2]) if known else math.nan
         if not low <= told <= high:
             expected = f"{','.join(heads)} of these players in line {number}"

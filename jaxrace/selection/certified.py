@@ -61,9 +61,13 @@ class CertifiedTournament(BatchSelector):
     >>> tournament, chances = CertifiedTournament(3, 1), (jnp.tri(3) + 1) / 3
     >>> chances = chances - jnp.eye(3) / 6
     >>> params, key = tournament.params(delta=0.05), jax.random.key(0)
-    >>> log = run(tournament, key, win, chances, 400, params, interval=10, batch=10)
-    >>> log.selected[-1].tolist(), log.done[-1].tolist(), log.confidence[-1].tolist() > 0.94
-    ([False, False, True], True, True)
+    >>> print(run(tournament, key, win, chances, 300, params, interval=100, batch=10))
+    SelectionRecord: 4 records
+      time  selected  confidence  done  valid
+         0         0           0    no    yes
+       100         2           0    no    yes
+       200         2           0    no    yes
+       240         2        0.95   yes    yes
     """
 
     whole: bool = False

@@ -14,6 +14,7 @@ from jax.typing import ArrayLike
 from jaxrace.core.compilation import cost_of, is_traced, jit
 from jaxrace.core.float32 import require_held
 from jaxrace.core.protocol import pytree
+from jaxrace.core.records import shown_records
 from jaxrace.core.validation import BadArgument, require_function, require_integer, require_keys
 from jaxrace.selection.base import BatchSelector, Selector, selected_from
 from jaxrace.selection.comparisons import require_problem
@@ -32,8 +33,11 @@ class SelectionRecord(NamedTuple):
     time: jax.Array  # int32 [], comparisons so far
     selected: jax.Array  # bool [K]
     confidence: jax.Array  # float [], see ``SelectionResult``; 0 if not ``valid``
-    done: jax.Array  # bool [], the selector asks for nothing more
+    done: jax.Array  # bool [], the selector asks for nothing more; False if not ``valid``
     valid: jax.Array  # bool [], all scores so far can be used; otherwise nothing else means much
+
+    def __str__(self) -> str:
+        return shown_records(type(self).__name__, self._asdict())
 
 
 @pytree
@@ -111,7 +115,7 @@ class SelectionWork:
 
     def step(self, state: SelectionState) -> tuple[SelectionState, SelectionRecord]:
         record = self.record(state)
-        was_last = record.done | (record.time >= self.budget)
+        was_last = record.done | ~record.valid | (record.time >= self.budget)
         return dataclasses.replace(self.advanced(state), was_done=was_last), record
 
     def done(self, state: SelectionState) -> jax.Array:
@@ -124,7 +128,7 @@ class SelectionWork:
         """How a run stands."""
         standing = self.selector.standing(state.selector, self.params)
         selected = selected_from(standing.ranking, self.selector.top)
-        done = self.selector.done(state.selector, self.params)
+        done = state.valid & self.selector.done(state.selector, self.params)
         confidence = jnp.where(state.valid, standing.confidence, 0)
         return SelectionRecord(state.selector.time, selected, confidence, done, state.valid)
 

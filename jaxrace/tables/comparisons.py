@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.annotations import is_annotated
 from jaxrace.tables.matrix import crosstable_in
-from jaxrace.tables.sides import Sides, names_winners, sides_of
+from jaxrace.tables.sides import PENTANOMIAL, Sides, names_winners, sides_of
 from jaxrace.tables.table import Place, Table, is_blank
 
 
@@ -28,6 +28,8 @@ def require_no_comparisons(table: Table, texts: Sequence[str]) -> None:
 
 def require_no_votes(table: Table, outcome: str | None) -> None:
     """Raise if the heads are those of comparisons, whatever else is beside them."""
+    if {*PENTANOMIAL} <= {*table.heads}:
+        raise comparisons(table, "counts of pairs of games")
     if is_annotated(table):
         raise comparisons(table, "comparisons of two models")
     square = crosstable_in(table)

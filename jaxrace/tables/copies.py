@@ -1,17 +1,18 @@
-"""Games that are there twice, move by move, whatever their headers say: no evidence of their own.
+"""Games that are there twice, whatever their headers say: no evidence of their own.
 
 Two long games of engines hardly ever agree by chance. Those of engines that answer every position
 alike do, and are one result, too. Short ones may: a draw that is forced, a mate in the opening.
 """
 
 import hashlib
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from jaxrace.tables.table import Place, Table
+from jaxrace.tables.table import Table
 
 COPIES = ("moves, as a number", "copies, as a number")  # heads of columns of a PGN
 _ASIDE = re.compile(r"\{[^}]*\}|\([^()]*\)|\$\d+|\d+\.+|[!?]+")  # comments, numbers, marks
@@ -19,7 +20,9 @@ ENDS = ("1-0", "0-1", "1/2-1/2")  # results of PGN
 _LONG = 60  # moves of both: by chance hardly any two games agree in so many
 _FEWEST = 10  # moves of both: below these a game tells nothing
 _LEAST_SIGNS = 60  # of the moves of two games of one round
+TWICE = "the same games twice: "
 SHORT = "short games with the moves of an earlier one"
+_FEW_RESTARTS = 7  # of so many rows of counts one may begin another match
 _MANY, _SHARE = 10, 0.1  # short games that agree with others: so many are no chance
 
 
@@ -55,13 +58,12 @@ def copies_of(table: Table) -> np.ndarray | None:
     return np.array(columns, np.int64).T
 
 
-def require_once(
-    place: Place, numbers: np.ndarray, lines: np.ndarray, files: Sequence[tuple[Path, int]] = ()
-) -> list[str]:
-    """Raise if games are there twice; a note on a few short ones that may agree by chance.
+def copies_in(
+    numbers: np.ndarray, lines: np.ndarray, files: Sequence[tuple[Path, int]] = ()
+) -> tuple[list[str], str]:
+    """A note on a few short games that may agree by chance; and why data are refused, or "".
 
     Args:
-        place: For the message.
         numbers: Those of ``copies_of``, [n, 2].
         lines: Where each game is, [n].
         files: The files that it is in, with how many games each has; none of a single one.
@@ -72,11 +74,58 @@ def require_once(
         number, found = (len(again), again) if is_many else (len(copied), copied)
         first, second = (_at(int(row), lines, files) for row in found[0])
         hint = "leave the copies out; two engines that repeat a game need another opening"
-        got = f"{number:,} games twice, move by move, such as those in {first} and {second}"
-        raise place.wrong("each game once", got, hint=hint)
-    if not len(again):
-        return []
-    return [f"{SHORT}, which may be chance: {len(again):,}; each counts"]
+        which = f"move by move, such as those in {first} and {second}"
+        return [], f"{TWICE}{number:,} games, {which}: {hint}"
+    return [f"{SHORT}, which may be chance: {len(again):,}; each counts"] * bool(len(again)), ""
+
+
+def counts_so_far(
+    names: Sequence[str],
+    first: np.ndarray,
+    second: np.ndarray,
+    counts: np.ndarray,
+    *,
+    sided: bool,
+) -> tuple[list[str], str]:
+    """Are rows of counts of two the states of one match, each with the games of those before?
+
+    Of independent batches each order is equally likely, so that all of three or more have at least
+    the counts of the one before with a chance of 1 / 6 at most, where their sizes differ much, and
+    hardly ever where these are alike.
+
+    Args:
+        names: Of the options.
+        first: Places in ``names``, int [rows].
+        second: Others.
+        counts: How often the first had 0, 1/4, ... 1 of the points, int [rows, 5].
+        sided: Is the first the one with White? Then rows with sides reversed are others.
+
+    Returns:
+        A note on two such rows, and why data are refused, or "".
+    """
+    rows: dict[tuple[int, int], list[np.ndarray]] = {}
+    for one, other, row in zip(first.tolist(), second.tolist(), counts, strict=True):
+        if one > other and not sided:
+            one, other, row = other, one, row[::-1]
+        own = rows.setdefault((one, other), [])
+        if not own or (row != own[-1]).any():
+            own.append(row)
+    said = []
+    for (one, other), own in rows.items():
+        steps = [bool((b >= a).all()) for a, b in itertools.pairwise(own)]
+        whose = f"of {names[one]} and {names[other]}"
+        if steps == [True]:
+            said.append(
+                f"the second row {whose} has at least the counts of the first: if it is the same "
+                "match later, keep it alone"
+            )
+        elif sum(steps) >= 2 and steps.count(False) <= len(steps) // _FEW_RESTARTS:
+            return [], (
+                f"counts so far, row by row: of {len(own):,} rows {whose} each has at least the "
+                "counts of the row before, as states of one match have: keep the last one alone, "
+                "or add up rows that are matches of their own"
+            )
+    return said, ""
 
 
 def _again(numbers: np.ndarray) -> np.ndarray:

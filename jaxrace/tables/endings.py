@@ -1,4 +1,4 @@
-"""How games ended that did not end on the board: lost on time, by an illegal move, by a crash."""
+"""How games ended that did not end on the board: out of time, by an illegal move, by a crash."""
 
 import re
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from jaxrace.tables.table import Table
 
-ON_TIME = "lost on time"
+ON_TIME = "out of time"
 # As a header Termination has it, or a log of a match behind the result; the first that is found.
 _KINDS = (
     (ON_TIME, r"\btime(?! ?control)"),
@@ -23,7 +23,7 @@ def ending_of(text: str) -> str:
     """In a word how a game ended; "" on the board, by agreement or by adjudication.
 
     >>> [*map(ending_of, ("time forfeit", "Normal", "White's connection stalls", "abandoned"))]
-    ['lost on time', '', 'lost connection', 'abandoned']
+    ['out of time', '', 'lost connection', 'abandoned']
     """
     lower = text.lower()
     if not lower or lower.strip() in _WHOLE:

@@ -7,29 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.tables.copies import SHORT, require_once
+from jaxrace.tables.copies import SHORT, TWICE, copies_in, counts_so_far
 from jaxrace.tables.table import Place, alike, numbered, quoted
 
 
 def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> Any:
     """The comparisons in several files, ``Votes`` as each is read, one after the other."""
-    parts, seen = [], dict[bytes, Path]()
+    parts, seen, refused = [], dict[bytes, Path](), list[str]()
     for path in files:
         parts.append(read(path))
         other = seen.setdefault(path.read_bytes(), path)
         if other != path:
-            raise place.wrong("each file once", f"'{other}' and '{path}' alike: leave one out")
+            refused.append(f"{TWICE}'{other}' and '{path}' are alike: leave one out")
     kinds = {part.kind: path for part, path in zip(parts, files, strict=True)}
     if len(kinds) > 1:
         got = f"wins in '{kinds['win']}', margins in '{kinds['margin']}'"
         raise place.wrong("comparisons of one kind", got, hint="take the files of one")
     names, places = numbered([name for part in parts for name in part.names])
     own = np.split(places.astype(np.int32), np.cumsum([len(part.names) for part in parts])[:-1])
-    shown, pairs, begin = quoted([str(path) for path in files]), [], 0
-    for part in parts:
+    shown, pairs = quoted([str(path) for path in files]), []
+    unended, begin, place_of = [], 0, 0
+    for part, of in zip(parts, own, strict=True):
+        for game in part.unended:
+            first, second = of[[game.first, game.second]].tolist()
+            pair = game.pair + begin if game.pair >= 0 else -1
+            unended.append(
+                game._replace(place=game.place + place_of, first=first, second=second, pair=pair)
+            )
+        place_of += len(part.first)
         if part.pairs is not None:
             pairs.append(np.where(part.pairs < 0, -1, part.pairs + begin))
-            begin += len(part.pairs)
+            begin += 1 + max([part.pairs.max(initial=-1), *(game.pair for game in part.unended)])
     items = [part.items for part in parts if part.items is not None]
     said = [*dict.fromkeys(one for part in parts for one in part.said), *alike("options", names)]
     if 0 < len(pairs) < len(parts):
@@ -41,7 +49,10 @@ def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> 
     lines = np.concatenate([part.lines for part in parts])
     counts = [(path, len(part.first)) for path, part in zip(files, parts, strict=True)]
     said = [note for note in said if not note.startswith(SHORT)]
-    said += require_once(place, copies, lines, counts)
+    refused += [part.refused for part in parts]
+    for more, odd in (copies_in(copies, lines, counts), _so_far(parts, names, own)):
+        said += more
+        refused.append(odd)
     return dataclasses.replace(
         parts[0],
         names=names,
@@ -56,7 +67,26 @@ def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> 
         items=np.concatenate(items) if len(items) == len(parts) else None,
         copies=copies,
         endings=endings,
+        unended=tuple(unended),
+        refused=next(filter(None, refused), ""),
     )
+
+
+def _so_far(
+    parts: Sequence[Any], names: Sequence[str], own: Sequence[np.ndarray]
+) -> tuple[list[str], str]:
+    """``counts_so_far`` of files with counts, each of which may have those of the one before."""
+    rows = []
+    for part, of in zip(parts, own, strict=True):
+        ways = np.stack([of[part.first], of[part.second]], 1)
+        for one, other in [] if part.ordered else np.unique(ways, axis=0).tolist():
+            met = (ways == (one, other)).all(1)
+            counts = np.bincount(np.rint(4 * part.scores[met]).astype(int), minlength=5)
+            rows.append((one, other, counts))
+    if not rows:
+        return [], ""
+    first, second, counts = map(np.array, zip(*rows, strict=True))
+    return counts_so_far(names, first, second, counts, sided=all(part.sided for part in parts))
 
 
 def _known_in(parts: Sequence[Any], name: str, unknown: Any) -> np.ndarray:

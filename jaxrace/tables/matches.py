@@ -41,21 +41,28 @@ def games(file: File) -> Table | None:
         elif moves:
             moves[-1] += line.strip() + " "
         is_open = header is not None
-    said = ()
     moves = [text.strip() for text in moves]
-    # The rest of a header, or no moves where others have some: files of headers alone have none.
-    if len(moves) > 1 and (moves[-1].startswith("[") or (not moves[-1] and any(moves))):
+    ends = [_end_of(text, game) for text, (_, game) in zip(moves, found, strict=True)]
+    said, are_ended = list[str](), any(ends[:-1])
+    # The rest of a header; or no moves, or no result after them, where others have some: there are
+    # files of headers alone, and programs that write no result below them.
+    if len(moves) > 1 and (
+        moves[-1].startswith("[")
+        or (not ends[-1] and (are_ended or (not moves[-1] and any(moves))))
+    ):
         number, _ = found.pop()
-        said = (f"the last game, in line {number}, has no moves yet, and is left out",)
+        said.append(f"the last game, in line {number}, is cut off, and is left out")
+    open_ended = sum(not end for end in ends[: len(found)])
+    if are_ended and open_ended:
+        said.append(f"games whose moves do not end with their result: {open_ended:,}; each counts")
     for number, game in found:
         for name in _NEEDED:
             if not game.get(name):
                 at = f", the game in line {number}"
                 raise file.wrong(f"a header [{name} ...]", "none", at=at)
-    for (number, game), text in zip(found, moves, strict=False):
-        ends = text.split()[-1:]
-        if ends and ends[0] in ENDS and game["Result"] in ENDS and ends[0] != game["Result"]:
-            at, got = f", the game in line {number}", f"{ends[0]} after its moves"
+    for (number, game), end in zip(found, ends, strict=False):
+        if end in ENDS and game["Result"] in ENDS and end != game["Result"]:
+            at, got = f", the game in line {number}", f"{end} after its moves"
             raise file.wrong(f"the result {game['Result']} of its header", got, at=at)
     also = [name for name in (*_OPENINGS, _ENDED) if any(name in game for _, game in found)]
     names = (*_NEEDED, *also)
@@ -63,7 +70,13 @@ def games(file: File) -> Table | None:
     copies = [digests(game, text) for (_, game), text in zip(found, moves, strict=False)]
     columns += tuple(zip(*copies, strict=True)) if copies else ((), ())
     heads, lines = (*map(str.lower, names), *COPIES), [number for number, _ in found]
-    return Table(file.argument, file.where, heads, columns, lines, said=said)
+    return Table(file.argument, file.where, heads, columns, lines, said=(*said,))
+
+
+def _end_of(moves: str, game: Mapping[str, str]) -> str:
+    """The result after the moves of a game, and perhaps a comment; "" if there is none."""
+    last = re.sub(r"\s*\{[^{}]*\}$", "", moves).split()[-1:]
+    return last[0] if last and last[0] in (*ENDS, "*", game.get("Result")) else ""
 
 
 def match_log(file: File) -> Table | None:

@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import re
+from collections import Counter
 from collections.abc import Sequence
 from shlex import quote
 
@@ -23,7 +24,10 @@ _HALVES, _NONE = frozenset(("1/2", "½", "0.5", ".5")), frozenset(("0", "0.0"))
 _POINTS = _NONE | {"1", "1.0"}
 POINTS = "1, 0 and 1/2 are read as points of the first of two, as chess has them"
 # What the rest of such a name may be, the likelier first.
-_NAMED = ("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate")
+_NAMED = (
+    *("", "model", "option", "name", "player", "agent", "team", "system", "id", "candidate"),
+    *("engine", "bot", "program"),
+)
 _ENDS = ("winner", "loser"), ("chosen", "rejected")  # of the two
 _OUTCOMES = (
     *("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label"),
@@ -324,8 +328,12 @@ def shares_of(
         said.append(f"{read}; leave their rows out to drop them")
     if far := sum(n for cell, n in zip(cells, often, strict=True) if ">>" in cell):
         said.append(f"wins by far (>>) read as wins: {far:,}")
-    if unended := int(np.isnan(shares).sum()):
-        said.append(f"games that have not ended, left out: {unended:,}")
+    if (unended := np.isnan(shares)).any():
+        told = zip(first[unended].tolist(), second[unended].tolist(), strict=True)
+        whose = [
+            f"{names[i]} against {names[j]} {n:,}" for (i, j), n in Counter(told).most_common(5)
+        ]
+        said.append(f"games that have not ended, left out: {unended.sum():,} ({', '.join(whose)})")
     return shares, said
 
 

@@ -5,13 +5,13 @@ import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import items_of, plain_votes
-from jaxrace.tables.copies import copies_of, require_once
+from jaxrace.tables.copies import copies_in, copies_of, counts_so_far
 from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
 from jaxrace.tables.joined import joined
@@ -32,6 +32,16 @@ from jaxrace.tables.table import (
 )
 
 Kind = Literal["win", "margin"]
+
+
+class Unended(NamedTuple):
+    """A game that has begun, and has no result."""
+
+    place: int  # how many of the comparisons come before it
+    first: int  # a place in ``names``
+    second: int
+    pair: int  # as in ``Votes.pairs``, or -1
+
 
 OF_TOURNAMENT = ("home", "away", "score")  # heads of the log of one: shares of the points
 _VOTES = (0.0, 0.5, 1.0)  # as shares of a win: lost, tied, won
@@ -68,10 +78,19 @@ class Votes:
     )
     copies: np.ndarray | None = None  # int64 [n, 2]: numbers of its moves, see ``copies_of``
     endings: np.ndarray | None = None  # str [n]: how it ended if not on the board, or ""
+    unended: tuple[Unended, ...] = ()  # games without a result, in their order
+    refused: str = ""  # why nothing can be proven by these data, as ``Answer.refused`` has it
 
     def at(self, rows: Any) -> "Votes":
         """Some of the comparisons: those at an index of NumPy, of one axis."""
-        kept = {name: x[rows] for name, x in vars(self).items() if isinstance(x, np.ndarray)}
+        kept: dict[str, Any] = {
+            name: x[rows] for name, x in vars(self).items() if isinstance(x, np.ndarray)
+        }
+        if self.unended:
+            places = np.arange(len(self.first))[rows]
+            before = np.searchsorted(places, [game.place for game in self.unended]).tolist()
+            both = zip(self.unended, before, strict=True)
+            kept["unended"] = tuple(game._replace(place=place) for game, place in both)
         return dataclasses.replace(self, **kept)
 
     @property
@@ -143,15 +162,17 @@ def read_votes(
     sides = sides_of(table, first_column, second_column, score_column)
     votes = _of_table(table, sides, score)
     if votes.copies is not None:
-        more = require_once(table, votes.copies, votes.lines)
-        votes = dataclasses.replace(votes, said=(*votes.said, *more))
+        more, refused = copies_in(votes.copies, votes.lines)
+        votes = dataclasses.replace(votes, said=(*votes.said, *more), refused=refused)
     return _turned(votes) if votes.sided and sides.is_turned else votes
 
 
 def _turned(votes: Votes) -> Votes:
     """The same comparisons, with the second ones as the first."""
     scores = 1 - votes.scores if votes.kind == "win" else -votes.scores
-    return dataclasses.replace(votes, first=votes.second, second=votes.first, scores=scores)
+    unended = tuple(x._replace(first=x.second, second=x.first) for x in votes.unended)
+    sides = {"first": votes.second, "second": votes.first, "unended": unended}
+    return dataclasses.replace(votes, scores=scores, **sides)
 
 
 def _of_table(table: Table, sides: Sides, score: str) -> Votes:
@@ -186,6 +207,11 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
         raise table.wrong("at least one comparison that has ended", "none")
     what = "games" if sided else "votes"
     more = [f"{what} from column {sides.outcome!r}", *more]
+    unended = []
+    for row in np.flatnonzero(np.isnan(shares)).tolist():
+        pair = -1 if pairs is None else int(pairs[row])
+        unended.append(Unended(row, int(first[row]), int(second[row]), pair))
+    votes = dataclasses.replace(votes, unended=tuple(unended))
     return _told(votes, *more, rows=rows, scores=shares[rows])
 
 
@@ -270,11 +296,19 @@ def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> V
     counts = counts.astype(np.int64)
     if not 0 < counts.sum() <= _MOST:
         raise table.wrong(f"1 to {_MOST:,} comparisons", f"{counts.sum():,}")
+    won, lost, drawn = counts.T[:3]
+    in_quarters = (
+        counts if counts.shape[1] == 5 else np.stack([lost, 0 * won, drawn, 0 * won, won], 1)
+    )
+    more, refused = counts_so_far(
+        votes.names, votes.first, votes.second, in_quarters, sided=votes.sided
+    )
     rows = np.repeat(np.arange(len(counts)), counts.sum(1))
     kinds = [0.0, 0.25, 0.5, 0.75, 1.0] if counts.shape[1] == 5 else [1.0, 0.0, 0.5]
-    shares = np.repeat(np.tile(kinds[: counts.shape[1]], len(counts)), counts.reshape(-1))
+    shares = np.repeat(np.tile(kinds, len(counts)), counts.reshape(-1))
     ordered = bool(counts.sum(1).max() <= 1)  # a row for each game
-    return _told(votes, *said, rows=rows, scores=shares, ordered=ordered)
+    told = {"scores": shares, "ordered": ordered, "refused": refused}
+    return _told(votes, *said, *more, rows=rows, **told)
 
 
 def _of_crosstable(table: Table) -> Votes:

@@ -111,3 +111,23 @@ def test_regrets_under_a_trace_are_nan_where_a_chance_is_no_probability(chance):
 
     assert jnp.isfinite(play(jnp.asarray(flat(3)))).all()
     assert jnp.isnan(play(jnp.asarray(flat(3)).at[0, 1].set(chance))).all()
+
+
+def test_a_log_is_printed_by_name():
+    """Regrets by their measures; of many runs the shapes."""
+    algorithm = UniformDuels(3)
+
+    def go(key):
+        return run(algorithm, key, duels(flat(3)), 40, algorithm.params(), records=2)
+
+    log = go(jax.random.key(0))
+    title, heads, *rows = str(log).splitlines()
+    assert title == "DuelRecord: 2 records"
+    regrets = [f"{name} regret" for name in ("weak", "strong", "copeland", "borda")]
+    assert heads.split("  ")[1:] == ["time", *regrets, "recommended", "decided_at"]
+    assert [row.split()[0] for row in rows] == ["20", "40"]
+    assert [float(cell) for cell in rows[1].split()[1:5]] == pytest.approx(
+        log.regret[1].tolist(), rel=1e-3
+    )
+    many = str(jax.vmap(go)(jax.random.split(jax.random.key(0), 5)))
+    assert many.startswith("DuelRecord: time [5, 2], weak regret [5, 2], ")

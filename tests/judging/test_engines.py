@@ -253,10 +253,24 @@ def test_elo_of_players():
     new, old = answer.options
     assert new.elo == pytest.approx(-old.elo)
     assert new.elo - old.elo == pytest.approx(400 * math.log10(1.5), abs=2)
+    table = answer.tables()[0]
+    assert "Elo above mean" in table.heads
+    assert table.below[-1].endswith(
+        "Elo is above the mean of all options, of two half of their gap"
+    )
     expected = 400 / math.log(10) * math.sqrt(1 / 1_800 + 1 / 1_200) * 1.96
     assert new.elo_high - new.elo_low == pytest.approx(expected, rel=0.1)
     margins = jaxrace.select([("x", "y", 1.5), ("y", "x", -2.0)] * 20)
     assert (margins.options[0].elo, margins.options[0].elo_low) == (None, None)
+
+
+def test_more_than_a_list_of_games_is_asked_for_where_these_hardly_matter():
+    """The advice keeps to the list, which may have one pair."""
+    points = np.random.default_rng(0).choice([0.5, 1, 1.5], 200, p=[0.27, 0.4, 0.33])
+    answer: Any = jaxrace.select(pairs_log(points), next=10)
+    assert [(one.better, one.worse, one.times) for one in answer.next] == [("new", "old", 10)]
+    said = "no single game is likely to change the guess: play hundreds, shared out as listed"
+    assert answer.meanings()[-1] == said
 
 
 def test_sorted_games_prove_nothing():

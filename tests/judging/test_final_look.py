@@ -114,7 +114,7 @@ def test_it_is_said_which_of_two_answers_sets_the_exit_status(once):
     found = jaxrace.race(SHARED, shared=True, final=True, **once)
     _, second = found.meanings()
     assert second.endswith("; the exit status is that of the line before")
-    assert ("choose beforehand" in second) == bool(once)
+    assert ("decide before you look" in second) == bool(once)
     assert ("who tries several has no guarantee" in "".join(found.notes)) == bool(once)
     judged = str(jaxrace.gate(SHARED, baseline="b", shared=True, final=True, **once))
     assert "the exit status is that of verdict, not of verdict*" in judged

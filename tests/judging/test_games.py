@@ -261,7 +261,9 @@ def test_counts_of_one_side_prove_nothing():
     def judged(*rows):
         table = dict(zip(heads, zip(*rows, strict=True), strict=True))
         found = jaxrace.select(table), jaxrace.gate(table, baseline="y")
-        return found[0].certificate, found[1].candidates[0].verdict, " ".join(found[0].notes)
+        said = " ".join((*found[0].notes, found[0].refused))
+        assert found[0].refused == found[1].refused
+        return found[0].certificate, found[1].candidates[0].verdict, said
 
     certificate, verdict, notes = judged(("x", "y", 130, 70, 0))
     assert (certificate, verdict) == (None, "?")  # refused: no such game would help

@@ -30,7 +30,8 @@ def test_a_tournament_and_its_log(tmp_path):
     with_another = jaxrace.Tournament([*strength, "d"], log=path)
     assert (with_another.games, with_another.certificate) == (gone_on.games, None)
     assert "d" in with_another.ask()[0]
-    with pytest.raises(ValueError, match=r"log: expected .* of these players"):
+    said = r"players: expected all players of the log, got a, b, without 'c' of line \d+ of the log"
+    with pytest.raises(ValueError, match=said):
         jaxrace.Tournament("ab", log=path)
     # A log of games is judged alike by ``select``.
     judged = jaxrace.select(path, score="win")
@@ -184,7 +185,13 @@ def test_what_a_tournament_refuses(tmp_path):
     with pytest.raises(ValueError, match="log: expected home,away,score in line 1"):
         jaxrace.Tournament(["a", "b"], log=tmp_path / "log.csv")
     (tmp_path / "log.csv").write_text("home,away,score\na,z,1\n")
-    with pytest.raises(ValueError, match=r"log: expected .* in line 2, got 'a,z,1'"):
+    said = (
+        "players: expected all players of the log, got a, b, without 'z' of line 2 of the log: add"
+    )
+    with pytest.raises(ValueError, match=said):
+        jaxrace.Tournament(["a", "b"], log=tmp_path / "log.csv")
+    (tmp_path / "log.csv").write_text("home,away,score\na,b,2\n")
+    with pytest.raises(ValueError, match=r"log: expected .* in line 2, got 'a,b,2'"):
         jaxrace.Tournament(["a", "b"], log=tmp_path / "log.csv")
     (tmp_path / "log.csv").write_text("home,away,score\na,b,0")
     with pytest.raises(ValueError, match="log: expected a line break at its end"):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import jaxrace
+from jaxrace import sweep
 from jaxrace.evidence.games import GamePairs, in_rounds
-from jaxrace.selection import CertifiedTournament, pair_key, run
+from jaxrace.selection import CertifiedTournament, SelectionJob, SelectionWork, pair_key, run
 
 KEY = jax.random.key(0)
 
@@ -159,3 +160,25 @@ def test_what_is_told_is_checked():
         tournament.tell(waits, [0, 1], 1, params)
     with pytest.raises(ValueError, match="score: expected a score in the range of the params"):
         tournament.tell(state, [0, 1], 2.5, params)
+
+
+def test_what_is_out_of_range_is_not_done():
+    """In a trace nothing can be raised: nothing is certified, and a record is read by name."""
+    tournament = CertifiedTournament(3, 1)
+
+    def lost(key, problem, first, second):
+        return jnp.float32(-7) + 0 * problem  # the params say from -1 to 1
+
+    def go(problem):
+        return run(tournament, KEY, lost, problem, 300, tournament.params(), 60, batch=10)
+
+    log = jax.jit(go)(jnp.zeros(()))
+    assert log.valid.tolist() == [True] + [False] * 5
+    assert not log.done.any()
+    assert log.confidence.tolist() == [0] * 6
+    heads, *rows = str(log).splitlines()[1:]
+    assert heads.split() == ["time", "selected", "confidence", "done", "valid"]
+    assert [row.split()[-2:] for row in rows] == [["no", "yes"]] + [["no", "no"]] * 5
+    work = SelectionWork(tournament, lost, 300, 60, tournament.params(), 10)
+    swept = sweep.run(work, sweep.stacked(SelectionJob(KEY[None], jnp.zeros(1))))
+    assert swept.rows.row.valid.tolist() == [True, False]  # and goes no further

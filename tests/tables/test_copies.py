@@ -1,7 +1,8 @@
-"""Games that are there twice, move by move, in one file or in several."""
+"""Games that are there twice, move by move or in counts, in one file or in several."""
 
 import random
 
+import numpy as np
 import pytest
 from game_files import game, match, moves_of, write
 
@@ -31,13 +32,19 @@ def test_copies_with_other_headers_are_refused(judge, number, tmp_path):
     text = (tmp_path / "a.pgn").read_text() + again(games[:number])
     (tmp_path / "both").mkdir()
     (tmp_path / "both/one.pgn").write_text(text)
-    with pytest.raises(ValueError, match=rf"each game once in .*got {number} games twice, move by"):
-        judge(tmp_path / "both/one.pgn")
+    found = judge(tmp_path / "both/one.pgn")
+    assert (found.headline(), found.status) == ("DATA REFUSED: the same games twice", 4)
+    assert f"{number} games, move by move, such as those in line" in found.meaning()
     (tmp_path / "b.pgn").write_text(again(games[:number]))
     (tmp_path / "both/one.pgn").unlink()
     (tmp_path / "both").rmdir()
-    with pytest.raises(ValueError, match=r"line 1 of 'a\.pgn' and line 1 of 'b\.pgn'"):
-        judge(tmp_path)
+    found = judge(tmp_path)
+    assert found.status == 4
+    assert "line 1 of 'a.pgn' and line 1 of 'b.pgn'" in found.meaning()
+    (tmp_path / "b.pgn").write_bytes((tmp_path / "a.pgn").read_bytes())
+    found = judge(tmp_path)
+    assert found.status == 4
+    assert "b.pgn' are alike: leave one out" in found.meaning()
 
 
 def test_short_games_may_agree(tmp_path):
@@ -53,8 +60,8 @@ def test_short_games_may_agree(tmp_path):
     )
     short = match(3, 100, length=20)
     write(tmp_path / "t.pgn", [*short, *[(*one[:3], 900, one[4]) for one in short]])
-    with pytest.raises(ValueError, match="got 200 games twice, move by move"):
-        read_votes(tmp_path / "t.pgn")
+    refused = read_votes(tmp_path / "t.pgn").refused
+    assert refused.startswith("the same games twice: 200 games, move by move")
 
 
 def test_the_same_moves_of_others_or_from_another_start_are_other_games(tmp_path):
@@ -67,3 +74,53 @@ def test_the_same_moves_of_others_or_from_another_start_are_other_games(tmp_path
     ]
     (tmp_path / "t.pgn").write_text("".join(games))
     assert len(read_votes(tmp_path / "t.pgn").first) == 4
+
+
+PENTANOMIAL = "engine1,engine2,ptnml_0,ptnml_1,ptnml_2,ptnml_3,ptnml_4"
+COUNTS = {5: PENTANOMIAL, 3: "engine1,engine2,wins1,wins2,draws"}
+
+
+def counted(path, kinds, rows, names="patch,main"):
+    """A file of rows of counts, whose sides are reversed in every second row."""
+    lines = [COUNTS[kinds]]
+    for number, row in enumerate(rows):
+        told = row
+        both = names
+        if number % 2:
+            both = ",".join(names.split(",")[::-1])
+            told = row[::-1] if kinds == 5 else [row[1], row[0], row[2]]
+        lines.append(",".join([both, *map(str, told)]))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("judge", [jaxrace.select, lambda x: jaxrace.gate(x, baseline="main")])
+@pytest.mark.parametrize("kinds", [3, 5])
+def test_counts_so_far_are_refused(judge, kinds, tmp_path):
+    """States of one match, in one file or in several; batches of their own are added up."""
+    rng = np.random.default_rng(kinds)
+    law = [0.6, 0.2, 0.2] if kinds == 3 else [0.02, 0.1, 0.38, 0.3, 0.2]
+    batches = rng.multinomial(60, law, 6)
+    path = tmp_path / "games.csv"
+    found = judge(counted(path, kinds, batches.tolist()))
+    assert (found.refused, found.status) == ("", 0)
+    so_far = batches.cumsum(0).tolist()
+    for rows in (so_far, [*so_far[:3], so_far[2]], so_far + (100 * batches).cumsum(0).tolist()):
+        found = judge(counted(path, kinds, rows))
+        assert (found.headline(), found.status) == ("DATA REFUSED: counts so far, row by row", 4)
+    found = judge(counted(path, kinds, so_far[::5]))
+    assert found.refused == ""
+    said = "the second row of patch and main has at least the counts of the first: if it is the"
+    assert any(note.startswith(said) for note in found.notes)
+    path.unlink()
+    for number, row in enumerate(so_far):
+        counted(tmp_path / f"{number}.csv", kinds, [row])
+    assert judge(tmp_path).status == 4
+    for number, row in enumerate(batches.tolist()):
+        counted(tmp_path / f"{number}.csv", kinds, [row])
+    assert (judge(tmp_path).refused, judge(tmp_path).status) == ("", 0)
+
+
+def test_a_row_for_each_game_is_no_count_so_far(tmp_path):
+    rows = np.eye(3, dtype=int)[np.random.default_rng(0).integers(0, 3, 60)]
+    assert read_votes(counted(tmp_path / "t.csv", 3, rows.tolist())).refused == ""

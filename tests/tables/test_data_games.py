@@ -1,6 +1,7 @@
 """Games of engines as programs write them: which two are of one opening, and who has won."""
 
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +234,7 @@ def test_games_that_are_printed():
     assert rows(found) == expected
     assert np.array(found.pairs).tolist() == [0, 0, 1, 1]
     assert (found.sided, found.ordered) == (True, True)
-    assert "games that have not ended, left out: 1" in found.said
+    assert "games that have not ended, left out: 1 (new against main 1)" in found.said
     found = read_votes(DATA / "cutechess.log")
     assert rows(found) == [("old", "new", 0), ("new", "old", 0.5)]
     assert np.array(found.pairs).tolist() == [0, 0]
@@ -310,17 +311,86 @@ def test_a_game_that_is_still_written_is_left_out_and_said(tmp_path):
         (tmp_path / "t.pgn").write_text(whole + rest)
         votes = read_votes(tmp_path / "t.pgn")
         assert len(votes.first) == 2
-        assert any("has no moves yet" in note for note in votes.said)
+        assert "the last game, in line 15, is cut off, and is left out" in votes.said
+
+
+def test_a_game_that_is_cut_in_its_moves_is_left_out_and_said(tmp_path):
+    """Its header has a result; a comment may stand behind the result; some write none at all."""
+    games = [played((*two, number, "1/2-1/2")) for number in (1, 2) for two in ("ab", "ba")]
+    whole = "".join(games)
+    for cut in (8, 6, 5, 4, 3, 20, 60):  # the result and two line breaks are nine letters
+        (tmp_path / "t.pgn").write_text(whole[:-cut])
+        votes = read_votes(tmp_path / "t.pgn")
+        assert len(votes.first) == 3
+        assert "the last game, in line 22, is cut off, and is left out" in votes.said
+    for text in (whole, whole.rstrip("\n"), whole.replace("1/2-1/2\n\n", "1/2-1/2 {agreed}\n\n")):
+        (tmp_path / "t.pgn").write_text(text)
+        votes = read_votes(tmp_path / "t.pgn")
+        assert (len(votes.first), [note for note in votes.said if "cut" in note]) == (4, [])
+    (tmp_path / "t.pgn").write_text(whole.replace(" 1/2-1/2\n", "\n"))
+    assert len(read_votes(tmp_path / "t.pgn").first) == 4
+    (tmp_path / "t.pgn").write_text(games[0].replace(" 1/2-1/2\n", "\n") + "".join(games[1:]))
+    votes = read_votes(tmp_path / "t.pgn")
+    assert len(votes.first) == 4
+    assert "games whose moves do not end with their result: 1; each counts" in votes.said
 
 
 def test_a_file_and_its_copy_are_refused_in_any_order(tmp_path):
     games = [("a", "b", number, "1-0") for number in range(1, 6)]
     (tmp_path / "t.pgn").write_text(played(*games) + played(*games[::-1]))
-    with pytest.raises(ValueError, match=r"each game once .* got 5 games twice"):
-        read_votes(tmp_path / "t.pgn")
+    refused = read_votes(tmp_path / "t.pgn").refused
+    assert refused.startswith("the same games twice: 5 games, move by move")
 
 
 def test_a_header_and_the_end_of_the_moves_agree(tmp_path):
     (tmp_path / "t.pgn").write_text(played(("a", "b", 1, "1-0"), ("a", "b", 2, "1-0", "0-1")))
     with pytest.raises(ValueError, match=r"result 1-0 of its header.* got 0-1 after its moves"):
         read_votes(tmp_path / "t.pgn")
+
+
+@pytest.mark.parametrize(
+    "heads", ["engine1,engine2", "engineA,engineB", "bot 1,bot 2", "engine,opponent"]
+)
+@pytest.mark.parametrize("results", [("1", "0", "1/2"), ("1-0", "0-1", "1/2-1/2")])
+def test_two_columns_of_engines_know_no_colour(heads, results, tmp_path):
+    """The patch is always the first that is named, against one or several: that is no White."""
+    lot = random.Random(1)
+    for names in (["main"], ["main", "old"]):
+        rows = [
+            f"patch,{lot.choice(names)},{lot.choices(results, (0.6, 0.2, 0.2))[0]}"
+            for _ in range(200)
+        ]
+        (tmp_path / "t.csv").write_text("\n".join([f"{heads},result", *rows, ""]))
+        votes = read_votes(tmp_path / "t.csv")
+        assert (votes.names, votes.sided) == (("patch", *names), False)
+        assert jaxrace.gate(tmp_path / "t.csv", baseline="main").passed == ["patch"]
+        selected = jaxrace.select(tmp_path / "t.csv")
+        assert (selected.status, selected.leads) == (0, ["patch"])
+
+
+@pytest.mark.parametrize("heads", ["engine1,engine2", "a,b", "player1,player2", "model_a,model_b"])
+def test_counts_of_pairs_of_games(heads, tmp_path):
+    """Of fastchess's [8, 65, 142, 93, 22]; without players they are no scores, either."""
+    counts = ",".join(f"ptnml_{number}" for number in range(5))
+    (tmp_path / "t.csv").write_text(f"{heads},{counts}\npatch,main,8,65,142,93,22\n")
+    found: Any = jaxrace.gate(tmp_path / "t.csv", baseline="main", want="better", tolerance=2)
+    (patch,) = found.candidates
+    assert (patch.results, patch.games, patch.verdict) == ((8, 65, 142, 93, 22), 660, "better")
+    assert jaxrace.select(tmp_path / "t.csv").leads == ["patch"]
+    (tmp_path / "t.csv").write_text(f"name,{counts}\npatch,8,65,142,93,22\n")
+    with pytest.raises(ValueError, match="expected two columns of options, such as first"):
+        jaxrace.gate(tmp_path / "t.csv", baseline="main", tolerance=2)
+
+
+def test_games_without_a_result_in_several_files(tmp_path):
+    """As in one file: their places, players and pairs."""
+    games = [("a", "b", 1, "1-0"), ("b", "a", 1, "*"), ("c", "b", 2, "*"), ("b", "c", 2, "0-1")]
+    (tmp_path / "both").mkdir()
+    (tmp_path / "both/1.pgn").write_text(played(*games[:2]))
+    (tmp_path / "both/2.pgn").write_text(played(*games[2:]))
+    (tmp_path / "one.pgn").write_text(played(*games))
+    found, one = read_votes(tmp_path / "both"), read_votes(tmp_path / "one.pgn")
+    assert found.unended == one.unended == ((1, 1, 0, 0), (1, 2, 1, 1))
+    assert found.pairs is not None
+    assert found.pairs.tolist() == [0, 1]
+    assert found.at([1]).unended == ((0, 1, 0, 0), (0, 2, 1, 1))

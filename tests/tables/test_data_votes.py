@@ -247,8 +247,7 @@ def test_a_folder_is_one_log(tmp_path):
     with pytest.raises(ValueError, match=r"one kind.*may.csv', margins in .*: take the files of"):
         read_votes(tmp_path)
     (tmp_path / "margins.csv").write_text((tmp_path / "may.csv").read_text())
-    with pytest.raises(ValueError, match=r"each file once .*may.csv' alike: leave one out"):
-        read_votes(tmp_path)
+    assert "may.csv' are alike: leave one out" in read_votes(tmp_path).refused
 
 
 def test_who_has_won_as_tables_of_sports_say_it(tmp_path):

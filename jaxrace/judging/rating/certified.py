@@ -4,6 +4,7 @@ Better is: expects more than half of the points against another option. Axes: K 
 """
 
 import dataclasses
+import itertools
 import math
 from typing import NamedTuple
 
@@ -12,17 +13,17 @@ import numpy as np
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
 from jaxrace.evidence.games import GamePairs, balanced, by_item, in_rounds
-from jaxrace.evidence.levels import levels
+from jaxrace.evidence.levels import FloatArray, levels
 from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
 from jaxrace.judging.lost_games import (
+    doubtful_absence,
     doubtful_failures,
-    doubtful_reverses,
     failures_said,
+    has_one_side,
     one_colour,
-    rests_on,
     sides_said,
 )
 from jaxrace.tables import Votes
@@ -68,7 +69,7 @@ class Results(NamedTuple):
     games: GamePairs
     said: list[str]
     wrong: str  # why nothing can be proven by them; nothing if it can
-    copied: str  # why many of them hardly are results of their own; nothing if not
+    refused: str  # why they are no results to prove anything by, whatever they say; nothing if not
 
 
 def games_of(votes: Votes, level: float) -> Results:
@@ -89,7 +90,9 @@ def games_of(votes: Votes, level: float) -> Results:
                 "for what is proven, votes of two about the same item count as one, by their mean: "
                 f"{len(votes.items):,} votes are {len(rows):,} results; the estimate takes each"
             )
-    copied = doubt_about_copies(first, second, d) if votes.ordered else ""
+    refused = votes.refused
+    if votes.ordered and not refused:
+        refused = doubt_about_copies(first, second, d)
     if votes.sided:
         if votes.ordered:
             first, second, d, left = in_rounds(first, second, d, pairs)
@@ -104,10 +107,13 @@ def games_of(votes: Votes, level: float) -> Results:
             more = "further games, left out there by lot"
         sides = sides_said(votes) if left and votes.items is None else ""
         said += [f"{more}: {left:,}{sides}"] if left else []
-        said += [] if len(first) else [one_colour(votes)]
+        if not len(first) and not refused and has_one_side(votes):
+            refused = one_colour(votes)
+        elif not len(first):
+            said.append(one_colour(votes))
     said += failures_said(votes)
     games = GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered)
-    return Results(games, said, wrong, copied)
+    return Results(games, said, wrong, refused)
 
 
 def games_in_one(games: GamePairs, votes: Votes) -> int:
@@ -120,32 +126,58 @@ def games_in_one(games: GamePairs, votes: Votes) -> int:
 def prove(votes: Votes, top: int, delta: float) -> Proof:
     """Certify the best ``top``, cut the list into tiers, and say who may be among the best.
 
-    Nothing is certified that rests on games which were not played out, or on lost ones.
+    Nothing is certain that rests on games which were not played out, or on lost ones.
     """
-    proof = _proof(votes, top, delta)
-    if proof.certificate is None:
+    proof, mean = _proof(votes, top, delta)
+    if proof.refused:
         return proof
-    doubts = [doubtful_failures(votes)]
-    if len(votes.names) == 2:
-        doubts.append(doubtful_reverses(votes, votes.names.index(proof.leads[0]), won=False))
+    for doubt in filter(None, (doubtful_failures(votes), doubtful_absence(votes, mean > 0))):
+        again = None if doubt.others is None else _proof(doubt.others, top, delta)[0]
+        if again is not None and _holds(proof, again):
+            continue
+        if doubt.refuses and _holds(proof, _unproven(proof)):
+            continue  # nothing is claimed that could rest on it
+        if doubt.refuses:
+            return proof._replace(refused=doubt.why)
+        proof = _unproven(proof)._replace(notes=(*proof.notes, f"not certain yet: {doubt.why}"))
+    return proof
 
-    def holds(others: Votes) -> bool:
-        again = _proof(others, top, delta)
-        return again.certificate is not None and {*again.leads} == {*proof.leads}
 
-    why = rests_on(doubts, holds)
-    return proof._replace(refused=why) if why else proof
+def _unproven(proof: Proof) -> Proof:
+    """The same in which nothing is certain."""
+    options = [name for tier in proof.tiers for name in tier]
+    return proof._replace(certificate=None, possible=options, tiers=[options], proven=())
 
 
-def _proof(votes: Votes, top: int, delta: float) -> Proof:
+def _holds(proof: Proof, other: Proof) -> bool:
+    """Is all that is certain in a proof certain in another one, too?"""
+    if proof.certificate and not (other.certificate and {*other.leads} == {*proof.leads}):
+        return False
+    tier = {name: place for place, names in enumerate(other.tiers) for name in names}
+    kept = all(
+        max(tier[name] for name in above) < min(tier[name] for name in below)
+        for above, below in itertools.pairwise(proof.tiers)
+    )
+    sides = {(x.better, x.worse): _side_of(x) for x in other.proven}
+    sure = all(_side_of(x) in (0, sides.get((x.better, x.worse))) for x in proof.proven)
+    return kept and sure and {*other.possible} <= {*proof.possible}
+
+
+def _side_of(pair: ProvenPair) -> int:
+    """1 if the interval is above one half, -1 if it is below, else 0."""
+    return int(pair.low > 0.5) - int(pair.high < 0.5)
+
+
+def _proof(votes: Votes, top: int, delta: float) -> tuple[Proof, FloatArray]:
+    """What the games say if they are all, and the mean of each two, [K, K]."""
     names, count = np.array(votes.names), len(votes.names)
     level, of_tiers = levels("wins", count, top, delta), board_levels("wins", count, delta)
-    games, said, wrong, copied = games_of(votes, level.verdict)
+    games, said, wrong, odd = games_of(votes, level.verdict)
     evidence = Evidence(np.zeros((count, count)), 0.0)
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
     said += [wrong] if wrong else []
-    refused = "" if wrong else doubt_of(games, level.verdict) or copied
+    refused = "" if wrong else doubt_of(games, level.verdict) or odd
     if wrong or refused:
         highest = np.full_like(highest, -np.inf)
     seen = decision.seen_of(highest, mean, level.verdict, level.strong)
@@ -156,7 +188,7 @@ def _proof(votes: Votes, top: int, delta: float) -> Proof:
         possible = possible | decision.perhaps_tied(seen.strong, found.leads)
     of_board = decision.seen_of(highest, mean, of_tiers.verdict, of_tiers.strong)
     board = board_of(of_board.over, of_board.strong, mean)
-    return Proof(
+    proof = Proof(
         found.certificate,
         names[found.ranking[:top]].tolist(),
         names[[option for option in found.ranking if possible[option]]].tolist(),
@@ -166,6 +198,7 @@ def _proof(votes: Votes, top: int, delta: float) -> Proof:
         tuple(said),
         refused,
     )
+    return proof, mean
 
 
 def _pairs(

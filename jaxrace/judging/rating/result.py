@@ -218,7 +218,8 @@ class SelectionOfVotes(Ranking):
         elif self.next and (self.log_chance is None or math.exp(self.log_chance) < _UNLIKELY):
             do = "play" if self.of_games else "make"
             lines.append(
-                f"no single {self._unit} is likely to change the guess; {do} them by the hundred"
+                f"no single {self._unit} is likely to change the guess: {do} hundreds, shared out "
+                "as listed"
             )
         return lines
 
@@ -277,12 +278,13 @@ class SelectionOfVotes(Ranking):
         ]
         unit = "wins" if self.reading == "win" else "margin"
         has_elo = any(one.elo is not None for one in self.options)
-        elo = ["Elo", "95 % Elo interval"] if has_elo else []
+        elo = ["Elo above mean", "95 % Elo interval"] if has_elo else []
         count = "games" if self.of_games else "compared"
         heads = ["", "option", count, unit, "95 % interval", *elo, "verdict"]
         about = "an estimate by a model, for one look"
         about += "; intervals are its own, approximate, each by itself" if self.connected else ""
         about += "; Elo is above the mean of all options" if has_elo else ""
+        about += ", of two half of their gap" if has_elo and len(self.options) == 2 else ""
         pairs = [[x.better, x.worse, f"{x.compared:,}", f"{x.times:,}"] for x in self.next]
         ahead = Shown.first([*_NEXT, f"{self._unit}s so far", "next"], pairs)
         proven = [
