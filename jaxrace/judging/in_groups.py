@@ -137,16 +137,18 @@ def lottery_notes(question: Question, table: ScoreTable, lot: Lottery) -> list[s
     by_name = lot.by_name or question.order_by_lot is not None
     within = "" if by_name else ", and within a group in the order of the table"
     waits = [
-        f"{name} {here:,} of {run:,}, then {(*table.task_names, 'none')[here]}"
+        f"{name} {here:,} of {run:,}"
+        + ("" if question.is_complete else f", then {(*table.task_names, 'none')[here]}")
         for name, here, run in zip(table.names, done, progress, strict=True)
     ]
     if len({(here, run) for here, run in zip(done, progress, strict=True)}) == 1:
         waits = [waits[0].removeprefix(f"{table.names[0]} ")]
+    at_all = ", in the answer for all looks," if question.is_complete else ""
     notes = [
         about,
         *spans,
         f"tasks count in an order drawn by lot among groups, seed {question.seed}{within}",
-        f"this order waits for missing tasks; so far count: {listed(waits)}",
+        f"this order waits for missing tasks; so far{at_all} count: {listed(waits)}",
     ]
     if lot.sizes and done < progress:  # of lists, of which some option waits
         notes[-1] += "; intervals also see how little the missing tasks of a list can change"

@@ -277,3 +277,9 @@ def test_options_of_a_pilot_are_names_and_stated_ones_a_number(tmp_path, capsys)
     assert jaxrace.plan(path, shared=True, options=["a", "c"], simulations=20).names == ("a", "c")
     assert main([*command, "2"]) == 2
     assert "options: expected none beside a pilot, got 2" in capsys.readouterr().err
+
+
+def test_a_stated_baseline_has_any_name():
+    about = {"options": 3, "gap": 0.8, "spread": 1.0, "simulations": 40}
+    found = [jaxrace.plan(**about, baseline=name) for name in ("main", "option 1")]
+    assert found[0].quantiles == found[1].quantiles
