@@ -298,7 +298,7 @@ def _doubts(
             found.append(doubt_about(runs))
         except BadArgument as error:
             hint = f"; {IN_COMMON}" if table.have_tasks_in_common else ""
-            if table.repeat_tasks or table.have_tasks_in_common:
+            if "lag-1" in error.got:
                 hint += "; runs are in the order of the rows: tasks one after the other look so too"
             hint += "; --dependent (dependent=True) looks at them, and certifies nothing"
             raise BadArgument(error.name, error.expected, error.got, error.hint + hint) from error

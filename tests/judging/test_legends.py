@@ -170,7 +170,7 @@ def test_nothing_is_forecast_without_any_evidence():
     """Three runs are no block yet."""
     found = jaxrace.race({"a": [1.0, 2.0, 3.0], "b": [1.5, 2.5, 0.5]})
     assert found.about is None
-    assert found.meaning().endswith("more runs in all to know")
+    assert found.meaning().endswith("more runs in all to know, if each goes the way that it looks")
 
 
 def test_benchmarks_that_were_taken_for_tasks_are_said():
