@@ -132,7 +132,7 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
 
     Tasks of groups count as their group does: d is that of the task times its share of the mean.
     """
-    has_all = ~np.isnan(pairs.values).all(2).any(0)
+    has_all = np.atleast_1d(~np.isnan(pairs.values).all(2).any(0))
     values, shares = pairs.values[:, has_all], pairs.shares(has_all)
     table = dataclasses.replace(pairs, values=values)
     number, num_tasks, repeats = values.shape
@@ -168,7 +168,7 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
         else:
             found = np.zeros((len(sums), number, number), np.float32)
             found[:, at[0], at[1]], found[:, at[1], at[0]] = sums, -sums
-        return (found - (factors @ of_null)[:, None, None]) / scale
+        return np.asarray(found - (factors @ of_null)[:, None, None]) / scale
 
     def flips(rng: np.random.Generator, most: int) -> FloatArray:
         signs = rng.integers(0, 2, (min(size, most), num_tasks), np.int8)

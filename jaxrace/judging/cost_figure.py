@@ -10,20 +10,21 @@ from jaxrace.answers import style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from jaxrace.judging.board_result import RankedOption
-
 OF_TIERS = (style.BLUE, style.SKY)  # in turn
 _MANY_TIMES = 30  # the least cost: from there on costs are drawn by their logarithms
 
 
 def draw_costs(
     panel: "Axes",
-    options: Sequence["RankedOption"],
+    options: Sequence[Any],
     called: Sequence[str],
     cheapest: str | None,
     is_smaller: bool,
 ) -> None:
-    """Scores against costs, and by name the frontier: no other is both cheaper and looks better."""
+    """Scores against costs, and by name the frontier: no other is both cheaper and looks better.
+
+    ``options`` are those of a ``RankOfTable``, ``called`` as they are on the axes.
+    """
     panel.yaxis.set_inverted(is_smaller)
     sign = -1 if is_smaller else 1
     known = [

@@ -90,7 +90,7 @@ def _of_known(pairs: GroupPairs) -> GroupPairs:
 
 def _ran_by_all(pairs: SharedPairs) -> BoolArray:
     """Which tasks all options have run: [T]."""
-    return (~np.isnan(pairs.values)).any(2).all(0)
+    return np.atleast_1d((~np.isnan(pairs.values)).any(2).all(0))
 
 
 def _own_intervals(question: Question, table: ScoreTable, pairs: SharedPairs) -> np.ndarray:

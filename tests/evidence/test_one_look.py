@@ -236,8 +236,8 @@ def test_groups_are_weighted_and_added():
     scores = (rng.random((2, 80)) < 0.6).astype(float)
     look = grouped(scores, sizes)
     d = (scores[0] - scores[1]) * np.repeat((1 / 3, 1.0), sizes)
-    sums = (np.array((d**k).sum()) for k in (1, 2, 3))
-    assert look.z[0, 1] == pytest.approx(float(handicapped(*sums, 1.0)))
+    total, square, cube = (np.array((d**k).sum()) for k in (1, 2, 3))
+    assert look.z[0, 1] == pytest.approx(float(handicapped(total, square, cube, 1.0)))
     means = [x.mean() for x in np.split(scores[0] - scores[1], [60])]
     assert look.estimate[0, 1] == pytest.approx(np.mean(means))
 

@@ -7,6 +7,7 @@ import pytest
 
 import jaxrace
 from jaxrace.core.validation import BadArgument
+from jaxrace.judging import GateOfTable
 
 SIZES = {"mmlu": 1000, "gsm": 250, "law": 80}
 MEAN: dict[str, Any] = {"by": "mean", "low": 0, "high": 1, "shared": True, "weights": "equal"}
@@ -65,6 +66,7 @@ def test_all_tasks_count_and_no_new_ones_are_asked_for():
     assert not raced.next_runs
     assert raced.at_least == 0
     judged = jaxrace.gate(data, baseline="b", final=True, **MEAN)
+    assert isinstance(judged, GateOfTable)
     assert {x.name: x.final for x in judged.candidates} == {"a": "better", "c": "worse"}
     assert not judged.next_runs
 

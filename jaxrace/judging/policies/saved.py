@@ -43,10 +43,9 @@ class SavedPolicy(NamedTuple):
         fewer actions, or if something observed is NaN. Actions beyond those of the training part
         are its alone.
         """
-        if (
-            lacking := np.isnan(np.asarray(observed, float)).reshape(-1, len(self.names)).any(0)
-        ).any():
-            names = [name for name, is_so in zip(self.names, lacking, strict=True) if is_so]
+        is_nan = np.isnan(np.asarray(observed, float))
+        if is_nan.any():
+            names = [self.names[at] for at in np.unique(np.nonzero(is_nan)[-1]).tolist()]
             raise BadArgument("observed", "numbers", f"NaN of {', '.join(names)}")
         if in_use is None and self.alpha < 1:
             expected = "the probabilities of the policy in use, which decides with probability"
