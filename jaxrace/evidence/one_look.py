@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -159,7 +160,7 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
         z = handicapped(total, square, cube, 1 + null)
     size = max(_AT_ONCE // max(num_tasks, number**2), 1)
     columns = ((scores if of_scores else apart) * shares).T.astype(np.float32)
-    of_null = (null * shares).astype(np.float32)
+    of_null: Any = (null * shares).astype(np.float32)
 
     def drawn(factors: np.ndarray) -> FloatArray:
         sums = factors @ columns
@@ -168,7 +169,7 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
         else:
             found = np.zeros((len(sums), number, number), np.float32)
             found[:, at[0], at[1]], found[:, at[1], at[0]] = sums, -sums
-        return np.asarray(found - (factors @ of_null)[:, None, None]) / scale
+        return (found - (factors @ of_null)[:, None, None]) / scale
 
     def flips(rng: np.random.Generator, most: int) -> FloatArray:
         signs = rng.integers(0, 2, (min(size, most), num_tasks), np.int8)
