@@ -133,7 +133,7 @@ class Softmax:
         return np.zeros(self.num_params, np.float32)
 
     def probabilities(self, theta: jax.Array, observation: Any) -> jax.Array:
-        """P(a | s), float32 [A]."""
+        """P(a | s), float32 [A]; NaN where features of the observation are NaN."""
         return jax.nn.softmax(self._utilities(theta, observation))
 
     def __call__(self, theta: jax.Array, observation: Any, key: jax.Array) -> jax.Array:

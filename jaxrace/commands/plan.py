@@ -4,6 +4,14 @@ Simulates the very race, from a pilot or from stated options. A pilot is a table
 runs of each option. Its gaps may be larger or smaller than they look, and the simulation draws
 from all that it leaves possible. Stated options need --options, --gap and --spread.
 
+Right or wrong answers with chances p and q have a spread of about sqrt(p (1 - p)), and differences
+a spread of sqrt(A - (p - q)^2), where A is the share of questions on which just one of the two is
+right: p (1 - q) + q (1 - p) if nothing is in common. So --correlation is about
+1 - (A - (p - q)^2) / (2 spread^2). Of .80 and .85 that differ on .15 of questions the spread is
+.38, and the correlation .49.
+
+Votes have no plan. `jaxrace gate` of a few votes forecasts how many more it takes.
+
 Half of such races end between the first and the last quartile that are printed. Runs of the pilot
 count, unless --fresh. All options run alike: a race that follows --next needs fewer runs. Imports
 no JAX.
@@ -17,6 +25,7 @@ For example:
   jaxrace plan pilot.csv --shared
   jaxrace plan pilot.csv --shared --of 2000 --by mean --low 0 --high 1 --budget 800
   jaxrace plan --options 5 --gap 0.05 --spread 0.4 --correlation 0.5
+  jaxrace plan --options 2 --gap 0.05 --spread 0.38 --correlation 0.49 --baseline main
 """
 
 from pathlib import Path

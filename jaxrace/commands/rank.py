@@ -8,8 +8,8 @@ mean.
 Runs must be independent. With --shared all options ran on the same tasks, in one order. See
 `jaxrace race --help`. Imports no JAX.
 
-Exit status: 0 answered, as --tiers or --tolerance ask; 3 not yet; 4 data
-refused, which contradict what is assumed.
+Exit status: 0 answered, as --tiers or --tolerance ask, else with two tiers or more, or a list that
+is known; 3 not yet; 4 data refused, which contradict what is assumed.
 
 For example:
   jaxrace rank scores.csv

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace.evidence.levels import FloatArray, IntArray
+from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray
 from jaxrace.evidence.process import Process
 from jaxrace.evidence.task_bets import frame_of_groups, shared_bets
 from jaxrace.evidence.tasks import SharedPairs
@@ -110,6 +110,12 @@ class GroupPairs(SharedPairs):
     def own_means(self) -> FloatArray:
         """The weighted mean of each option by itself, over the tasks that it has run: [K]."""
         return self._mean(*self.sums(self.task_means))
+
+    def shares(self, among: BoolArray) -> FloatArray:
+        """w_g / n_g of each of some tasks, over the largest; each group has some of them."""
+        group = self.group[among]
+        of_group = self.weights / np.maximum(np.bincount(group, minlength=len(self.weights)), 1)
+        return of_group[group] / of_group[group].max(initial=0)
 
     @functools.cached_property
     def _by_group(self) -> tuple[IntArray, IntArray]:

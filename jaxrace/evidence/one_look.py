@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -128,13 +129,18 @@ class OneLook:
 
 
 def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLook:
-    """Of the tasks that all options have run; "i over j" is E d > ``null``."""
-    values = pairs.values[:, ~np.isnan(pairs.values).all(2).any(0)]
+    """Of the tasks that all options have run; "i over j" is E d > ``null``.
+
+    Tasks of groups count as their group does: d is that of the task times its share of the mean.
+    """
+    has_all = np.atleast_1d(~np.isnan(pairs.values).all(2).any(0))
+    values, shares = pairs.values[:, has_all], pairs.shares(has_all)
     table = dataclasses.replace(pairs, values=values)
     number, num_tasks, repeats = values.shape
     scores = table.task_means
     is_plain = pairs.compare is None and repeats == 1 and _is_right_or_wrong(scores)
     is_even = null == 0 and (is_plain or (pairs.by == "wins" and repeats == 1))
+    is_even &= bool((shares == 1).all())
     of_scores = pairs.by == "mean" or is_plain
     total, square, cube = np.zeros((3, number, number))
     options = np.arange(number)
@@ -144,7 +150,7 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
         d = table.differences(np.full(number, option), options)
         if not of_scores:
             apart[at[0] == option] = d[option + 1 :]
-        d -= null
+        d = (d - null) * shares
         total[option], square[option], cube[option] = d.sum(1), (d * d).sum(1), (d * d * d).sum(1)
     never = (square == 0) | np.eye(number, dtype=bool)
     scale = np.sqrt(np.where(never, np.inf, square)).astype(np.float32)
@@ -153,7 +159,8 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
     else:
         z = handicapped(total, square, cube, 1 + null)
     size = max(_AT_ONCE // max(num_tasks, number**2), 1)
-    columns = (scores if of_scores else apart).T.astype(np.float32)
+    columns = ((scores if of_scores else apart) * shares).T.astype(np.float32)
+    of_null: Any = (null * shares).astype(np.float32)
 
     def drawn(factors: np.ndarray) -> FloatArray:
         sums = factors @ columns
@@ -162,7 +169,7 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
         else:
             found = np.zeros((len(sums), number, number), np.float32)
             found[:, at[0], at[1]], found[:, at[1], at[0]] = sums, -sums
-        return (found - null * factors.sum(1)[:, None, None]) / scale
+        return (found - (factors @ of_null)[:, None, None]) / scale
 
     def flips(rng: np.random.Generator, most: int) -> FloatArray:
         signs = rng.integers(0, 2, (min(size, most), num_tasks), np.int8)
@@ -173,7 +180,7 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
 
     is_large = square.min(where=~never, initial=np.inf) >= _MANY
     laws = (flips,) if is_large else (flips, normals)
-    estimate = total / max(num_tasks, 1) + null
+    estimate = total / max(shares.sum(), 1) + null
     return OneLook(np.where(never, -np.inf, z), estimate, laws, delta, number_of_draws(delta))
 
 

@@ -24,7 +24,7 @@ def own_scores(
     wins what counts are the first tasks or blocks, as many as all options have. NaN without any.
     """
     if isinstance(pairs, SharedPairs):
-        alone = _of_tasks(pairs)
+        alone = tasks_alone(pairs)
         number = len(alone.values) - 1
     else:
         assert isinstance(pairs, BlockPairs)
@@ -38,7 +38,8 @@ def own_scores(
     return mean, low, high
 
 
-def _of_tasks(pairs: SharedPairs) -> SharedPairs:
+def tasks_alone(pairs: SharedPairs) -> SharedPairs:
+    """Each option by itself, [K + 1, T, 1], and the one more that it is compared with."""
     number, num_tasks, _ = pairs.values.shape
     if pairs.by == "mean":
         own = pairs.task_means

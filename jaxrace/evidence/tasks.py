@@ -69,6 +69,10 @@ class SharedPairs:
         total = np.nansum(self.values, -1)
         return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
+    def shares(self, among: NDArray[np.bool_]) -> FloatArray:
+        """How much each of some tasks counts, beside the one that counts most: [those of T]."""
+        return np.ones(int(among.sum()))
+
     def process(self, first: IntArray, second: IntArray, null: float | FloatArray = 0.0) -> Process:
         """The e-processes of ordered pairs; see ``process.Pairs``."""
         null = np.broadcast_to(np.asarray(null, float), first.shape)

@@ -11,22 +11,20 @@ import numpy as np
 from jaxrace.answers import style
 from jaxrace.answers.answer import MOST_DRAWN, Shown, first_of, labels, list_down, listed, panels
 from jaxrace.core.validation import BadArgument
+from jaxrace.judging.cost_figure import OF_TIERS, draw_costs
 from jaxrace.judging.group_means import GroupMean, groups_shown, short
 from jaxrace.judging.known import NO_OTHERS, alone, known_on
-from jaxrace.judging.legends import ONCE, STAR, TEST, WHICH, once_only, run_next
+from jaxrace.judging.legends import ONCE, TEST, WHICH, once_only, run_next, starred
 from jaxrace.judging.result import AnswerOfTable, outward
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 ShownPairs = Literal["none", "all"]
 
 _WIDTH, _LETTERS = 7, 64  # of a figure, in inches; and of a line below it, in letters
-_MANY_TIMES = 30  # the least cost: from there on costs are drawn by their logarithms
 _SIGNS = {"better": 1, "tied": 0, "worse": -1}
 _OF_VERDICTS = (style.ORANGE, style.FAINT, style.BLUE)  # worse, tied, better
-_OF_TIERS = (style.BLUE, style.SKY)  # in turn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +45,8 @@ class RankedOption:
     final_tier: int | None = None  # in one look, if that was asked for
     final_best_rank: int | None = None
     final_worst_rank: int | None = None
+    final_low: float | None = None  # the interval of the score in one look, of all together
+    final_high: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -107,7 +107,7 @@ class RankOfTable(AnswerOfTable):
         """The same answer in one tier, in which nothing is certain."""
         unknown: dict[str, int | None] = {"tier": 1, "best_rank": 1}
         unknown |= {"worst_rank": len(self.options)}
-        unknown |= dict.fromkeys(("final_tier", "final_best_rank", "final_worst_rank"))
+        unknown |= dict.fromkeys(field for field in vars(self.options[0]) if "final_" in field)
         options = tuple(dataclasses.replace(one, **unknown) for one in self.options)
         nothing = {"pairs": (), "tied": [], "cheapest": None}
         return dataclasses.replace(self, options=options, **nothing)
@@ -118,7 +118,9 @@ class RankOfTable(AnswerOfTable):
             return False
         if self.wanted is not None:
             return len(self.tiers) >= self.wanted
-        return not self.tolerance or not self.undecided
+        if self.tolerance:
+            return not self.undecided
+        return self.whole or len(self.tiers) > 1
 
     def asked(self) -> str:
         unit = "runs" if self.kind == "independent" else "tasks"
@@ -194,6 +196,7 @@ class RankOfTable(AnswerOfTable):
                 *(str(one.tier), _ranks(one), one.name, f"{one.runs:,}", *self._used(one.name)),
                 "" if one.score is None else short(one.score, 4),
                 _interval(one.low, one.high),
+                *([_interval(one.final_low, one.final_high)] if self._has_ends else []),
                 *([f"{one.cost:.4g}"] if costs else []),
                 *([f"{one.next:,}" if one.next else ""] if ahead else []),
             ]
@@ -207,6 +210,7 @@ class RankOfTable(AnswerOfTable):
             *self._used_head,
             score,
             f"{_percent(self.delta)} interval",
+            *(["interval*"] if self._has_ends else []),
             *costs,
             *ahead,
         ]
@@ -214,8 +218,8 @@ class RankOfTable(AnswerOfTable):
             heads[2:2] = ["tier*", "rank*"]
             for row, one in zip(rows, self.options, strict=True):
                 row[2:2] = [str(one.final_tier), _span(one.final_best_rank, one.final_worst_rank)]
-        below = [f"intervals: {self._held(self.delta)}", *self._overlap()]
-        below += [f"{self.better} scores are better", *([STAR] if self.has_final else [])]
+        below = self._below()
+        below += [f"{self.better} scores are better", *self._star()]
         below += run_next(self.next_runs)
         shown = [Shown.first(heads, rows, *below)]
         if self.pairs:
@@ -225,10 +229,26 @@ class RankOfTable(AnswerOfTable):
                 for x in self.pairs
             ]
             heads = ["option", "other", effect, f"{_percent(self.pairs_error)} interval", "verdict"]
-            sure = [f"intervals: {self._held(self.pairs_error)}"]
+            held = f"intervals: {self._held(self.pairs_error)}"
+            sure = [held] if not self.whole else []
             sure += ["?: not known yet"] * any(pair.verdict == "?" for pair in self.pairs)
             shown.append(Shown.first(heads, rows, *sure))
         return shown + groups_shown(self.groups, self.names)
+
+    @property
+    def _has_ends(self) -> bool:
+        """Are there intervals of one look?"""
+        return self.options[0].final_low is not None
+
+    def _star(self) -> list[str]:
+        ends = f"intervals* hold together with about {_percent(self.delta)}, for many tasks"
+        return [starred(ends if self._has_ends else "")] if self.has_final else []
+
+    def _below(self) -> list[str]:
+        """How intervals hold; nothing of a list that is known."""
+        if self.whole:
+            return []
+        return [f"intervals: {self._held(self.delta)}", *self._overlap()]
 
     def _held(self, error: float) -> str:
         looks = "" if self.one_look else ", at all looks"
@@ -271,7 +291,7 @@ class RankOfTable(AnswerOfTable):
         figure.set_figwidth(max(figure.get_figwidth(), _WIDTH * len(widths)))
         panel, called = found[0], labels(names)
         for place, one in enumerate(options):
-            colour = _OF_TIERS[(one.tier - 1) % 2]
+            colour = OF_TIERS[(one.tier - 1) % 2]
             if one.low is not None and one.high is not None:
                 panel.plot((one.low, one.high), (place, place), color=colour, lw=2)
             if one.score is not None:
@@ -288,11 +308,11 @@ class RankOfTable(AnswerOfTable):
         list_down(panel, called)
         if cut := first_of(options, len(self.options)):
             panel.set(title=cut.removeprefix(": "))
-        below = [f"intervals: {self._held(self.delta)}", *self._overlap()]
+        below = self._below()
         told = "\n".join(line for text in below for line in textwrap.wrap(text, _LETTERS))
         panel.set(xlabel=f"{self._score_axis}\n{told}")
         if self._has_costs:
-            _draw_costs(found[1], options, called, self.cheapest, self.better == "smaller")
+            draw_costs(found[1], options, called, self.cheapest, self.better == "smaller")
         return figure
 
     def _title(self) -> str:
@@ -332,44 +352,6 @@ class RankOfTable(AnswerOfTable):
         panel.set(ylabel="is it better ...", xlabel="... than this one? (white: not known)")
         panel.grid(visible=False)
         return figure
-
-
-def _draw_costs(
-    panel: "Axes",
-    options: Sequence[RankedOption],
-    called: Sequence[str],
-    cheapest: str | None,
-    is_smaller: bool,
-) -> None:
-    """Scores against costs, and by name the frontier: no other is both cheaper and looks better."""
-    panel.yaxis.set_inverted(is_smaller)
-    sign = -1 if is_smaller else 1
-    known = [
-        (one.cost, one.score, label, one)
-        for one, label in zip(options, called, strict=True)
-        if one.cost is not None and one.score is not None
-    ]
-    known.sort(key=lambda point: (point[0], -sign * point[1]))
-    frontier, best, least = [], -np.inf, 0.03 * np.ptp([score for _, score, *_ in known])
-    for cost, score, label, one in known:
-        is_it = one.name == cheapest
-        colour = style.ORANGE if is_it else _OF_TIERS[(one.tier - 1) % 2]
-        panel.plot(cost, score, marker="D" if is_it else "o", ms=6, color=colour)
-        gain, best = sign * score - best, max(sign * score, best)
-        frontier += [(cost, score)] * bool(gain > 0)
-        if gain > least or is_it:
-            # Above and to the left of the frontier nothing is in the way.
-            at: Any = {"textcoords": "offset points", "ha": "right", "fontsize": 7}
-            panel.annotate(label, (cost, score), (-5, 4), **at)
-    panel.plot(*zip(*frontier, strict=True), color=style.GREY, lw=0.8, zorder=0)
-    if known[0][0] > 0 and known[-1][0] > _MANY_TIMES * known[0][0]:
-        panel.set_xscale("log")
-    panel.margins(0.5, 0.1)  # on the left there is room for a name
-    most = known[-1][0]
-    panel.set_xlim(right=1.5 * most if panel.get_xscale() == "log" else most + 0.1 * abs(most))
-    panel.set(title="score against cost", xlabel="cost", ylabel="score")
-    if cheapest is not None:
-        panel.set_xlabel("cost\n(diamond: the cheapest that is not certainly worse)")
 
 
 def _tiers_said(tiers: Sequence[Sequence[str]]) -> str:

@@ -9,8 +9,11 @@ import numpy as np
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument
 from jaxrace.evidence.boundaries import board_of
+from jaxrace.evidence.groups import GroupPairs
 from jaxrace.evidence.levels import BoolArray
 from jaxrace.evidence.one_look import LEAST_RUNS, OneLook, look_at_runs, look_at_tasks
+from jaxrace.evidence.one_look_means import one_look_intervals
+from jaxrace.evidence.own_score import tasks_alone
 from jaxrace.evidence.process import MOST_OF_ALL_PAIRS, Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.board_result import RankOfTable
@@ -18,6 +21,7 @@ from jaxrace.judging.question import Question
 from jaxrace.judging.result import RaceOfTable
 from jaxrace.judging.scores import ScoreTable
 
+LEAST_OF_GROUP = 2  # tasks, of which one has a spread
 _MOST_NUMBERS = 2e8  # differences of all pairs on all tasks, of wins
 
 Found = TypeVar("Found", RaceOfTable, RankOfTable)
@@ -47,6 +51,8 @@ def look_once(
         if few := [f"{name} {count}" for name, count in counts if count < LEAST_RUNS]:
             raise BadArgument("final", f"{LEAST_RUNS} runs or more of each option", listed(few))
         return look_at_runs(columns, question.by, delta, null)
+    if isinstance(pairs, GroupPairs):
+        pairs = _of_known(pairs)
     num_tasks = int(pairs.values.shape[1])
     lacking = [
         f"{name} {num_tasks - done:,}"
@@ -63,9 +69,43 @@ def look_once(
     if number**2 * num_tasks > 2 * _MOST_NUMBERS:
         expected = f"at most {_MOST_NUMBERS:,.0f} differences of pairs on tasks, for one look"
         raise BadArgument("final", expected, f"{number**2 * num_tasks / 2:,.0f}")
-    if not (~np.isnan(pairs.values)).any(2).all(0).any():
+    has_all = _ran_by_all(pairs)
+    if not has_all.any():
         raise BadArgument("final", "tasks that all options have run", "none")
+    if isinstance(pairs, GroupPairs):
+        counts = np.bincount(pairs.group[has_all], minlength=len(pairs.weights)).tolist()
+        assert table.lottery is not None
+        named = zip(table.lottery.weights, counts, strict=True)
+        if few := [f"{group} {count}" for group, count in named if count < LEAST_OF_GROUP]:
+            expected = f"{LEAST_OF_GROUP} tasks or more of each group that all have run"
+            raise BadArgument("final", expected, listed(few))
     return look_at_tasks(pairs, delta, null)
+
+
+def _of_known(pairs: GroupPairs) -> GroupPairs:
+    """Without tasks of an order by lot that nobody has run."""
+    some = (~np.isnan(pairs.values)).any((0, 2))
+    return dataclasses.replace(pairs, values=pairs.values[:, some], group=pairs.group[some])
+
+
+def _ran_by_all(pairs: SharedPairs) -> BoolArray:
+    """Which tasks all options have run: [T]."""
+    return np.atleast_1d((~np.isnan(pairs.values)).any(2).all(0))
+
+
+def _own_intervals(question: Question, table: ScoreTable, pairs: SharedPairs) -> np.ndarray:
+    """Of each option the interval of its mean over the tasks that all have run: [2, K]."""
+    has_all = _ran_by_all(pairs)
+    group, weights = np.zeros(int(has_all.sum()), int), np.ones(1)
+    if isinstance(pairs, GroupPairs):
+        group, weights = pairs.group[has_all], pairs.weights
+    own = tasks_alone(dataclasses.replace(pairs, values=pairs.values[:, has_all]))
+    values = own.values[:-1, :, 0]
+    # As compared they are from 0 to 1, or of smaller scores from -1 to 0; by wins from -1 to 1.
+    low, width = (-1, 2) if question.by == "wins" else (-(question.better(table) == "smaller"), 1)
+    values = (values - low) / width
+    least, most = one_look_intervals(values, group, weights, question.delta)
+    return question.scores_of(table, least, low + width * least, low + width * most)[1:]
 
 
 def with_one_look(
@@ -89,8 +129,14 @@ def with_one_look(
     how = "normal draws and permutations" if table.tasks is None else "random signs"
     said = [f"one look: {look.number:,} draws, {how} of {unit}, by seed {look.seed}"]
     left_out = 0
+    if isinstance(pairs, GroupPairs):
+        pairs = _of_known(pairs)
+        said.append(
+            f"one look: means of {len(pairs.weights)} groups, each by its own tasks, weighted and "
+            "added"
+        )
     if isinstance(pairs, SharedPairs):
-        left_out = int((~(~np.isnan(pairs.values)).any(2).all(0)).sum())
+        left_out = int((~_ran_by_all(pairs)).sum())
     if left_out:
         said.append(f"one look: without {left_out:,} tasks that not all options have run")
     names, notes = table.names, (*found.notes, *said)
@@ -102,6 +148,9 @@ def with_one_look(
     over = look.over()
     mean = look.estimate
     board = board_of(over, over, mean)
+    ends = np.full((2, len(names)), np.nan)
+    if isinstance(pairs, SharedPairs) and _ran_by_all(pairs).sum() >= LEAST_OF_GROUP:
+        ends = _own_intervals(question, table, pairs)
     options = []
     for one in found.options:
         option = names.index(one.name)
@@ -111,6 +160,8 @@ def with_one_look(
                 final_tier=int(board.tier[option]) + 1,
                 final_best_rank=int(board.lowest[option]),
                 final_worst_rank=int(board.highest[option]),
+                final_low=None if np.isnan(ends[0, option]) else float(ends[0, option]),
+                final_high=None if np.isnan(ends[1, option]) else float(ends[1, option]),
             )
         )
     return dataclasses.replace(found, options=tuple(options), notes=notes)

@@ -16,7 +16,7 @@ from jaxrace.answers.answer import (
 )
 from jaxrace.judging.group_means import GroupMean, groups_shown, short
 from jaxrace.judging.known import NO_OTHERS, alone, known_on
-from jaxrace.judging.legends import ONCE, STAR, TEST, once_only, run_next
+from jaxrace.judging.legends import ONCE, TEST, once_only, run_next, starred
 from jaxrace.judging.result import AnswerOfTable, outward
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ class GateOfTable(Gate, AnswerOfTable):
         ]
         below = [*self._below(), f"{self.better} scores are better"]
         if once:
-            below += [STAR, "the exit status is that of verdict, not of verdict*"]
+            below += [starred(), "the exit status is that of verdict, not of verdict*"]
         if any(one.estimate is None for one in self.candidates):
             below.append(f"no interval: no runs that can be compared with {self.baseline.name}")
         if any(one.verdict == "?" for one in self.candidates):

@@ -18,6 +18,7 @@ class GroupMean:
     weight: float
     tasks: int  # that it has run
     mean: float | None  # of its scores; None without any
+    error: float | None = None  # the standard error of the mean, in one look
 
 
 def groups_shown(means: Sequence[GroupMean], names: Sequence[str]) -> list[Shown]:
@@ -30,10 +31,18 @@ def groups_shown(means: Sequence[GroupMean], names: Sequence[str]) -> list[Shown
     for group, weight in dict.fromkeys((one.group, one.weight) for one in means):
         cells = [found[group, name].mean for name in columns]
         numbers = sorted({found[group, name].tasks for name in names})
+        errors = [found[group, name].error for name in columns]
         shown = ["" if mean is None else short(mean) for mean in cells]
+        if any(error is not None for error in errors):
+            shown = [
+                mean if error is None else f"{mean} ± {error:.2g}"
+                for mean, error in zip(shown, errors, strict=True)
+            ]
         rows.append([group, f"{weight:.3g}", _span(numbers), *shown])
     more = len(names) - len(columns)
     below = [f"and {more} more options"] * bool(more)
+    if any(one.error is not None for one in means):
+        below.append("±: the standard error of a mean over the tasks of a group")
     return [Shown.first(["group", "weight", "tasks", *columns], rows, *below)]
 
 

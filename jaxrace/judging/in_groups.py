@@ -134,22 +134,25 @@ def lottery_notes(question: Question, table: ScoreTable, lot: Lottery) -> list[s
     done, progress = table.in_order().tolist(), table.progress.tolist()
     if question.of is not None and min(progress) == question.of:
         return [about, *spans]
-    within = "" if lot.by_name else ", and within a group in the order of the table"
+    by_name = lot.by_name or question.order_by_lot is not None
+    within = "" if by_name else ", and within a group in the order of the table"
     waits = [
-        f"{name} {here:,} of {run:,}, then {(*table.task_names, 'none')[here]}"
+        f"{name} {here:,} of {run:,}"
+        + ("" if question.is_complete else f", then {(*table.task_names, 'none')[here]}")
         for name, here, run in zip(table.names, done, progress, strict=True)
     ]
     if len({(here, run) for here, run in zip(done, progress, strict=True)}) == 1:
         waits = [waits[0].removeprefix(f"{table.names[0]} ")]
+    at_all = ", in the answer for all looks," if question.is_complete else ""
     notes = [
         about,
         *spans,
         f"tasks count in an order drawn by lot among groups, seed {question.seed}{within}",
-        f"this order waits for missing tasks; so far count: {listed(waits)}",
+        f"this order waits for missing tasks; so far{at_all} count: {listed(waits)}",
     ]
     if lot.sizes and done < progress:  # of lists, of which some option waits
         notes[-1] += "; intervals also see how little the missing tasks of a list can change"
-    return notes + _used_up(table, lot)
+    return notes if question.final else notes + _used_up(table, lot)
 
 
 def _spans(question: Question, table: ScoreTable) -> list[str]:
@@ -188,8 +191,8 @@ def _used_up(table: ScoreTable, lot: Lottery) -> list[str]:
     new = f"a {seeds} more of each group" if seeds else f"new tasks of {group}"
     return [
         f"the {counts[group]:,} tasks of {group} are used up, and {rest:,} of others wait for more "
-        f"of it: run {new}, or ask about a pool of all with order_by_lot=1 "
-        "(--order-by-lot 1) instead of weights"
+        f"of it: run {new}; or, if there are no more, final=True (--final) adds one look at all "
+        "that there is"
     ]
 
 
@@ -231,8 +234,14 @@ def group_means(question: Question, table: ScoreTable, pairs: Any) -> tuple[Grou
     values = by_task([x.astype(float) for x in table.values], table.tasks, len(table.groups))
     raw = dataclasses.replace(pairs, values=values)
     weights = table.lottery.weights.items()
-    return tuple(
-        GroupMean(name, group, weight, int(count), float(total) / count if count else None)
-        for name, *of_one in zip(table.names, *raw.sums(raw.task_means), strict=True)
-        for (group, weight), total, count in zip(weights, *of_one, strict=True)
-    )
+    (totals, counts), (squares, _) = raw.sums(raw.task_means), raw.sums(raw.task_means**2)
+    has_errors = question.final and min(table.progress) != question.of
+    found = []
+    for name, *of_one in zip(table.names, totals, counts, squares, strict=True):
+        for (group, weight), total, count, square in zip(weights, *of_one, strict=True):
+            mean = float(total) / count if count else None
+            error = None
+            if has_errors and mean is not None and count > 1:
+                error = math.sqrt(max(square - count * mean**2, 0) / (count * (count - 1)))
+            found.append(GroupMean(name, group, weight, int(count), mean, error))
+    return tuple(found)

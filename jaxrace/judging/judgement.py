@@ -146,7 +146,7 @@ def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         return _ended(answered, dict.fromkeys(names, "?"), **nothing, refused=why)
     if question.order_by_lot is not None:
         return _ended(answered, {}, one_look=True)
-    return answered
+    return _ended(answered, {}) if question.is_complete else answered
 
 
 def _ended(answered: RaceOfTable, verdicts: dict[str, str], **fields: Any) -> RaceOfTable:

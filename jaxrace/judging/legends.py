@@ -10,11 +10,15 @@ _MOST_TASKS, _MOST_KINDS = 3, 3  # tasks that are named, and lists of them
 NEW = re.compile(r"new task [0-9]+")
 ONCE = "IN ONE LOOK"  # begins a headline whose error holds for one look
 TEST = "TEST OF ONE LOOK"  # begins what ``final`` says, in a headline
-STAR = (
-    "*: by a test of one look (final), right only if nobody has looked before or looks again; "
-    "it has no intervals: those shown are without *"
-)
 WHICH = "both answers are for one look: decide before you look which of them you will use"
+
+
+def starred(intervals: str = "") -> str:
+    """What a star says; ``intervals`` is about those of one look, if there are any."""
+    return (
+        "*: by a test of one look (final), right only if nobody has looked before or looks again; "
+        + (intervals or "it has no intervals: those shown are without *")
+    )
 
 
 def once_only(delta: float) -> str:

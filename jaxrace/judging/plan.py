@@ -87,7 +87,8 @@ def plan(
             of each option. Or a stated mean of each option by its name.
         top: How many of the best options are wanted, kappa.
         tiers: Plan a ranking into so many tiers, instead of a race.
-        baseline: Plan a gate: every other option against the option of this name.
+        baseline: Plan a gate: every other option against the option of this name, which is one of
+            the stated options, too.
         margin: Of the gate: how close is enough. Each option is not worse, or is no better, by so
             much.
         options: State this many options instead of a pilot. They are called option 1, 2, ...
@@ -186,6 +187,8 @@ def _stated(
         assert gap is not None
         require_integer("options", options, 2, most=300)
         names = [f"option {place}" for place in range(1, options + 1)]
+        if baseline is not None and baseline not in names:
+            names[0] = baseline
         if tiers is not None:
             values = -gap * np.arange(options)
         elif baseline is not None:

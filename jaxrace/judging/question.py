@@ -72,12 +72,6 @@ class Question:
     final: bool = False
 
     def __post_init__(self) -> None:
-        if self.final and self.weights is not None:
-            hint = (
-                ": one look counts each task the same, and order_by_lot=1 (--order-by-lot 1) pools "
-                "groups for it; weights have the answer for all looks alone"
-            )
-            raise BadArgument("final", "no weights of groups", "some", hint)
         require_integer("top", self.top, 1)
         require_probability("delta", self.delta)
         require_choice("by", self.by, ("wins", "mean"))
@@ -116,6 +110,11 @@ class Question:
             require_function("compare", self.compare)
             if self.by == "mean" or self.smaller or self.larger:
                 raise BadArgument("compare", "a race by wins, neither smaller nor larger", "one")
+
+    @property
+    def is_complete(self) -> bool:
+        """Are groups looked at once, with all of the tasks that there will be?"""
+        return self.final and self.weights is not None
 
     @property
     def width(self) -> float:

@@ -287,13 +287,13 @@ class RaceOfTable(AnswerOfTable, Ranking):
     def _more(self) -> str:
         """How many further runs it takes."""
         number = "1 more run" if self.at_least == 1 else f"{self.at_least:,} more runs in all"
-        told = f"it takes at least {number} to know"
+        told = f"it takes at least {number} to know, if each goes the way that it looks"
         if self.about is None:
             return told
         about = "far more"
         if math.isfinite(self.about):
             about = f"about {int(float(f'{self.about:.2g}')):,}"
-        return f"{told}, {about} if differences stay as they are"
+        return f"{told}, and {about} if differences stay as they are"
 
     def tables(self) -> list[Shown]:
         """The options, best first, and the pairs, the closest first: the first 20 of each."""

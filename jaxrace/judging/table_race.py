@@ -170,7 +170,8 @@ class Prepared(NamedTuple):
     @property
     def may_go_on(self) -> bool:
         """May more be run, and the table looked at again?"""
-        return not self.is_doubtful and self.question.order_by_lot is None
+        once = self.question.order_by_lot is not None or self.question.is_complete
+        return not (self.is_doubtful or once)
 
     def answered(self, found: Any) -> Any:
         """The answer, once it is remembered; without a guarantee if runs are doubtful."""
@@ -249,7 +250,7 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in sorted_options(runs)]
     if not (is_shared or doubts or dependent) and is_too_few([len(one.order) for one in runs]):
         notes.append("too few runs to see whether they depend on each other")
-    if (unused := unused_of(table)) is not None:
+    if not question.final and (unused := unused_of(table)) is not None:
         warnings.warn(unused, UserWarning, stacklevel=3)
     is_doubtful = bool(doubts) or (dependent and not is_shared)
     return Prepared(question, table, values, pairs, notes, is_doubtful, past)
@@ -302,6 +303,8 @@ def _doubts(
             found.append(doubt_about(runs))
         except BadArgument as error:
             hint = f"; {IN_COMMON}" if table.have_tasks_in_common else ""
+            if "lag-1" in error.got:
+                hint += "; runs are in the order of the rows: tasks one after the other look so too"
             hint += "; --dependent (dependent=True) looks at them, and certifies nothing"
             raise type(error)(error.name, error.expected, error.got, error.hint + hint) from error
         if table.repeat_tasks:
@@ -371,9 +374,12 @@ def _notes(question: Question, table: scores.ScoreTable) -> list[str]:
             "holds if the order of the tasks was drawn by lot, before any result was known"
         )
     if question.order_by_lot is not None:
+        where, what = "", "drawn from the same mixture"
+        if table.lottery is not None:
+            where, what = " within groups", "of each group like these"
         notes.append(
-            f"tasks in a random order, by seed {question.order_by_lot}: the guarantee is about "
-            "tasks drawn from the same mixture; it is for one look at this table, with one seed "
+            f"tasks{where} in a random order, by seed {question.order_by_lot}: the guarantee is "
+            f"about tasks {what}; it is for one look at this table, with one seed "
             "that was chosen before: another may answer otherwise, and who tries several has no "
             "guarantee"
         )

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from jaxrace.evidence.groups import GroupPairs
 from jaxrace.evidence.one_look import OneLook, handicapped, look_at_runs, look_at_tasks
+from jaxrace.evidence.one_look_means import one_look_intervals
 from jaxrace.evidence.task_bets import shared_bets
 from jaxrace.evidence.tasks import SharedPairs
 
@@ -205,3 +207,89 @@ def test_what_was_seen_is_one_of_the_draws():
         look = OneLook(seen, np.zeros((2, 2)), (nothing,), 0.05, number)
         assert look.claims(np.array([0]), np.array([1])).tolist() == [is_claimed]
         assert look.may_be_best().tolist() == [True, not is_claimed]
+
+
+def in_groups(sizes, lost, won):
+    """Two options, right or wrong: in each group the first loses and wins tasks so often."""
+
+    def made(rng):
+        drawn = [rng.random(n) for n in sizes]
+        first = [x >= of_one for x, of_one in zip(drawn, lost, strict=True)]
+        second = [x < 1 - of_one for x, of_one in zip(drawn, won, strict=True)]
+        return np.stack([np.concatenate(first), np.concatenate(second)]).astype(float)
+
+    return made
+
+
+def grouped(scores, sizes):
+    """The look at groups that count the same."""
+    group, weights = np.repeat(np.arange(len(sizes)), sizes), np.full(len(sizes), 1 / len(sizes))
+    values = np.asarray(scores, float)[..., None]
+    bets = shared_bets(5.0)
+    pairs = GroupPairs(values=values, by="mean", bets=bets, group=group, weights=weights)
+    return look_at_tasks(pairs, DELTA)
+
+
+def test_groups_are_weighted_and_added():
+    """z is that of the weighted sum, with one more task of the group that counts most."""
+    sizes, rng = (60, 20), np.random.default_rng(7)
+    scores = (rng.random((2, 80)) < 0.6).astype(float)
+    look = grouped(scores, sizes)
+    d = (scores[0] - scores[1]) * np.repeat((1 / 3, 1.0), sizes)
+    total, square, cube = (np.array((d**k).sum()) for k in (1, 2, 3))
+    assert look.z[0, 1] == pytest.approx(float(handicapped(total, square, cube, 1.0)))
+    means = [x.mean() for x in np.split(scores[0] - scores[1], [60])]
+    assert look.estimate[0, 1] == pytest.approx(np.mean(means))
+
+
+@pytest.mark.parametrize(
+    ("lost", "won"),
+    [
+        ((0, 0, 0.05), (0.05, 0, 0)),  # in .13 of tables the small group has no loss yet
+        ((0.1, 0.1, 0.1), (0.1, 0.1, 0.1)),
+        ((0, 0.15, 0.3), (0.45, 0, 0)),
+    ],
+)
+def test_errors_of_groups_are_few(lost, won):
+    """The means of groups differ, and their mean is 0; 150 tables: .05 and four errors are .12."""
+    sizes = (400, 100, 40)
+    made = in_groups(sizes, lost, won)
+
+    def looked(x):
+        return grouped(x, sizes)
+
+    assert errors(made, looked, 150) < 0.12
+    assert errors(made, looked, 150, lambda look: not look.may_be_best()[0]) < 0.12
+    if lost[2] == 0.05:  # the control: without one more task
+        assert errors(made, lambda x: bare_of(x, sizes), 150) > 0.1
+
+
+def bare_of(x, sizes):
+    """Without one more task of the group that counts most."""
+    d = (x[0] - x[1]) * np.repeat((0.1, 0.4, 1.0), sizes)
+    z = d.sum() / max((d * d).sum(), 1e-9) ** 0.5
+    return dataclasses.replace(grouped(x, sizes), z=np.array([[-np.inf, z], [-z, -np.inf]]))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "chances"),
+    [
+        ((80,), (0.99,)),
+        ((20,), (0.5,)),
+        ((1000, 250, 80), (0.8, 0.8, 0.99)),
+        ((1000, 250, 80), (0.02, 0.02, 0.02)),
+        ((5, 500), (0.9, 0.5)),
+        ((20,) * 57, (0.9,) * 57),
+    ],
+)
+def test_intervals_of_one_option_hold(sizes, chances):
+    """Right or wrong: each end is wrong in .025 of tables, and in no more than .034 of 2,000."""
+    rng, number = np.random.default_rng(8), 2_000
+    group, weights = np.repeat(np.arange(len(sizes)), sizes), np.full(len(sizes), 1 / len(sizes))
+    right = (rng.random((number, len(group))) < np.array(chances)[group]).astype(float)
+    truth = float(np.mean(chances))
+    # Each table is one option by itself.
+    low, high = one_look_intervals(right, group, weights, DELTA * number)
+    assert (low > truth + 1e-12).mean() < 0.035
+    assert (high < truth - 1e-12).mean() < 0.035
+    assert (high - low).mean() < 1.0

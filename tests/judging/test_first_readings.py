@@ -161,3 +161,17 @@ CASES = [
 @pytest.mark.parametrize(("act", "right"), params(CASES))
 def test_right_answers(act, right):
     check(act, right)
+
+
+@pytest.mark.parametrize("head", ["env,algo,seed,return", "algo,return"])
+def test_tasks_one_after_the_other_are_named_as_a_cause(tmp_path, head):
+    """Returns of environments of unlike scales, in the order of these, look like a walk."""
+    rng, path = np.random.default_rng(0), tmp_path / "returns.csv"
+    rows = [(e, a, n) for e in range(3) for a in ("ppo", "sac") for n in range(10)]
+    lines = []
+    for env, algo, seed in rows:
+        cells = {"env": f"e{env}", "algo": algo, "seed": seed, "return": 100 * env + rng.normal()}
+        lines.append(",".join(str(cells[name]) for name in head.split(",")))
+    path.write_text("\n".join([head, *lines]))
+    with pytest.raises(ValueError, match="tasks one after the other look so too"):
+        jaxrace.race(path)

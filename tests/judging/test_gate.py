@@ -314,8 +314,6 @@ def test_one_look_stands_beside_all_looks():
     assert all(one.final is None for one in found.candidates)
     with pytest.raises(ValueError, match="final: expected no file of looks"):
         jaxrace.gate(table, baseline="main", final=True, looks="x.looks", **settings)
-    with pytest.raises(ValueError, match="final: expected no weights of groups"):
-        jaxrace.race(table, final=True, weights="equal", shared=True)
 
 
 @pytest.mark.parametrize("verb", ["race", "rank", "gate"])

@@ -83,7 +83,7 @@ def test_means_of_groups_are_shown():
         assert means["c", "law"].mean == pytest.approx(law.mean())
         assert means["c", "law"].tasks == 200
         assert found.to_dict()["groups"][0]["weight"] == pytest.approx(1 / 3)
-        assert found.to_frame("groups").shape == (9, 5)
+        assert found.to_frame("groups").shape == (9, 6)
         assert f"{law.mean():.3g}" in str(found)
         assert "the question is about the mean over 3 groups of tasks" in str(found)
     assert jaxrace.race({"a": [1.0, 2], "b": [3.0, 4]}).groups == ()
@@ -381,5 +381,5 @@ def test_a_group_of_seeds_that_is_used_up_takes_more_of_each():
     for head in ("seed", "question"):
         table = [dict(zip(("algo", "env", head, "return"), row, strict=True)) for row in rows]
         said[head] = " ".join(jaxrace.race(table, shared=True, weights="equal").notes)
-    assert ": run a seed more of each group, or ask about a pool" in said["seed"]
+    assert ": run a seed more of each group; or, if there are no more" in said["seed"]
     assert ": run new tasks of " in said["question"]

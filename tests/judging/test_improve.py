@@ -260,6 +260,7 @@ def test_the_headline_says_what_the_floor_is(changes, kind, lacks, smaller):
         assert "a policy worse than the floor is returned with probability at most 0.05" in said
         assert lacks in said
         assert lacks or "may pass" not in said
+        assert ("the floor is a ceiling: the most that it may be" in said) == smaller
 
 
 def test_a_floor_below_what_the_log_earns(tmp_path):

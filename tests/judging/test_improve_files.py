@@ -1,5 +1,6 @@
 """Files of logged trajectories for `jaxrace improve`: what they may be, and what they may not."""
 
+import math
 import zipfile
 
 import numpy as np
@@ -9,7 +10,7 @@ from jaxrace import improve
 from jaxrace.commands.cli import main
 from jaxrace.improvement import ReturnRange
 from jaxrace.judging.policies.loading import load
-from jaxrace.judging.policies.saved import rules_of
+from jaxrace.judging.policies.saved import SavedPolicy, rules_of
 
 # The cache would stay switched on for the tests that follow.
 COMMAND = ["improve"]
@@ -227,3 +228,11 @@ def test_the_only_word_that_is_left_is_said():
     several = np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0], [1, 0, 0]] * 75, float)
     rules, _ = rules_of(np.eye(2)[several[:, 0].astype(int)], several, names, ("a", "b"))
     assert {rule["where"] for rule in rules} == {"user=young", "not user=young"}
+
+
+def test_a_policy_decides_nothing_on_what_was_not_seen():
+    ends = np.zeros(2), np.ones(2)
+    policy = SavedPolicy(np.zeros((3, 4)), 1.0, ("speed", "place"), *ends, None, 1)
+    assert policy.probabilities([0.5, 2.0]).shape == (3,)
+    with pytest.raises(ValueError, match="observed: expected numbers, got NaN of place"):
+        policy.probabilities([[0.5, 1.0], [0.5, math.nan]])

@@ -89,13 +89,6 @@ def test_an_order_by_lot_never_claims_all_looks(verb):
     assert "all looks" not in str(sure) + texts_of(sure.plot())
 
 
-@pytest.mark.parametrize("verb", ANSWERS)
-def test_one_look_has_no_weights(verb):
-    table = {"benchmark": ["x", "y"] * 150, "task": [f"q{n}" for n in range(300)], **NEAR}
-    with pytest.raises(ValueError, match="final: expected no weights of groups"):
-        ANSWERS[verb](table, final=True, weights="equal", **MEAN)
-
-
 def without_guarantee(found):
     return found.without_guarantee()
 
@@ -131,8 +124,8 @@ def test_every_mark_has_its_legend_below_its_table(found):
 def test_a_star_says_why_it_has_no_interval():
     judged = jaxrace.gate(NEAR, baseline="b", **MEAN, final=True)
     assert "verdict*" in judged.tables()[0].heads
-    assert legends.STAR in judged.tables()[0].below
-    assert "it has no intervals: those shown are without *" in legends.STAR
+    assert legends.starred() in judged.tables()[0].below
+    assert "it has no intervals: those shown are without *" in legends.starred()
 
 
 def test_what_to_run_next_is_named():
@@ -177,7 +170,7 @@ def test_nothing_is_forecast_without_any_evidence():
     """Three runs are no block yet."""
     found = jaxrace.race({"a": [1.0, 2.0, 3.0], "b": [1.5, 2.5, 0.5]})
     assert found.about is None
-    assert found.meaning().endswith("more runs in all to know")
+    assert found.meaning().endswith("more runs in all to know, if each goes the way that it looks")
 
 
 def test_benchmarks_that_were_taken_for_tasks_are_said():

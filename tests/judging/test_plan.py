@@ -153,7 +153,7 @@ def test_half_of_the_races_end_within_the_quartiles_if_gaps_are_not_taken_at_the
         ({"options": 3, "gap": 0.1, "spread": 0}, "spread: expected"),
         ({"options": 3, "gap": 0.1, "spread": 1, "tiers": 4}, "tiers: expected"),
         ({"options": 3, "gap": 0.1, "spread": 1, "margin": 0.1}, "margin: expected none"),
-        ({"options": 3, "gap": 0.1, "spread": 1, "baseline": "x"}, "baseline: expected one of"),
+        ({"data": {"a": 1.0, "b": 2.0}, "spread": 1, "baseline": "x"}, "baseline: expected one of"),
         ({"data": {"a": [1.0] * 4, "b": [2.0] * 9}}, "pilot: expected 5 runs of each option"),
         (
             {"data": {"a": [1.0, 2, 3, 1, 2], "b": [2.0, 1, 3, 4, 2]}, "gap": 1},
@@ -277,3 +277,9 @@ def test_options_of_a_pilot_are_names_and_stated_ones_a_number(tmp_path, capsys)
     assert jaxrace.plan(path, shared=True, options=["a", "c"], simulations=20).names == ("a", "c")
     assert main([*command, "2"]) == 2
     assert "options: expected none beside a pilot, got 2" in capsys.readouterr().err
+
+
+def test_a_stated_baseline_has_any_name():
+    about = {"options": 3, "gap": 0.8, "spread": 1.0, "simulations": 40}
+    found = [jaxrace.plan(**about, baseline=name) for name in ("main", "option 1")]
+    assert found[0].quantiles == found[1].quantiles

@@ -412,13 +412,7 @@ TABLES = [
         f"{RACE} --shared --weights equal",
         in_blocks(20, 60),
         "the 20 tasks of x are used up",
-        (f"jaxrace {RACE} --shared --order-by-lot 1",),
-    ),
-    Case(
-        f"{RACE} --shared --weights equal --final",
-        in_blocks(30, 30),
-        "order_by_lot=1 (--order-by-lot 1) pools groups",
-        (f"jaxrace {RACE} --shared --order-by-lot 1 --final",),
+        (f"jaxrace {RACE} --shared --weights equal --final",),
     ),
     Case(
         "plan",

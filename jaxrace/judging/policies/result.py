@@ -192,6 +192,8 @@ class ImprovementOfLog(Answer):
         if self.refused:
             return self.refusal_meant()
         of_floor = [self._of_floor] if self.found and self._of_floor else []
+        ceiling = "smaller is better, so the floor is a ceiling: the most that it may be"
+        of_floor += [ceiling] * bool(self.summary["smaller"])
         return [*worth(self.summary).split("; "), *of_floor]
 
     def tables(self) -> list[Shown]:

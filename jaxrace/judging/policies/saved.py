@@ -40,8 +40,13 @@ class SavedPolicy(NamedTuple):
 
         What is beyond the range of training counts as its end. ``in_use`` are the probabilities
         [..., A] of the policy in use; ValueError if they are needed, as ``alpha`` is below 1, or of
-        fewer actions. Actions beyond those of the training part are its alone.
+        fewer actions, or if something observed is NaN. Actions beyond those of the training part
+        are its alone.
         """
+        is_nan = np.isnan(np.asarray(observed, float))
+        if is_nan.any():
+            names = [self.names[at] for at in np.unique(np.nonzero(is_nan)[-1]).tolist()]
+            raise BadArgument("observed", "numbers", f"NaN of {', '.join(names)}")
         if in_use is None and self.alpha < 1:
             expected = "the probabilities of the policy in use, which decides with probability"
             raise BadArgument("in_use", f"{expected} {1 - self.alpha:.3g}", "None")
