@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from jaxrace.core.programs import use_compilation_cache as use_compilation_cache
     from jaxrace.core.validation import BadArgument as BadArgument
+    from jaxrace.core.validation import DataRefused as DataRefused
     from jaxrace.judging import compare_next as compare_next
     from jaxrace.judging import gate as gate
     from jaxrace.judging import plan as plan
@@ -46,6 +47,7 @@ _FUNCTIONS = {
     "evaluate": "jaxrace.search.evaluation",
     "use_compilation_cache": "jaxrace.core.programs",
     "BadArgument": "jaxrace.core.validation",
+    "DataRefused": "jaxrace.core.validation",
 }
 
 _PARTS = (

@@ -275,6 +275,8 @@ def _failed(as_json: bool, status: int, error: BadArgument | str) -> int:
     _note("DATA REFUSED" if isinstance(error, DataRefused) else "error", line)
     if as_json:
         parts = {name: getattr(error, name, None) for name in ("name", "expected", "got")}
+        if isinstance(error, DataRefused):
+            parts["refused"] = line
         print(json.dumps({"error": line, **parts, "status": status}, indent=1))
     return status
 

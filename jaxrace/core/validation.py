@@ -27,7 +27,14 @@ class BadArgument(ValueError):  # noqa: N818 (it says what is wrong by itself)
 
 
 class DataRefused(BadArgument):
-    """Data contradict what is assumed of them, and more of them do not help."""
+    """Data contradict what is assumed of them, and more of them do not help.
+
+    >>> import jaxrace
+    >>> pasted = {"a": [0.4, 0.1, 0.7, 0.2, 0.9] * 8, "b": [0.3, 0.6, 0.8, 0.5, 0.0] * 8}
+    >>> jaxrace.race(pasted, shared=True)
+    Traceback (most recent call last):
+    jaxrace.core.validation.DataRefused: tasks: expected different ones, got the 20 rows from ...
+    """
 
 
 MOST_INT32 = 2**31 - 1
