@@ -102,9 +102,17 @@ def test_rows_may_be_sorted_again(tmp_path):
     again = sorted(rows, key=lambda row: row["question"])
     assert jaxrace.race(again, shared=True, looks=path).pairs == in_order.pairs
     assert jaxrace.race(again, shared=True).pairs != in_order.pairs
-    again.append({"question": "q3", "option": "a", "score": 1.0})
+    twice = [*again, {"question": "q3", "option": "a", "score": 1.0}]
+    with pytest.raises(ValueError, match="got 2 of 'a' for 'q3'"):
+        jaxrace.race(twice, shared=True, looks=path)
+    turned = [
+        row | {"score": 1 - row["score"]}
+        if (row["question"], row["option"]) == ("q3", "a")
+        else row
+        for row in again
+    ]
     with pytest.raises(ValueError, match="for task q3 of a, as before"):
-        jaxrace.race(again, shared=True, looks=path)
+        jaxrace.race(turned, shared=True, looks=path)
 
 
 def test_groups_go_with_their_tasks(tmp_path):

@@ -282,7 +282,7 @@ TABLES = [
     ),
     Case(
         f"{RACE} --shared",
-        table("model,id,what,score", "a,1,x,.3", "b,2,x,.4", "a,1,y,.6", "b,2,y,.5"),
+        table("model,id,what,score", "a,1,x,.3", "b,2,x,.4", "a,1,y,.6", "b,2,z,.5"),
         "task_column (--task-column) names the column of what is the same",
         ("--task-column what",),
     ),
