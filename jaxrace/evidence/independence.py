@@ -309,7 +309,7 @@ def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
 
 def _copied(options: Sequence[Runs]) -> list[_Finding]:
     """Are many runs of an option, or rows, there several times? Not exactly so often, as above."""
-    shared = math.log(len(options) / _COPIED_SHARE)
+    shared = math.log(max(len(options), 1) / _COPIED_SHARE)
     found = ((option, found_in(option.identity, ordered=True)) for option in options)
     return [_Finding(x.log_p + shared, f"{x.what} (runs of {option.name})") for option, x in found]
 
