@@ -139,7 +139,10 @@ def gate(
         expected = (
             "by='mean', low=0, high=1 (--by mean --low 0 --high 1) for right or wrong answers"
         )
-        hint = f": a margin of accuracy; one of wins is half of it, {margin:g} is {2 * margin:g}"
+        hint = (
+            f": a margin of accuracy, wrong and right being 0 and 1; one of wins is half of it, "
+            f"{margin:g} is {2 * margin:g}"
+        )
         raise BadArgument("margin", expected, "by='wins'", hint)
     before = asked.past.options if asked.past else ()
     coming = [name for name in dict.fromkeys((*before, *names)) if name != baseline]

@@ -153,7 +153,7 @@ class Question:
         if self.by == "mean" or self.compare is not None:
             return False
         kinds = np.unique(np.concatenate([*map(np.ravel, table.values)]))
-        return kinds[~np.isnan(kinds)].tolist() == [0.0, 1.0]
+        return int((~np.isnan(kinds)).sum()) == 2  # 0 and 1, or 0 and 100
 
     def levels(self, num_options: int) -> Levels:
         """The log e-values that statements need."""

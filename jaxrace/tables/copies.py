@@ -7,6 +7,7 @@ alike do, and are one result, too. Short ones may: a draw that is forced, a mate
 import hashlib
 import itertools
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,6 +23,7 @@ _FEWEST = 10  # moves of both: below these a game tells nothing
 _LEAST_SIGNS = 60  # of the moves of two games of one round
 TWICE = "the same games twice: "
 SHORT = "short games with the moves of an earlier one"
+_MANY_COUNTED = 200  # games of a row: chance hardly makes the same counts of so many again
 _FEW_RESTARTS = 7  # of so many rows of counts one may begin another match
 _MANY, _SHARE = 10, 0.1  # short games that agree with others: so many are no chance
 
@@ -108,21 +110,31 @@ def counts_so_far(
         if one > other and not sided:
             one, other, row = other, one, row[::-1]
         own = rows.setdefault((one, other), [])
-        if not own or (row != own[-1]).any():
-            own.append(row)
+        own.append(row)
     said = []
-    for (one, other), own in rows.items():
-        steps = [bool((b >= a).all()) for a, b in itertools.pairwise(own)]
+    for (one, other), all_rows in rows.items():
+        own = [np.array(row) for row, _ in itertools.groupby(all_rows, key=tuple)]
         whose = f"of {names[one]} and {names[other]}"
-        if steps == [True]:
+        large = Counter(tuple(row.tolist()) for row in all_rows if row.sum() >= _MANY_COUNTED)
+        if any(number > 1 for number in large.values()):
+            row, number = large.most_common(1)[0]
+            counted = ", ".join(map(str, row))
+            return [], (
+                f"{TWICE}{number:,} rows of counts {whose} are the same, [{counted}] of 0 to 1 "
+                "point: leave all but one out"
+            )
+        up = [bool((b >= a).all()) for a, b in itertools.pairwise(own)]
+        down = [bool((b <= a).all()) for a, b in itertools.pairwise(own)]
+        steps = max(up, down, key=sum)
+        if up == [True] or down == [True]:
             said.append(
-                f"the second row {whose} has at least the counts of the first: if it is the same "
+                f"one of two rows {whose} has at least the counts of the other: if it is the same "
                 "match later, keep it alone"
             )
         elif sum(steps) >= 2 and steps.count(False) <= len(steps) // _FEW_RESTARTS:
             return [], (
                 f"counts so far, row by row: of {len(own):,} rows {whose} each has at least the "
-                "counts of the row before, as states of one match have: keep the last one alone, "
+                "counts of the one before, as states of one match have: keep the largest alone, "
                 "or add up rows that are matches of their own"
             )
     return said, ""

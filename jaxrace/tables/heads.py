@@ -75,6 +75,10 @@ _AGAIN = word_set(
     "grader session temperature shot shots n k state rng init"
 )
 _COUNTER = word_set("sample samples row rows index idx no nr number key uid uuid id ids")
+# Of what an option answered, rather than of what it was asked.
+_ANSWERS = word_set(
+    "sample samples response responses answer answers output outputs row rows index idx uuid"
+)
 # What all options are asked, so that epochs beside it are not those of a training.
 _QUESTIONS = word_set(
     "question questions q item items prompt prompts problem problems query example examples doc "
@@ -163,19 +167,26 @@ def parted_heads(heads: Sequence[str]) -> tuple[list[str], list[str]]:
     ((['question_id'], ['epoch']), (['env', 'seed'], []))
     >>> parted_heads(["sample_id", "epoch"]), parted_heads(["sample", "prompt"])
     ((['sample_id'], ['epoch']), (['prompt'], ['sample']))
+    >>> parted_heads(["id", "sample_id"]), parted_heads(["task", "response_id"])
+    ((['id'], ['sample_id']), (['task'], ['response_id']))
     """
     places = [head for head in heads if names_place(head)]
-    ranks = {h: 2 if names_again(h) else _names_counter(h) for h in heads if h not in places}
-    least = min(ranks.values(), default=2)
-    if least == 2 or (places and least):
+    ranks = {head: _rank(head) for head in heads if head not in places}
+    least = min(ranks.values(), default=3)
+    if least == 3 or (places and least):
         return [*heads], []
     again = [head for head, rank in ranks.items() if rank > least]
     return [head for head in heads if head not in again], again
 
 
-def _names_counter(head: str) -> bool:
+def _rank(head: str) -> int:
+    """0 of what is asked; 1 of an id; 2 of what was answered; 3 of runs of the same."""
     found = _stem_of(head)
-    return not found or (len(found) == 1 and found[0] in _COUNTER)
+    if names_again(head):
+        return 3
+    if len(found) == 1 and found[0] in _ANSWERS:
+        return 2
+    return int(not found or (len(found) == 1 and found[0] in _COUNTER))
 
 
 def _stem_of(head: str) -> list[str]:

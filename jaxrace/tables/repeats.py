@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import NamedTuple
 
-from jaxrace.tables.heads import names_again, names_place, parted_heads
+from jaxrace.tables.heads import names_again, names_place, names_question, parted_heads
 from jaxrace.tables.runs import Asked
 from jaxrace.tables.table import Place, Table, quoted
 
@@ -37,6 +37,12 @@ def parted(table: Table, tasks: Sequence[str], asked: Asked) -> tuple[list[str],
     """
     varied = [h for h in tasks if h != asked.group and len({*table.labels(h)}) > 1]
     of_items, again = ([*tasks], []) if asked.tasks else parted_heads(varied)
+    kinds = {head: len({*table.labels(head)}) for head in of_items}
+    most = len(table.labels(of_items[0])) if of_items else 0
+    if not asked.tasks and min(kinds.values(), default=most) < most:
+        # One that differs in every row numbers rows, of items that others name.
+        again = again + [h for h in of_items if kinds[h] == most and not names_question(h)]
+        of_items = [head for head in of_items if head not in again]
     items = [head for head in tasks if head not in again]
     rows = [*zip(*map(table.labels, items), strict=True)]
     are_items = not all(h == asked.group or names_place(h) or names_again(h) for h in items)

@@ -195,6 +195,9 @@ def test_a_margin_on_right_answers_is_one_of_accuracy():
         ValueError, match=r"^margin: expected by='mean', low=0, high=1 .*, 0\.05 is 0\.1"
     ):
         gate(answers, **BASE, shared=True, margin=0.05)
+    percent = {name: 100 * x for name, x in answers.items()}
+    with pytest.raises(ValueError, match="for right or wrong answers"):
+        gate(percent, **BASE, shared=True, margin=0.05)
     noted = jaxrace.race(answers, shared=True, tolerance=0.05).notes
     assert "a tolerance of 0.05 by wins is one of 0.1 of accuracy" in noted
     by_mean = gate(answers, **BASE, shared=True, margin=0.05, by="mean", low=0, high=1)

@@ -108,9 +108,13 @@ def test_counts_so_far_are_refused(judge, kinds, tmp_path):
     for rows in (so_far, [*so_far[:3], so_far[2]], so_far + (100 * batches).cumsum(0).tolist()):
         found = judge(counted(path, kinds, rows))
         assert (found.headline(), found.status) == ("DATA REFUSED: counts so far, row by row", 4)
+    assert judge(counted(path, kinds, so_far[::-1])).status == 4  # the newest first
+    twice = judge(counted(path, kinds, [so_far[-1]] * 2))
+    assert twice.status == 4
+    assert "rows of counts of patch and main are the same" in twice.refused
     found = judge(counted(path, kinds, so_far[::5]))
     assert found.refused == ""
-    said = "the second row of patch and main has at least the counts of the first: if it is the"
+    said = "one of two rows of patch and main has at least the counts of the other: if it is the"
     assert any(note.startswith(said) for note in found.notes)
     path.unlink()
     for number, row in enumerate(so_far):
