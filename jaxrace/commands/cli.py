@@ -272,11 +272,11 @@ def _do_job(
 def _failed(as_json: bool, status: int, error: BadArgument | str) -> int:
     """Print why the command ends: a line to stderr, and perhaps JSON to stdout; the status."""
     line = " ".join(str(error).split())
-    _note("DATA REFUSED" if isinstance(error, DataRefused) else "error", line)
+    is_refused = isinstance(error, DataRefused)
+    _note("DATA REFUSED" if is_refused else "error", line)
     if as_json:
         parts = {name: getattr(error, name, None) for name in ("name", "expected", "got")}
-        if isinstance(error, DataRefused):
-            parts["refused"] = line
+        parts |= {"refused": line} if is_refused else {}
         print(json.dumps({"error": line, **parts, "status": status}, indent=1))
     return status
 

@@ -52,8 +52,8 @@ def found_in(codes: IntArray, *, ordered: bool) -> Copies:
         ),
     ]
     # Blocks of rows that are sorted are alike, whatever they are.
-    stretches = log_p_of_stretches(counts, 1 + int((codes[1:] != codes[:-1]).sum()))
-    if ordered or stretches > _SORTED:
+    number = 1 + int((codes[1:] != codes[:-1]).sum())
+    if ordered or log_p_of_stretches(counts, number) > _SORTED:
         found.append(_blocks(codes))
     least = min(found)
     return least._replace(log_p=min(least.log_p + math.log(2), 0.0))
@@ -111,7 +111,9 @@ def _blocks(codes: IntArray) -> Copies:
     sizes = sorted({n // 2**k for k in range(1, 7) if n // 2**k >= _FEWEST})
     for size in sizes:
         one, other = equal_blocks(codes, size)
-        places = np.unique(np.linspace(0, len(one) - 1, _LOOKED_AT).astype(int)) if len(one) else []
+        if not len(one):  # then no larger one does
+            break
+        places = np.unique(np.linspace(0, len(one) - 1, _LOOKED_AT).astype(int))
         for a, b in zip(one[places].tolist(), other[places].tolist(), strict=True):
             block = codes[a : a + size]
             log_p = 2 * math.log(n) + math.log(len(sizes) / 2) - log_orders(np.bincount(block))

@@ -133,7 +133,7 @@ def look_at_tasks(pairs: SharedPairs, delta: float, null: float = 0.0) -> OneLoo
 
     Tasks of groups count as their group does: d is that of the task times its share of the mean.
     """
-    has_all = np.atleast_1d(~np.isnan(pairs.values).all(2).any(0))
+    has_all = pairs.ran_by_all
     values, shares = pairs.values[:, has_all], pairs.shares(has_all)
     table = dataclasses.replace(pairs, values=values)
     number, num_tasks, repeats = values.shape

@@ -69,6 +69,11 @@ class SharedPairs:
         total = np.nansum(self.values, -1)
         return np.divide(total, count, out=np.full(count.shape, np.nan), where=count > 0)
 
+    @property
+    def ran_by_all(self) -> NDArray[np.bool_]:
+        """Which tasks all options have run: [T]."""
+        return np.asarray((~np.isnan(self.values)).any(2).all(0))
+
     def shares(self, among: NDArray[np.bool_]) -> FloatArray:
         """How much each of some tasks counts, beside the one that counts most: [those of T]."""
         return np.ones(int(among.sum()))

@@ -69,7 +69,7 @@ def look_once(
     if number**2 * num_tasks > 2 * _MOST_NUMBERS:
         expected = f"at most {_MOST_NUMBERS:,.0f} differences of pairs on tasks, for one look"
         raise BadArgument("final", expected, f"{number**2 * num_tasks / 2:,.0f}")
-    has_all = _ran_by_all(pairs)
+    has_all = pairs.ran_by_all
     if not has_all.any():
         raise BadArgument("final", "tasks that all options have run", "none")
     if isinstance(pairs, GroupPairs):
@@ -88,14 +88,9 @@ def _of_known(pairs: GroupPairs) -> GroupPairs:
     return dataclasses.replace(pairs, values=pairs.values[:, some], group=pairs.group[some])
 
 
-def _ran_by_all(pairs: SharedPairs) -> BoolArray:
-    """Which tasks all options have run: [T]."""
-    return np.atleast_1d((~np.isnan(pairs.values)).any(2).all(0))
-
-
 def _own_intervals(question: Question, table: ScoreTable, pairs: SharedPairs) -> np.ndarray:
     """Of each option the interval of its mean over the tasks that all have run: [2, K]."""
-    has_all = _ran_by_all(pairs)
+    has_all = pairs.ran_by_all
     group, weights = np.zeros(int(has_all.sum()), int), np.ones(1)
     if isinstance(pairs, GroupPairs):
         group, weights = pairs.group[has_all], pairs.weights
@@ -136,7 +131,7 @@ def with_one_look(
             "added"
         )
     if isinstance(pairs, SharedPairs):
-        left_out = int((~_ran_by_all(pairs)).sum())
+        left_out = int((~pairs.ran_by_all).sum())
     if left_out:
         said.append(f"one look: without {left_out:,} tasks that not all options have run")
     names, notes = table.names, (*found.notes, *said)
@@ -149,7 +144,7 @@ def with_one_look(
     mean = look.estimate
     board = board_of(over, over, mean)
     ends = np.full((2, len(names)), np.nan)
-    if isinstance(pairs, SharedPairs) and _ran_by_all(pairs).sum() >= LEAST_OF_GROUP:
+    if isinstance(pairs, SharedPairs) and pairs.ran_by_all.sum() >= LEAST_OF_GROUP:
         ends = _own_intervals(question, table, pairs)
     options = []
     for one in found.options:

@@ -65,8 +65,9 @@ def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores
     if not (shared or wide.tasks or wide.groups):
         return Scores(names, tuple(columns), None, (), (*said, *alike("options", names)), **about)
     said += _axes_of(names, columns)
-    made = {name: _rows_made(column) for name, column in zip(names, columns, strict=True)}
-    said += wide.of_items(Place("data", "a mapping"), made)
+    if wide.has_repeats:
+        made = {name: _rows_made(column) for name, column in zip(names, columns, strict=True)}
+        said += wide.of_items(Place("data", "a mapping"), made)
     rows = wide.tasks or [str(row + 1) for row in range(max(map(len, columns), default=0))]
     task_names, places = numbered(rows)
     tasks = [np.repeat(places[: len(x)], x.size // max(len(x), 1)) for x in columns]

@@ -38,7 +38,7 @@ def parted(table: Table, tasks: Sequence[str], asked: Asked) -> tuple[list[str],
     varied = [h for h in tasks if h != asked.group and len({*table.labels(h)}) > 1]
     of_items, again = ([*tasks], []) if asked.tasks else parted_heads(varied)
     kinds = {head: len({*table.labels(head)}) for head in of_items}
-    most = len(table.labels(of_items[0])) if of_items else 0
+    most = len(table.lines)
     if not asked.tasks and min(kinds.values(), default=most) < most:
         # One that differs in every row numbers rows, of items that others name.
         again = again + [h for h in of_items if kinds[h] == most and not names_question(h)]

@@ -22,6 +22,11 @@ class Wide:
     said: tuple[str, ...] = ()
     repeats: Repeats = NONE  # of each row
 
+    @property
+    def has_repeats(self) -> bool:
+        """Do several rows have one task?"""
+        return self.tasks is not None and len({*self.tasks}) < len(self.tasks)
+
     def runs(self, table: Table) -> SourceRuns:
         """Its runs, option by option."""
         labels = self.tasks or [str(row + 1) for row in range(len(table.lines))]
@@ -48,7 +53,7 @@ class Wide:
 
     def of_items(self, place: Place, made: Mapping[str, np.ndarray]) -> list[str]:
         """What is said of rows of one item; ``made`` has the rows that each option has run."""
-        if self.tasks is None:
+        if self.tasks is None or not self.has_repeats:
             return []
         rows = [row for own in made.values() for row in own.tolist()]
         options = [head for head, own in made.items() for _ in own]
