@@ -9,6 +9,7 @@ from shlex import quote
 
 import numpy as np
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import word_set
 from jaxrace.tables.table import Table, quoted, words_of
 
@@ -49,6 +50,17 @@ _WON, _LOST = word_set("win won"), word_set("loss lost lose")
 _RESULTS = word_set("1-0 leftvote a>b a>>b"), word_set("0-1 rightvote b>a b>>a")
 _AT_HOME = (("white", "black"), ("home", "away"))
 PENTANOMIAL = tuple(f"ptnml_{half}" for half in range(5))  # pairs of games by halves of a point
+# The same by other names: of lost, drawn and won games, or of points.
+_PENTANOMIALS = (
+    *(tuple(f"{word} {half}" for half in range(5)) for word in ("ptnml", "pent", "pentanomial")),
+    *(("ll", "ld", middle, "wd", "ww") for middle in ("dd", "wldd", "ddwl", "wl dd", "dd wl")),
+    *(("0", "0 5", "1", "1 5", "2"), ("0", "1 2", "1", "3 2", "2")),
+)
+_OF_FIRST = word_set("wins won w"), word_set("losses lost l"), word_set("draws drawn ties d")
+_COUNTS_READ = (
+    "; counts are read from wins, losses and draws (of the first), from those of each side, as "
+    "wins_a, wins_b and draws, and of pairs of games from ptnml_0 to ptnml_4, or ll, ld, dd, wd, ww"
+)
 _OPEN = "*"  # a game that has not ended
 SCALE = "from a scale such as 1 to 5 subtract the middle, so that 0 is a tie"
 
@@ -157,8 +169,8 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         return Sides(first, second, outcome)
     step = -1 if Sides(first, second).is_turned else 1  # what is for each side is in its order
     rest = [head for head in table.heads if head not in (first, second)]
-    if {*PENTANOMIAL} <= {*rest}:
-        return Sides(first, second, "", counts=PENTANOMIAL[::step])
+    if pairs := _pentanomial(rest):
+        return Sides(first, second, "", counts=pairs[::step])
     if counts := _for_each_side(table, rest, _WINS)[::step]:
         ties = [head for head in rest if _TIED & {*_words(head)[-1:]}]
         return Sides(first, second, "", counts=(*counts, *ties[:1]))
@@ -169,7 +181,30 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         raise table.wrong("one column that says who has won", quoted(found), hint=hint)
     if scores := _for_each_side(table, rest, _SCORES)[::step]:
         return Sides(first, second, "", scores=(scores[0], scores[1]))
-    raise table.wrong("a column score, winner or result", quoted(table.heads), hint=hint)
+    own = [[head for head in rest if _plain(head) in words] for words in _OF_FIRST]
+    if step == 1 and [*map(len, own)] in ([1, 1, 0], [1, 1, 1]):
+        return Sides(first, second, "", counts=tuple(head for one in own for head in one))
+    expected = "a column score, winner or result, or counts,"
+    raise table.wrong(expected, quoted(table.heads), hint=hint + _COUNTS_READ)
+
+
+def _pentanomial(heads: Sequence[str]) -> tuple[str, ...]:
+    """The columns of pairs of games by halves of a point, from 0 on; none if there are not."""
+    named = {" ".join(re.findall(r"[a-z]+|\d+", head.lower())): head for head in heads}
+    for names in _PENTANOMIALS:
+        if {*names} <= {*named}:
+            return tuple(named[name] for name in names)
+    return ()
+
+
+def names_engines(table: Table, texts: Sequence[str]) -> bool:
+    """Are two columns of words those of players, whatever else is beside them?"""
+    try:
+        first, second = _pair(table, table.heads)
+    except BadArgument:
+        return False
+    words = {*_words(first), *_words(second)}
+    return {first, second} <= {*texts} and bool(words & _PLAYERS)
 
 
 def are_sides(heads: Sequence[str]) -> bool:
