@@ -163,13 +163,14 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
                 hint = "make it numbers, .5 for a tie and 1 for others, below the head score"
             raise table.wrong("one way to say who has won", quoted(others), hint=hint)
         return Sides(by_name["winner"], by_name["loser"], outcome)
+    pairs = _pentanomial(heads)
     if first is None or second is None:
-        first, second = _pair(table, heads)
+        first, second = _pair(table, [head for head in heads if head not in pairs])
     if outcome is not None:
         return Sides(first, second, outcome)
     step = -1 if Sides(first, second).is_turned else 1  # what is for each side is in its order
     rest = [head for head in table.heads if head not in (first, second)]
-    if pairs := _pentanomial(rest):
+    if pairs and {*pairs} <= {*rest}:
         return Sides(first, second, "", counts=pairs[::step])
     if counts := _for_each_side(table, rest, _WINS)[::step]:
         ties = [head for head in rest if _TIED & {*_words(head)[-1:]}]
@@ -184,17 +185,18 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
     own = [[head for head in rest if _plain(head) in words] for words in _OF_FIRST]
     if step == 1 and [*map(len, own)] in ([1, 1, 0], [1, 1, 1]):
         return Sides(first, second, "", counts=tuple(head for one in own for head in one))
-    expected = "a column score, winner or result, or counts,"
-    raise table.wrong(expected, quoted(table.heads), hint=hint + _COUNTS_READ)
+    if sum(table.kind(head) == "number" for head in rest) > 1:
+        hint += _COUNTS_READ
+    raise table.wrong("a column score, winner or result", quoted(table.heads), hint=hint)
 
 
 def _pentanomial(heads: Sequence[str]) -> tuple[str, ...]:
     """The columns of pairs of games by halves of a point, from 0 on; none if there are not."""
     named = {" ".join(re.findall(r"[a-z]+|\d+", head.lower())): head for head in heads}
-    for names in _PENTANOMIALS:
-        if {*names} <= {*named}:
-            return tuple(named[name] for name in names)
-    return ()
+    if {"wl", "lw", "dl", "dw"} & {*named}:  # one of the five is in two columns
+        return ()
+    found = [names for names in _PENTANOMIALS if {*names} <= {*named}]
+    return tuple(named[name] for name in found[0]) if len(found) == 1 else ()
 
 
 def names_engines(table: Table, texts: Sequence[str]) -> bool:
