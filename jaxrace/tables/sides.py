@@ -106,6 +106,11 @@ class Sides:
         return bool({self.own_words, self.own_words[::-1]} & {*_AT_HOME})
 
     @property
+    def are_players(self) -> bool:
+        """Do the names say that games are compared, as engine1 does, whoever has White?"""
+        return bool({*_words(self.first), *_words(self.second)} & _PLAYERS)
+
+    @property
     def are_for_first(self) -> bool:
         """Does the outcome's name say that numbers are scores of the first?"""
         words = {*_words(self.outcome or "")}
@@ -114,8 +119,7 @@ class Sides:
 
     def has_points(self, table: Table) -> bool:
         """Is the outcome 1, 0 and halves of two players? By convention the first one's points."""
-        words = {*_words(self.first), *_words(self.second)}
-        if not words & _PLAYERS or _plain(self.outcome or "") not in ("result", "points"):
+        if not self.are_players or _plain(self.outcome or "") not in ("result", "points"):
             return False
         cells = {str(cell).strip() for cell in table.column(self.outcome or "")} - {_OPEN}
         return bool(cells & _HALVES) and cells <= _HALVES | _POINTS
@@ -205,8 +209,7 @@ def names_engines(table: Table, texts: Sequence[str]) -> bool:
         first, second = _pair(table, table.heads)
     except BadArgument:
         return False
-    words = {*_words(first), *_words(second)}
-    return {first, second} <= {*texts} and bool(words & _PLAYERS)
+    return {first, second} <= {*texts} and Sides(first, second).are_players
 
 
 def are_sides(heads: Sequence[str]) -> bool:

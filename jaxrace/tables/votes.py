@@ -51,6 +51,7 @@ _READ_AS_WINS = (
     "them as margins"
 )
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
+NO_ROUNDS = "no rounds or pairs are told: lost games that are missing cannot be seen"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _FILES = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
 _IN_FOLDERS = (*_FILES, *(f"**/{name}" for name in _FILES))
@@ -186,6 +187,8 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
     items, how = items_of(table, {sides.first, sides.second, sides.outcome}, first, second)
     said, ones = (*table.said, *alike("options", names), *more, *how), np.ones(len(first))
+    if sides.are_players and not sided and items is None:
+        said = *said, NO_ROUNDS
     about = pairs, items, copies_of(table), endings_of(table)
     votes = Votes(names, first, second, ones, "win", lines, said, sided, True, *about)
     if sides.counts is not None:

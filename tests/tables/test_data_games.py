@@ -11,6 +11,7 @@ import pytest
 import jaxrace
 from jaxrace.evidence.games import in_rounds
 from jaxrace.tables import read_scores, read_votes
+from jaxrace.tables.votes import NO_ROUNDS
 
 DATA = Path(__file__).parent / "data" / "games"
 FENS = "r1bqkbnr/pppp1ppp/2n5/4p3 w KQkq -", "rnbqkb1r/pppppppp/5n2/8 w KQkq -"
@@ -363,6 +364,7 @@ def test_two_columns_of_engines_know_no_colour(heads, results, tmp_path):
         (tmp_path / "t.csv").write_text("\n".join([f"{heads},result", *rows, ""]))
         votes = read_votes(tmp_path / "t.csv")
         assert (votes.names, votes.sided) == (("patch", *names), False)
+        assert NO_ROUNDS in votes.said
         assert jaxrace.gate(tmp_path / "t.csv", baseline="main").passed == ["patch"]
         selected = jaxrace.select(tmp_path / "t.csv")
         assert (selected.status, selected.leads) == (0, ["patch"])
@@ -399,7 +401,9 @@ def test_other_names_of_counts_of_pairs(counts, tmp_path):
 @pytest.mark.parametrize("counts", ["wins,draws,losses", "W,D,L"])
 def test_counts_of_the_first(counts, tmp_path):
     (tmp_path / "t.csv").write_text(f"engine1,engine2,{counts}\npatch,main,300,200,100\n")
-    (patch,) = cast(Any, jaxrace.gate(tmp_path / "t.csv", baseline="main")).candidates
+    found: Any = jaxrace.gate(tmp_path / "t.csv", baseline="main")
+    assert NO_ROUNDS in found.notes
+    (patch,) = found.candidates
     assert (patch.name, patch.results) == ("patch", (100, 200, 300))
 
 
