@@ -263,7 +263,6 @@ BARE = [
     Bare("README.md", "jaxrace duel", _CALL),
     Bare("README.md", "jaxrace improve docs/data/log.csv --low 0 --high 20 --bound betting", _CALL),
     Bare("README.md", "jaxrace select docs/data/games.csv --top 3 --next 10", _CALL),
-    Bare("docs/developers/tried.md", "jaxrace race", _CALL),
     Bare(
         "docs/reference/data.md",
         "jaxrace race results/ --score-column acc --weights equal --by mean --low 0 --high 1",

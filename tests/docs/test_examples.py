@@ -100,12 +100,12 @@ def test_doctests(name, tmp_path, monkeypatch):
         ("docs/jax/racing.md", 2),
         ("docs/jax/sweeps.md", 1),
         ("docs/jax/dominance_race.md", 1),
-        ("docs/jax/dueling.md", 3),
+        ("docs/jax/dueling.md", 2),
         ("docs/jax/holdem.md", 1),
-        ("docs/jax/improvement.md", 2),
+        ("docs/jax/improvement.md", 1),
         ("docs/papers/improvement.md", 1),
         ("docs/jax/shared_tasks.md", 1),
-        ("docs/jax/top_k_selection.md", 2),
+        ("docs/jax/top_k_selection.md", 1),
     ),
 )
 def test_python_blocks(name, least, tmp_path, monkeypatch, capsys):
