@@ -106,7 +106,7 @@ def race_by(kind, compare):
     params = race.params(delta=0.2)
 
     def sample(key, mean):
-        return mean + jax.random.normal(key)
+        return mean + 0.1 * jax.random.normal(key)
 
     return jax.jit(jax.vmap(lambda key: racing.run(race, key, sample, OPTIONS, params)))
 
