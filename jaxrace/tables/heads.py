@@ -158,6 +158,11 @@ def names_question(head: str) -> bool:
     return not _QUESTIONS.isdisjoint(_stem_of(head)[-1:])
 
 
+def names_id(head: str) -> bool:
+    """Is a head that of an id or a number, which does not say of what, as "id"?"""
+    return _rank(head) == 1
+
+
 def parted_heads(heads: Sequence[str]) -> tuple[list[str], list[str]]:
     """Heads of tasks: those of the items that rows belong to, and those of the rows of an item.
 

@@ -12,6 +12,8 @@ from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import (
     are_numbered_runs,
     may_name_option,
+    names_again,
+    names_place,
     names_remark,
     names_score,
     names_smaller,
@@ -54,6 +56,7 @@ _MEASURES = word_set(
 _SPLITS = re.compile(r"(train|test|val|valid|dev|eval|hold[ _-]?out)[a-z]*", re.IGNORECASE)
 _COUNTS = word_set("index row run trial iteration")  # rows, if they begin at 0 or 1
 _MOST = 20  # quantities of one column
+_NO_ITEMS = names_steps, names_again, names_place  # but steps and runs, and what these are in
 
 
 def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: bool = True) -> None:
@@ -289,6 +292,11 @@ def require_no_curves(table: Table, names: Sequence[str], tasks: Sequence[str]) 
             if seen.setdefault(run, cell) != cell:
                 got = f"another {step} of the same run of {names[row]}"
                 hint = "keep one row of each curve; --task-column says what tells the runs apart"
+                if items := [h for h in tasks if not any(is_no(h) for is_no in _NO_ITEMS)]:
+                    hint += (
+                        f"; if rows are answers, --cluster-column {quote(items[0])} counts each "
+                    )
+                    hint += f"{items[0]} once, by their mean"
                 raise table.wrong(expected, got, row, step, hint=hint)
 
 
