@@ -30,6 +30,7 @@ from jaxrace.tables.heads import (
     words,
 )
 from jaxrace.tables.leaderboard import benchmarks_of
+from jaxrace.tables.marks import with_numbers_for_marks
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.refusals import (
     among,
@@ -106,6 +107,7 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
     if asked.header and not (table.numbers or asked.options) and are_numbers:
         got = quoted(table.heads, 3)
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
+    table = with_numbers_for_marks(table, asked)
     kinds: dict[str, str] = {
         head: "number" if table.numbers else kind_of_scores(column)
         for head, column in zip(table.heads, table.columns, strict=True)

@@ -86,6 +86,12 @@ EPOCHS = [
 TABLES = [
     Case(
         f"{RACE} --shared",
+        table("id,a,b,easy", *[f"q{n},{'CI'[n % 2]},{'CI'[n % 3 > 0]},no" for n in range(9)]),
+        "column 'easy', got 'no': words of one pair are read as 1 and 0",
+        ("--options a,b",),
+    ),
+    Case(
+        f"{RACE} --shared",
         table("id,epoch,model,score", *EPOCHS),
         "got another epoch of the same run of a: keep one row of each curve",
         ("--cluster-column id",),
