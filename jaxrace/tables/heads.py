@@ -71,8 +71,8 @@ _TASK = word_set(
 _AGAIN = word_set(
     "epoch epochs seed seeds run runs rep reps repeat repeats repetition repetitions replicate "
     "replicates replication replications trial trials attempt attempts try tries rollout rollouts "
-    "completion generation iteration iter round fold folds split splits judge rater annotator "
-    "grader session temperature shot shots n k state rng init"
+    "completion draw draws generation iteration iter round fold folds split splits judge rater "
+    "annotator grader session temperature shot shots n k state rng init"
 )
 _COUNTER = word_set("sample samples row rows index idx no nr number key uid uuid id ids")
 # Of what an option answered, rather than of what it was asked.

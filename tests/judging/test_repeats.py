@@ -75,10 +75,13 @@ ITEMS = [
     ("id", "repeat"),
     *[(item, "epoch") for item in ("question_id", "problem", "prompt", "doc_id", "sample_id")],
     *[(item, "seed") for item in ("task_id", "instance_id", "example", "query", "patient")],
-    *[("question", by) for by in ("repeat", "sample", "trial", "run", "attempt", "replicate", "k")],
+    *[
+        ("question", by)
+        for by in ("repeat", "sample", "trial", "run", "attempt", "replicate", "draw")
+    ],
     *[
         ("problem", by)
-        for by in ("rep", "n", "judge", "completion_id", "temperature", "sample_idx")
+        for by in ("rep", "n", "k", "judge", "completion_id", "temperature", "sample_idx")
     ],
 ]
 
