@@ -135,14 +135,17 @@ def gate(
     require_baseline(baseline, names)
     most = question.width if question.by == "mean" else 0.5
     require_number("margin", margin, least=0, below=most)
-    if margin and question.is_half_of_accuracy(asked.table):
+    if margin and len(marks := question.marks_of(asked.table)):
+        low, high = marks[0], marks[-1]
         expected = (
-            "by='mean', low=0, high=1 (--by mean --low 0 --high 1) for right or wrong answers"
+            f"by='mean', low={low:g}, high={high:g} (--by mean --low {low:g} --high {high:g}) for "
+            "answers that are right, wrong or partly right"
         )
-        hint = (
-            f": a margin of accuracy, wrong and right being 0 and 1; one of wins is half of it, "
-            f"{margin:g} is {2 * margin:g}"
-        )
+        hint = f": a margin of the mean, wrong and right being {low:g} and {high:g}; one of wins "
+        if len(marks) == 2:
+            hint += f"is half of it, {margin:g} is {2 * margin * (high - low):g}"
+        else:
+            hint += "is of how often a candidate is better, by however much"
         raise BadArgument("margin", expected, "by='wins'", hint)
     before = asked.past.options if asked.past else ()
     coming = [name for name in dict.fromkeys((*before, *names)) if name != baseline]

@@ -85,6 +85,18 @@ EPOCHS = [
 
 TABLES = [
     Case(
+        "rank FILE.csv --weights equal",
+        table("benchmark,task,a,b", *[f"{'xy'[n % 2]},q{n},{row}" for n, row in enumerate(WIDE)]),
+        "--weights: expected shared tasks, got independent runs: shared=True (--shared) says",
+        ("--shared",),
+    ),
+    Case(
+        "gate FILE.csv --baseline a --shared --margin 0.1",
+        table("id,a,b", *[f"q{n},{n % 3 / 2},{n % 4 // 2 / 2}" for n in range(9)]),
+        "--margin: expected by='mean', low=0, high=1 (--by mean --low 0 --high 1) for answers",
+        ("--by mean --low 0 --high 1",),
+    ),
+    Case(
         f"{RACE} --shared",
         table("id,a,b,easy", *[f"q{n},{'CI'[n % 2]},{'CI'[n % 3 > 0]},no" for n in range(9)]),
         "column 'easy', got 'no': words of one pair are read as 1 and 0",
@@ -375,7 +387,7 @@ TABLES = [
         "leave it out: --options (options=) names the columns of options",
         ("--options a,b",),
     ),
-    Case(f"{RACE} --of 8", table("task,a,b", *NUMBERED), "shared tasks (--shared)", ("--shared",)),
+    Case(f"{RACE} --of 8", table("task,a,b", *NUMBERED), "expected shared tasks", ("--shared",)),
     Case(
         f"{RACE} --shared --seed 1",
         IN_GROUPS,
