@@ -183,7 +183,8 @@ def test_nothing_is_certain_of_doubtful_runs():
     for names in (("main", "a"), ("a", "main")):
         with pytest.warns(DependentRunsWarning, match="differences of .* that change"):
             result = gate(dict(zip(names, (-turned, turned), strict=True)), **BASE, shared=True)
-        assert (result.headline(), result.status) == ("DATA REFUSED: tasks are hardly alike", 4)
+        assert (result.headline(), result.status) == ("DATA REFUSED: tasks do not look alike", 4)
+        assert "chance alone does so to 1 or 2 of 100 tables at delta 0.05" in result.refused
         assert result.candidates[0].verdict == "?"
 
 
