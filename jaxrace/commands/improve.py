@@ -10,7 +10,7 @@ A table has a row for each step, with columns such as trajectory, action, probab
 perhaps behaviour, and what was observed. An NPZ file has arrays [n, T]. --out leaves a folder with
 config.json, log.csv, summary.json and policy.npz. Imports no JAX.
 
-Exit status: 0; 3 if no policy passes; 4 data refused, as the logged probabilities cannot be right.
+Exit status: 0; 3 if no policy passes; 4 data refused: wrong probabilities, or copies of rows.
 
 For example:
   jaxrace improve log.csv --low 0 --high 20

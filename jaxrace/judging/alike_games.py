@@ -23,9 +23,15 @@ _FEWEST = 8  # games of a pair, and of a block
 _MOST_PAIRS = 50  # those that have met most
 _BLOCKS = (4, 16)
 _TILTS = (0.5, 1.0, 2.0, 4.0, 8.0)  # in standard deviations of what is tilted
+_OF_RUNS = np.array([sign * tilt for tilt in _TILTS for sign in (1, -1)])  # more runs, and fewer
 _OUTSIDE = 0.025  # of all pairs, on either side
 _LEAST_COPIED = 40  # rows
 _UNLIKE = "games are hardly alike: "
+BY_TURNS = (
+    "games look like pairs that are not told: a result is followed by the opposite more often than "
+    "by chance, as where an opening is played twice with sides reversed; say who had White, in "
+    "columns white, black and result, and round with one number for both games of an opening"
+)
 
 
 def doubt_of(games: GamePairs, level: float) -> str:
@@ -39,6 +45,8 @@ def doubt_of(games: GamePairs, level: float) -> str:
         return ""
     log_e = log_e_of_order(games)
     if log_e >= -math.log(WARNED):
+        if log_e_of_order(games, by_turns=False) < -math.log(WARNED):
+            return BY_TURNS
         return (
             f"{_UNLIKE}by chance less than one of {math.exp(min(log_e, 27)):.1g} logs has such an "
             "order; votes must not be sorted, and players must not change"
@@ -52,6 +60,11 @@ def doubt_of(games: GamePairs, level: float) -> str:
             "players must not change"
         )
     return ""
+
+
+def first_doubt(doubt: str, odd: str) -> str:
+    """Of what ``doubt_of`` says and what else is odd, the one to be told; nothing if neither is."""
+    return odd if odd and doubt in ("", BY_TURNS) else doubt
 
 
 def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArray) -> str:
@@ -87,10 +100,11 @@ def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArra
     )
 
 
-def log_e_of_order(games: GamePairs) -> float:
+def log_e_of_order(games: GamePairs, *, by_turns: bool = True) -> float:
     """ln e of the orders in which the results of each pair came.
 
-    The mean over laws of the mean and of the product over pairs.
+    The mean over laws of the mean and of the product over pairs. Without ``by_turns`` the laws of
+    more runs than by chance say nothing: no sorting makes these, but pairs that are not told do.
 
     >>> from jaxrace.evidence.levels import Bets
     >>> log = np.zeros(60, int), np.ones(60, int), np.repeat([1.0, -1.0], 30)
@@ -109,7 +123,8 @@ def log_e_of_order(games: GamePairs) -> float:
     log_es = np.array(found)  # [P, C]
     means = np.logaddexp.reduce(log_es) - math.log(len(log_es))
     both = np.concatenate([means, log_es.sum(0)])
-    return float(np.logaddexp.reduce(both + np.tile(_SHARES, 4)) - math.log(4))
+    shares = np.where(_ARE_BY_TURNS & (not by_turns), -np.inf, _SHARES)
+    return float(np.logaddexp.reduce(both + np.tile(shares, 4)) - math.log(4))
 
 
 def _of_laws(won: BoolArray) -> FloatArray:
@@ -162,7 +177,7 @@ def _of_runs(won: BoolArray) -> list[float]:
     if not spread > 0:
         return [0.0] * (2 * len(_TILTS))
     runs = 1 + int((won[1:] != won[:-1]).sum()) - mean
-    thetas = np.array([sign * tilt / spread for tilt in _TILTS for sign in (1, -1)])
+    thetas = _OF_RUNS / spread
     return (thetas * runs - log_sum(log_p + thetas[:, None] * (r - mean), 1)).tolist()
 
 
@@ -176,3 +191,4 @@ def _log_ways(number: int, parts: np.ndarray) -> FloatArray:
 _SHARES = np.log(
     np.repeat([1 / 3, 1 / 3 / len(_TILTS), 1 / 6 / len(_TILTS)], [1, len(_TILTS), 2 * len(_TILTS)])
 )
+_ARE_BY_TURNS = np.append(np.zeros(1 + len(_TILTS), bool), _OF_RUNS > 0)

@@ -17,7 +17,7 @@ from jaxrace.evidence.games import GamePairs, gap_bets
 from jaxrace.evidence.levels import FloatArray, IntArray
 from jaxrace.evidence.process import lower_ends
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.judging.alike_games import doubt_of
+from jaxrace.judging.alike_games import doubt_of, first_doubt
 from jaxrace.judging.claims import Want, certain_of, shares
 from jaxrace.judging.engine_result import Engine, GateOfGames
 from jaxrace.judging.gate_result import CLAIMS, FALLS
@@ -148,7 +148,7 @@ def _judged(votes: Votes, asked: _Asked) -> GateOfGames:
     mean, common = found.processes[0].mean, found.processes[0].common
     verdicts, further = found.verdicts(want, games.bets.weights)
     ends = found.ends(games, first, second, margin)
-    refused = doubt_of(games, float(levels.min())) or odd
+    refused = first_doubt(doubt_of(games, float(levels.min())), odd)
     if len(games.first):
         said += _one_sided(with_baseline, games, place)
     in_one = games_in_one(games, votes)

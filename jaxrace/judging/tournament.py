@@ -24,7 +24,7 @@ from jaxrace.evidence.decision import CERTIFICATES, COUNTS, DOMINANCE, RUNNING
 from jaxrace.evidence.games import GamePairs, Waiting, joined
 from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
+from jaxrace.judging.alike_games import doubt_about_copies, doubt_of, first_doubt
 from jaxrace.judging.rating import SelectionOfVotes
 from jaxrace.judging.rating.front import select_votes
 from jaxrace.tables.votes import OF_TOURNAMENT, read_votes
@@ -140,7 +140,7 @@ class Tournament:
             return ""
         first, second, d = (np.array(column) for column in zip(*self._results, strict=True))
         games = GamePairs(len(self.players), first, second, d, self._bets)
-        return doubt_of(games, self._level.verdict) or self._copies()
+        return first_doubt(doubt_of(games, self._level.verdict), self._copies())
 
     @property
     def best(self) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.annotations import is_annotated
 from jaxrace.tables.matrix import crosstable_in
-from jaxrace.tables.sides import PENTANOMIAL, Sides, names_winners, sides_of
+from jaxrace.tables.sides import PENTANOMIAL, Sides, names_engines, names_winners, sides_of
 from jaxrace.tables.table import Place, Table, is_blank
 
 
@@ -20,7 +20,10 @@ def require_no_comparisons(table: Table, texts: Sequence[str]) -> None:
         return
     try:
         sides = sides_of(table, None, None, None)
-    except BadArgument:
+    except BadArgument as error:
+        if names_engines(table, texts):
+            got = "columns of two players"
+            raise ComparisonsError(error.name, error.expected, got, error.hint) from error
         return
     if {sides.first, sides.second} <= {*texts}:
         raise comparisons(table, f"comparisons of {sides.first!r} and {sides.second!r}")

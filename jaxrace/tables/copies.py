@@ -5,9 +5,7 @@ alike do, and are one result, too. Short ones may: a draw that is forced, a mate
 """
 
 import hashlib
-import itertools
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -23,8 +21,6 @@ _FEWEST = 10  # moves of both: below these a game tells nothing
 _LEAST_SIGNS = 60  # of the moves of two games of one round
 TWICE = "the same games twice: "
 SHORT = "short games with the moves of an earlier one"
-_MANY_COUNTED = 200  # games of a row: chance hardly makes the same counts of so many again
-_FEW_RESTARTS = 7  # of so many rows of counts one may begin another match
 _MANY, _SHARE = 10, 0.1  # short games that agree with others: so many are no chance
 
 
@@ -79,65 +75,6 @@ def copies_in(
         which = f"move by move, such as those in {first} and {second}"
         return [], f"{TWICE}{number:,} games, {which}: {hint}"
     return [f"{SHORT}, which may be chance: {len(again):,}; each counts"] * bool(len(again)), ""
-
-
-def counts_so_far(
-    names: Sequence[str],
-    first: np.ndarray,
-    second: np.ndarray,
-    counts: np.ndarray,
-    *,
-    sided: bool,
-) -> tuple[list[str], str]:
-    """Are rows of counts of two the states of one match, each with the games of those before?
-
-    Of independent batches each order is equally likely, so that all of three or more have at least
-    the counts of the one before with a chance of 1 / 6 at most, where their sizes differ much, and
-    hardly ever where these are alike.
-
-    Args:
-        names: Of the options.
-        first: Places in ``names``, int [rows].
-        second: Others.
-        counts: How often the first had 0, 1/4, ... 1 of the points, int [rows, 5].
-        sided: Is the first the one with White? Then rows with sides reversed are others.
-
-    Returns:
-        A note on two such rows, and why data are refused, or "".
-    """
-    rows: dict[tuple[int, int], list[np.ndarray]] = {}
-    for one, other, row in zip(first.tolist(), second.tolist(), counts, strict=True):
-        if one > other and not sided:
-            one, other, row = other, one, row[::-1]
-        own = rows.setdefault((one, other), [])
-        own.append(row)
-    said = []
-    for (one, other), all_rows in rows.items():
-        own = [np.array(row) for row, _ in itertools.groupby(all_rows, key=tuple)]
-        whose = f"of {names[one]} and {names[other]}"
-        large = Counter(tuple(row.tolist()) for row in all_rows if row.sum() >= _MANY_COUNTED)
-        if any(number > 1 for number in large.values()):
-            row, number = large.most_common(1)[0]
-            counted = ", ".join(map(str, row))
-            return [], (
-                f"{TWICE}{number:,} rows of counts {whose} are the same, [{counted}] of 0 to 1 "
-                "point: leave all but one out"
-            )
-        up = [bool((b >= a).all()) for a, b in itertools.pairwise(own)]
-        down = [bool((b <= a).all()) for a, b in itertools.pairwise(own)]
-        steps = max(up, down, key=sum)
-        if up == [True] or down == [True]:
-            said.append(
-                f"one of two rows {whose} has at least the counts of the other: if it is the same "
-                "match later, keep it alone"
-            )
-        elif sum(steps) >= 2 and steps.count(False) <= len(steps) // _FEW_RESTARTS:
-            return [], (
-                f"counts so far, row by row: of {len(own):,} rows {whose} each has at least the "
-                "counts of the one before, as states of one match have: keep the largest alone, "
-                "or add up rows that are matches of their own"
-            )
-    return said, ""
 
 
 def _again(numbers: np.ndarray) -> np.ndarray:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from jaxrace.tables.copies import SHORT, TWICE, copies_in, counts_so_far
+from jaxrace.tables.copies import SHORT, TWICE, copies_in
+from jaxrace.tables.so_far import held_rows
 from jaxrace.tables.table import Place, alike, numbered, quoted
 
 
@@ -50,10 +51,11 @@ def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> 
     counts = [(path, len(part.first)) for path, part in zip(files, parts, strict=True)]
     said = [note for note in said if not note.startswith(SHORT)]
     refused += [part.refused for part in parts]
-    for more, odd in (copies_in(copies, lines, counts), _so_far(parts, names, own)):
-        said += more
-        refused.append(odd)
-    return dataclasses.replace(
+    more, odd, kept = _held_files(parts, names, own)
+    for one, why in (copies_in(copies, lines, counts), (more, odd)):
+        said += one
+        refused.append(why)
+    whole = dataclasses.replace(
         parts[0],
         names=names,
         first=np.concatenate([of[part.first] for of, part in zip(own, parts, strict=True)]),
@@ -70,23 +72,30 @@ def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> 
         unended=tuple(unended),
         refused=next(filter(None, refused), ""),
     )
+    return whole if kept.all() else whole.at(kept)
 
 
-def _so_far(
+def _held_files(
     parts: Sequence[Any], names: Sequence[str], own: Sequence[np.ndarray]
-) -> tuple[list[str], str]:
-    """``counts_so_far`` of files with counts, each of which may have those of the one before."""
-    rows = []
+) -> tuple[list[str], str, np.ndarray]:
+    """``held_rows`` of files with counts; which comparisons of all files count, bool [n]."""
+    rows, places, begin = [], list[np.ndarray](), 0
     for part, of in zip(parts, own, strict=True):
         ways = np.stack([of[part.first], of[part.second]], 1)
         for one, other in [] if part.ordered else np.unique(ways, axis=0).tolist():
             met = (ways == (one, other)).all(1)
             counts = np.bincount(np.rint(4 * part.scores[met]).astype(int), minlength=5)
             rows.append((one, other, counts))
+            places.append(begin + np.flatnonzero(met))
+        begin += len(ways)
+    kept = np.ones(begin, bool)
     if not rows:
-        return [], ""
+        return [], "", kept
     first, second, counts = map(np.array, zip(*rows, strict=True))
-    return counts_so_far(names, first, second, counts, sided=all(part.sided for part in parts))
+    held = held_rows(names, first, second, counts, sided=all(part.sided for part in parts))
+    for place in np.flatnonzero(~held.kept).tolist():
+        kept[places[place]] = False
+    return held.said, held.refused, kept
 
 
 def _known_in(parts: Sequence[Any], name: str, unknown: Any) -> np.ndarray:

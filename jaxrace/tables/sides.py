@@ -9,6 +9,7 @@ from shlex import quote
 
 import numpy as np
 
+from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import word_set
 from jaxrace.tables.table import Table, quoted, words_of
 
@@ -49,6 +50,17 @@ _WON, _LOST = word_set("win won"), word_set("loss lost lose")
 _RESULTS = word_set("1-0 leftvote a>b a>>b"), word_set("0-1 rightvote b>a b>>a")
 _AT_HOME = (("white", "black"), ("home", "away"))
 PENTANOMIAL = tuple(f"ptnml_{half}" for half in range(5))  # pairs of games by halves of a point
+# The same by other names: of lost, drawn and won games, or of points.
+_PENTANOMIALS = (
+    *(tuple(f"{word} {half}" for half in range(5)) for word in ("ptnml", "pent", "pentanomial")),
+    *(("ll", "ld", middle, "wd", "ww") for middle in ("dd", "wldd", "ddwl", "wl dd", "dd wl")),
+    *(("0", "0 5", "1", "1 5", "2"), ("0", "1 2", "1", "3 2", "2")),
+)
+_OF_FIRST = word_set("wins won w"), word_set("losses lost l"), word_set("draws drawn ties d")
+_COUNTS_READ = (
+    "; counts are read from wins, losses and draws (of the first), from those of each side, as "
+    "wins_a, wins_b and draws, and of pairs of games from ptnml_0 to ptnml_4, or ll, ld, dd, wd, ww"
+)
 _OPEN = "*"  # a game that has not ended
 SCALE = "from a scale such as 1 to 5 subtract the middle, so that 0 is a tie"
 
@@ -94,6 +106,11 @@ class Sides:
         return bool({self.own_words, self.own_words[::-1]} & {*_AT_HOME})
 
     @property
+    def are_players(self) -> bool:
+        """Do the names say that games are compared, as engine1 does, whoever has White?"""
+        return bool({*_words(self.first), *_words(self.second)} & _PLAYERS)
+
+    @property
     def are_for_first(self) -> bool:
         """Does the outcome's name say that numbers are scores of the first?"""
         words = {*_words(self.outcome or "")}
@@ -102,8 +119,7 @@ class Sides:
 
     def has_points(self, table: Table) -> bool:
         """Is the outcome 1, 0 and halves of two players? By convention the first one's points."""
-        words = {*_words(self.first), *_words(self.second)}
-        if not words & _PLAYERS or _plain(self.outcome or "") not in ("result", "points"):
+        if not self.are_players or _plain(self.outcome or "") not in ("result", "points"):
             return False
         cells = {str(cell).strip() for cell in table.column(self.outcome or "")} - {_OPEN}
         return bool(cells & _HALVES) and cells <= _HALVES | _POINTS
@@ -151,14 +167,15 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
                 hint = "make it numbers, .5 for a tie and 1 for others, below the head score"
             raise table.wrong("one way to say who has won", quoted(others), hint=hint)
         return Sides(by_name["winner"], by_name["loser"], outcome)
+    pairs = _pentanomial(heads)
     if first is None or second is None:
-        first, second = _pair(table, heads)
+        first, second = _pair(table, [head for head in heads if head not in pairs])
     if outcome is not None:
         return Sides(first, second, outcome)
     step = -1 if Sides(first, second).is_turned else 1  # what is for each side is in its order
     rest = [head for head in table.heads if head not in (first, second)]
-    if {*PENTANOMIAL} <= {*rest}:
-        return Sides(first, second, "", counts=PENTANOMIAL[::step])
+    if pairs and {*pairs} <= {*rest}:
+        return Sides(first, second, "", counts=pairs[::step])
     if counts := _for_each_side(table, rest, _WINS)[::step]:
         ties = [head for head in rest if _TIED & {*_words(head)[-1:]}]
         return Sides(first, second, "", counts=(*counts, *ties[:1]))
@@ -169,7 +186,30 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         raise table.wrong("one column that says who has won", quoted(found), hint=hint)
     if scores := _for_each_side(table, rest, _SCORES)[::step]:
         return Sides(first, second, "", scores=(scores[0], scores[1]))
+    own = [[head for head in rest if _plain(head) in words] for words in _OF_FIRST]
+    if step == 1 and [*map(len, own)] in ([1, 1, 0], [1, 1, 1]):
+        return Sides(first, second, "", counts=tuple(head for one in own for head in one))
+    if sum(table.kind(head) == "number" for head in rest) > 1:
+        hint += _COUNTS_READ
     raise table.wrong("a column score, winner or result", quoted(table.heads), hint=hint)
+
+
+def _pentanomial(heads: Sequence[str]) -> tuple[str, ...]:
+    """The columns of pairs of games by halves of a point, from 0 on; none if there are not."""
+    named = {" ".join(re.findall(r"[a-z]+|\d+", head.lower())): head for head in heads}
+    if {"wl", "lw", "dl", "dw"} & {*named}:  # one of the five is in two columns
+        return ()
+    found = [names for names in _PENTANOMIALS if {*names} <= {*named}]
+    return tuple(named[name] for name in found[0]) if len(found) == 1 else ()
+
+
+def names_engines(table: Table, texts: Sequence[str]) -> bool:
+    """Are two columns of words those of players, whatever else is beside them?"""
+    try:
+        first, second = _pair(table, table.heads)
+    except BadArgument:
+        return False
+    return {first, second} <= {*texts} and Sides(first, second).are_players
 
 
 def are_sides(heads: Sequence[str]) -> bool:

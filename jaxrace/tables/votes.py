@@ -11,7 +11,7 @@ import numpy as np
 
 from jaxrace.core.validation import require_choice
 from jaxrace.tables.annotations import items_of, plain_votes
-from jaxrace.tables.copies import copies_in, copies_of, counts_so_far
+from jaxrace.tables.copies import copies_in, copies_of
 from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
 from jaxrace.tables.joined import joined
@@ -20,6 +20,7 @@ from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.pairs import with_heads
 from jaxrace.tables.sides import POINTS, SCALE, Sides, names_one_winner, shares_of, sides_of
+from jaxrace.tables.so_far import held_rows
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import (
     FLAGS,
@@ -50,6 +51,7 @@ _READ_AS_WINS = (
     "them as margins"
 )
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
+NO_ROUNDS = "no rounds or pairs are told: lost games that are missing cannot be seen"
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _FILES = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
 _IN_FOLDERS = (*_FILES, *(f"**/{name}" for name in _FILES))
@@ -185,6 +187,8 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
     items, how = items_of(table, {sides.first, sides.second, sides.outcome}, first, second)
     said, ones = (*table.said, *alike("options", names), *more, *how), np.ones(len(first))
+    if sides.are_players and not sided and items is None:
+        said = *said, NO_ROUNDS
     about = pairs, items, copies_of(table), endings_of(table)
     votes = Votes(names, first, second, ones, "win", lines, said, sided, True, *about)
     if sides.counts is not None:
@@ -300,15 +304,14 @@ def _one_by_one(table: Table, votes: Votes, counts: np.ndarray, *said: str) -> V
     in_quarters = (
         counts if counts.shape[1] == 5 else np.stack([lost, 0 * won, drawn, 0 * won, won], 1)
     )
-    more, refused = counts_so_far(
-        votes.names, votes.first, votes.second, in_quarters, sided=votes.sided
-    )
+    held = held_rows(votes.names, votes.first, votes.second, in_quarters, sided=votes.sided)
+    counts = np.where(held.kept[:, None], counts, 0)
     rows = np.repeat(np.arange(len(counts)), counts.sum(1))
     kinds = [0.0, 0.25, 0.5, 0.75, 1.0] if counts.shape[1] == 5 else [1.0, 0.0, 0.5]
     shares = np.repeat(np.tile(kinds, len(counts)), counts.reshape(-1))
     ordered = bool(counts.sum(1).max() <= 1)  # a row for each game
-    told = {"scores": shares, "ordered": ordered, "refused": refused}
-    return _told(votes, *said, *more, rows=rows, **told)
+    told = {"scores": shares, "ordered": ordered, "refused": held.refused}
+    return _told(votes, *said, *held.said, rows=rows, **told)
 
 
 def _of_crosstable(table: Table) -> Votes:

@@ -101,6 +101,51 @@ def test_the_order_of_valid_logs():
     assert np.max(found) < 2
 
 
+def reversed_pairs(seed, number, spread=200):
+    """Points of one of two equal engines, White first: an opening twice, which White's bias has."""
+    rng = np.random.default_rng(seed)
+    elo = np.repeat(rng.normal(40, spread, number), 2) * np.tile([1, -1], number)
+    share = 1 / (1 + 10 ** (-elo / 400))
+    drawn, lot = np.minimum(0.5, 1.9 * np.minimum(share, 1 - share)), rng.random(2 * number)
+    return np.where(lot < share - drawn / 2, 1.0, np.where(lot < share + drawn / 2, 0.5, 0.0))
+
+
+def test_pairs_that_are_not_told_are_asked_for():
+    """The patch first in each row: that is no sorting; with sides and rounds the same games count.
+
+    What is sorted, or is there twice, is told as that.
+    """
+    points = reversed_pairs(1, 3000)
+    names = np.array(["new", "old"])
+
+    def judged(points, names, heads, **more):
+        rows = {heads[0]: names[0], heads[1]: names[1], "result": points, **more}
+        found = jaxrace.gate(rows, baseline="old"), jaxrace.select(rows)
+        assert found[0].refused == found[1].refused
+        assert found[0].status == found[1].status
+        return found[0].refused
+
+    def first(points):
+        two = [["new"] * len(points), ["old"] * len(points)]
+        words = np.array(["0-1", "1/2-1/2", "1-0"])[(2 * points).astype(int)]
+        return judged(words.tolist(), two, ("engine1", "engine2"))
+
+    said = first(points)
+    assert said.startswith("games look like pairs that are not told: ")
+    assert "say who had White, in columns white, black and result, and round" in said
+    places = np.arange(6000)
+    white = np.where(places % 2, 1 - points, points)
+    words = np.array(["0-1", "1/2-1/2", "1-0"])[(2 * white).astype(int)].tolist()
+    two = names[places % 2].tolist(), names[1 - places % 2].tolist()
+    assert judged(words, two, ("white", "black"), round=(places // 2).tolist()) == ""
+    of_pairs = points.reshape(-1, 2)
+    for rows in (points[np.argsort(points)], of_pairs[np.argsort(of_pairs.sum(1))].ravel()):
+        assert "votes must not be sorted" in first(rows)
+    half = np.concatenate([np.sort(points[:3000]), points[3000:]])
+    assert "votes must not be sorted" in first(half)
+    assert first(np.tile(points[:3000], 2)).startswith("the same games twice: ")
+
+
 @pytest.mark.parametrize("draws", [0.95, 0.98, 0.99])
 def test_rare_wins_are_not_doubted(draws):
     """Two wins among draws lie side by side in one of fifty logs: no wonder."""

@@ -310,3 +310,21 @@ def test_the_command_needs_no_jax_and_leaves_nothing(tmp_path):
     assert "FOUND: with approximate confidence 95% its mean return is at least 1" in done.stdout
     assert "policy.npz in the folder of --out" in done.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_a_log_told_several_times_is_refused(times):
+    """Of contexts that differ in any order; of two contexts while blocks come again."""
+    rng = np.random.default_rng(8)
+    for contexts in (2, 1000):
+        log = {"x": rng.integers(contexts, size=300), "action": rng.integers(3, size=300)}
+        log |= {"probability": np.full(300, 1 / 3), "reward": rng.integers(2, size=300)}
+        settings = {"low": 0, "high": 1, "bound": "betting", "candidates": "none"}
+        assert jaxrace.improve(log, **settings).summary["trajectories"] == 300
+        again = {name: np.tile(column, times) for name, column in log.items()}
+        with pytest.raises(jaxrace.DataRefused, match="trajectories: expected different ones, got"):
+            jaxrace.improve(again, **settings)
+    order = rng.permutation(300 * times)
+    mixed = {name: column[order] for name, column in again.items()}
+    with pytest.raises(jaxrace.DataRefused, match="most of them"):
+        jaxrace.improve(mixed, **settings)

@@ -8,6 +8,7 @@ from game_files import game, match, moves_of, write
 
 import jaxrace
 from jaxrace.tables import read_votes
+from jaxrace.tables.so_far import held_rows
 
 
 def again(games):
@@ -105,26 +106,58 @@ def test_counts_so_far_are_refused(judge, kinds, tmp_path):
     found = judge(counted(path, kinds, batches.tolist()))
     assert (found.refused, found.status) == ("", 0)
     so_far = batches.cumsum(0).tolist()
-    for rows in (so_far, [*so_far[:3], so_far[2]], so_far + (100 * batches).cumsum(0).tolist()):
-        found = judge(counted(path, kinds, rows))
+    larger = rng.multinomial(200, law, 12).cumsum(0)
+    two = [*larger, *rng.multinomial(200, law, 12).cumsum(0)]  # one match after the other
+    for rows in (larger, larger[::-1], rng.permutation(larger), two):
+        found = judge(counted(path, kinds, np.array(rows).tolist()))
         assert (found.headline(), found.status) == ("DATA REFUSED: counts so far, row by row", 4)
-    assert judge(counted(path, kinds, so_far[::-1])).status == 4  # the newest first
+    # Of few rows it cannot be told: the last state counts alone, in any order.
+    for rows in (so_far[:3], so_far[2::-1], [so_far[1], so_far[0], so_far[2]], so_far[:3:2]):
+        votes = read_votes(counted(path, kinds, rows))
+        assert (len(votes.first), votes.refused) == (180, "")
+        said = f"{len(rows)} rows of patch and main may be states of one match, as each has at le"
+        assert any(note.startswith(said) for note in votes.said)
+    # A row that is the sum of the others, first or last.
+    batches = batches.tolist()
+    for rows in ([*batches, so_far[-1]], [so_far[-1], *batches]):
+        found = judge(counted(path, kinds, rows))
+        assert (found.headline(), found.status) == ("DATA REFUSED: the same games twice", 4)
+        assert "is the sum of all others: leave it out" in found.meaning()
     twice = judge(counted(path, kinds, [so_far[-1]] * 2))
     assert twice.status == 4
     assert "rows of counts of patch and main are the same" in twice.refused
-    found = judge(counted(path, kinds, so_far[::5]))
-    assert found.refused == ""
-    said = "one of two rows of patch and main has at least the counts of the other: if it is the"
-    assert any(note.startswith(said) for note in found.notes)
     path.unlink()
-    for number, row in enumerate(so_far):
-        counted(tmp_path / f"{number}.csv", kinds, [row])
+    for number, row in enumerate(larger.tolist()):
+        counted(tmp_path / f"{number:02}.csv", kinds, [row])
     assert judge(tmp_path).status == 4
-    for number, row in enumerate(batches.tolist()):
-        counted(tmp_path / f"{number}.csv", kinds, [row])
+    for number in range(2, 12):
+        (tmp_path / f"{number:02}.csv").unlink()
+    assert len(read_votes(tmp_path).first) == 400
+    for number, row in enumerate(batches):
+        counted(tmp_path / f"{number:02}.csv", kinds, [row])
     assert (judge(tmp_path).refused, judge(tmp_path).status) == ("", 0)
 
 
 def test_a_row_for_each_game_is_no_count_so_far(tmp_path):
     rows = np.eye(3, dtype=int)[np.random.default_rng(0).integers(0, 3, 60)]
     assert read_votes(counted(tmp_path / "t.csv", 3, rows.tolist())).refused == ""
+
+
+def test_rows_of_their_own_are_seldom_refused():
+    """Batches of equal sizes, of any sizes, and growing ones, drawn by lot; and states of one."""
+    rng, law = np.random.default_rng(0), [0.05, 0.22, 0.42, 0.25, 0.06]
+    sizes = [
+        *([200] * rng.integers(2, 9) for _ in range(100)),
+        *(rng.integers(20, 2000, rng.integers(2, 9)) for _ in range(60)),
+        *([100, 400, 2000] for _ in range(40)),
+    ]
+
+    def held(rows):
+        first = np.zeros(len(rows), int)
+        return held_rows("ab", first, first + 1, np.array(rows), sided=False)
+
+    found = [held([rng.multinomial(n, law) for n in of]) for of in sizes]
+    assert sum(one.refused != "" for one in found) <= 2  # at most 1 of 100 is expected
+    assert all(one.kept.all() for one in found[:100])
+    states = [held(rng.multinomial(200, law, 10).cumsum(0)) for _ in range(20)]
+    assert sum(one.refused.startswith("counts so far") for one in states) >= 19

@@ -3,7 +3,7 @@
 import math
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ import pytest
 import jaxrace
 from jaxrace.evidence.games import in_rounds
 from jaxrace.tables import read_scores, read_votes
+from jaxrace.tables.votes import NO_ROUNDS
 
 DATA = Path(__file__).parent / "data" / "games"
 FENS = "r1bqkbnr/pppp1ppp/2n5/4p3 w KQkq -", "rnbqkb1r/pppppppp/5n2/8 w KQkq -"
@@ -363,6 +364,7 @@ def test_two_columns_of_engines_know_no_colour(heads, results, tmp_path):
         (tmp_path / "t.csv").write_text("\n".join([f"{heads},result", *rows, ""]))
         votes = read_votes(tmp_path / "t.csv")
         assert (votes.names, votes.sided) == (("patch", *names), False)
+        assert NO_ROUNDS in votes.said
         assert jaxrace.gate(tmp_path / "t.csv", baseline="main").passed == ["patch"]
         selected = jaxrace.select(tmp_path / "t.csv")
         assert (selected.status, selected.leads) == (0, ["patch"])
@@ -380,6 +382,38 @@ def test_counts_of_pairs_of_games(heads, tmp_path):
     (tmp_path / "t.csv").write_text(f"name,{counts}\npatch,8,65,142,93,22\n")
     with pytest.raises(ValueError, match="expected two columns of options, such as first"):
         jaxrace.gate(tmp_path / "t.csv", baseline="main", tolerance=2)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        *("ll,ld,dd,wd,ww", "LL,LD,DD/WL,WD,WW", "LL,LD,WLDD,WD,WW", "0,0.5,1,1.5,2"),
+        *("pent_0,pent_1,pent_2,pent_3,pent_4", "Ptnml0,Ptnml1,Ptnml2,Ptnml3,Ptnml4"),
+    ],
+)
+def test_other_names_of_counts_of_pairs(counts, tmp_path):
+    (tmp_path / "t.csv").write_text(f"engine1,engine2,{counts}\npatch,main,8,65,142,93,22\n")
+    (patch,) = cast(Any, jaxrace.gate(tmp_path / "t.csv", baseline="main")).candidates
+    assert (patch.name, patch.results) == ("patch", (8, 65, 142, 93, 22))
+    assert jaxrace.select(tmp_path / "t.csv").leads == ["patch"]
+
+
+@pytest.mark.parametrize("counts", ["wins,draws,losses", "W,D,L"])
+def test_counts_of_the_first(counts, tmp_path):
+    (tmp_path / "t.csv").write_text(f"engine1,engine2,{counts}\npatch,main,300,200,100\n")
+    found: Any = jaxrace.gate(tmp_path / "t.csv", baseline="main")
+    assert NO_ROUNDS in found.notes
+    (patch,) = found.candidates
+    assert (patch.name, patch.results) == ("patch", (100, 200, 300))
+
+
+@pytest.mark.parametrize("counts", ["ll,ld,dd,wl,wd,ww", "n0,n1,n2,n3,n4,n5"])
+def test_counts_that_are_not_known_name_those_that_are(counts, tmp_path):
+    """Of six columns one would be left out, or none is known: these are no scores of options."""
+    (tmp_path / "t.csv").write_text(f"engine1,engine2,{counts}\npatch,main,8,65,100,42,93,22\n")
+    for judge in (jaxrace.select, lambda x: jaxrace.gate(x, baseline="main")):
+        with pytest.raises(ValueError, match=r"pairs of games from ptnml_0 to ptnml_4, or ll, ld"):
+            judge(tmp_path / "t.csv")
 
 
 def test_games_without_a_result_in_several_files(tmp_path):

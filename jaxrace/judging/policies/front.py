@@ -209,6 +209,7 @@ def _require_usable(loaded: Loaded, candidates: str, features: int) -> None:
         )
     place = functools.partial(loaded.place, column="probability", array="probabilities")
     plausibility.require_possible(data, [loaded.seen], place)
+    plausibility.require_no_copies(data, loaded.seen)
 
 
 def _tested(

@@ -1,6 +1,7 @@
-"""Can the logged probabilities be right? Axes: n trajectories of at most T steps.
+"""Can a log be right: its probabilities, and each of its trajectories? n of at most T steps.
 
-If they are too small, a policy looks better than it is, and the test certifies it.
+If probabilities are too small, or trajectories are there several times, a policy looks better, or
+better known, than it is, and the test certifies it.
 """
 
 import math
@@ -9,7 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace.core.validation import BadArgument
+from jaxrace.core.validation import BadArgument, DataRefused
+from jaxrace.evidence.copies import found_in
+from jaxrace.evidence.independence import REFUSED
 from jaxrace.judging.policies.trajectories import Trajectories
 
 _ROUNDING = 0.01  # probabilities are printed with two digits, or more
@@ -74,6 +77,26 @@ def require_possible(
         f"{' and '.join(got)}, of all {counts[worst]} actions {sums[worst]:.4g}",
         ": say which policy each trajectory is by (behaviour), and observe what it goes by",
     )
+
+
+def require_no_copies(data: Trajectories, observations: np.ndarray) -> None:
+    """Raise if trajectories are there several times, which chance does in at most 1e-6 of logs.
+
+    ``observations`` are [n, T, ...].
+    """
+    taken = data.taken
+    seen = np.where(taken[..., None], observations.reshape(*taken.shape, -1), 0)
+    done = [np.where(taken, x, 0) for x in (data.actions, data.probabilities, data.rewards)]
+    count = len(taken)
+    codes = _numbered([data.behaviour[:, None], taken, *done, seen.reshape(count, -1)])
+    found = found_in(codes, ordered=False)
+    if found.log_p < math.log(REFUSED):
+        raise DataRefused(
+            "trajectories",
+            "different ones",
+            f"{found.what}; by chance less than once in {1 / REFUSED:,.0f} tries",
+            ": leave the copies out",
+        )
 
 
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:

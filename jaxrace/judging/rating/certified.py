@@ -17,7 +17,7 @@ from jaxrace.evidence.levels import FloatArray, levels
 from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.judging.alike_games import doubt_about_copies, doubt_of
+from jaxrace.judging.alike_games import doubt_about_copies, doubt_of, first_doubt
 from jaxrace.judging.lost_games import (
     doubtful_absence,
     doubtful_failures,
@@ -177,7 +177,7 @@ def _proof(votes: Votes, top: int, delta: float) -> tuple[Proof, FloatArray]:
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
     said += [wrong] if wrong else []
-    refused = "" if wrong else doubt_of(games, level.verdict) or odd
+    refused = "" if wrong else first_doubt(doubt_of(games, level.verdict), odd)
     if wrong or refused:
         highest = np.full_like(highest, -np.inf)
     seen = decision.seen_of(highest, mean, level.verdict, level.strong)
