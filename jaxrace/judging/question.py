@@ -157,7 +157,7 @@ class Question:
             return np.zeros(0)
         kinds = np.unique(np.concatenate([*map(np.ravel, table.values)]).astype(float))
         kinds = kinds[~np.isnan(kinds)]
-        are_partial = len(kinds) <= _MOST_MARKS and kinds[[0, -1]].tolist() in ([0, 1], [0, 100])
+        are_partial = len(kinds) <= _MOST_MARKS and [*kinds[:1], *kinds[-1:]] in ([0, 1], [0, 100])
         return kinds if len(kinds) == 2 or are_partial else np.zeros(0)  # as 0 and 1; or 0, .5, 1
 
     def levels(self, num_options: int) -> Levels:

@@ -353,3 +353,11 @@ def test_percents_are_shares_and_so_are_ranges(tmp_path, verb):
         getattr(jaxrace, verb)(path, high=100, **asked)
     asked |= {name: 0.05 for name in ("margin", "tolerance") if name in asked}
     assert "bad" in str(getattr(jaxrace, verb)(path, high=1, **asked))
+
+
+@pytest.mark.parametrize("scores", [[], [0]])
+def test_a_margin_needs_no_scores_yet(scores):
+    """Whether scores are marks is not known before there are two of them."""
+    empty = {"main": scores, "new": scores}
+    assert jaxrace.gate(empty, baseline="main", margin=0.1, shared=True).status == 3
+    assert not jaxrace.race(empty, tolerance=0.1, shared=True, of=30).certified
