@@ -127,7 +127,7 @@ def _chance_of_equals(rows: np.ndarray) -> float:
 
 def _up(rows: np.ndarray) -> np.ndarray:
     """Has each row at least the counts of the one before? bool [..., S] of [..., R, K]."""
-    return (np.diff(rows, axis=-2) >= 0).all(-1)
+    return np.asarray((np.diff(rows, axis=-2) >= 0).all(-1))
 
 
 def _chance_of(rows: np.ndarray) -> float:
