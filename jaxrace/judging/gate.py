@@ -22,7 +22,7 @@ from jaxrace.judging.engine_result import GateOfGames
 from jaxrace.judging.final_look import look_once
 from jaxrace.judging.gate_games import gate_games, require_baseline
 from jaxrace.judging.gate_result import CLAIMS, Candidate, GateOfTable
-from jaxrace.judging.judgement import assumed, mean_score, not_alike
+from jaxrace.judging.judgement import mean_score, refusal
 from jaxrace.judging.next_runs import next_runs, number_of, to_run
 from jaxrace.judging.rating.front import read_comparisons
 from jaxrace.judging.result import NextRuns
@@ -135,14 +135,17 @@ def gate(
     require_baseline(baseline, names)
     most = question.width if question.by == "mean" else 0.5
     require_number("margin", margin, least=0, below=most)
-    if margin and question.is_half_of_accuracy(asked.table):
+    if margin and len(marks := question.marks_of(asked.table)):
+        low, high = marks[0], marks[-1]
         expected = (
-            "by='mean', low=0, high=1 (--by mean --low 0 --high 1) for right or wrong answers"
+            f"by='mean', low={low:g}, high={high:g} (--by mean --low {low:g} --high {high:g}) for "
+            "answers that are right, wrong or partly right"
         )
-        hint = (
-            f": a margin of accuracy, wrong and right being 0 and 1; one of wins is half of it, "
-            f"{margin:g} is {2 * margin:g}"
-        )
+        hint = f": a margin of the mean, wrong and right being {low:g} and {high:g}; one of wins "
+        if len(marks) == 2:
+            hint += f"is half of it, {margin:g} is {2 * margin * (high - low):g}"
+        else:
+            hint += "is of how often a candidate is better, by however much"
         raise BadArgument("margin", expected, "by='wins'", hint)
     before = asked.past.options if asked.past else ()
     coming = [name for name in dict.fromkeys((*before, *names)) if name != baseline]
@@ -222,11 +225,11 @@ def _answer(
     verdicts, further = found.verdicts(want, pairs.bets.weights, question.of)
     refused, is_odd = "", (common > 0) & ~((low <= mean) & (mean <= high))
     if is_odd.any():
-        refused = (
-            f"{not_alike(question)}: by how much {candidates[int(is_odd.argmax())]} is better than "
-            f"{baseline} over all of the table is outside of its own interval: it is hardly true "
-            f"that {assumed(question)}"
+        why = (
+            f"by how much {candidates[int(is_odd.argmax())]} is better than {baseline} over all of "
+            "the table is outside of its own interval"
         )
+        refused = refusal(why, question)
     runs: NextRuns = {}
     if not refused and asked.may_go_on:
         is_open = np.zeros((len(table.names), len(table.names)), bool)

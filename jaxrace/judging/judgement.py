@@ -292,7 +292,7 @@ def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) ->
         return why
     for pair in answered.pairs:
         if not pair.low <= pair.estimate <= pair.high:
-            return _refusal(
+            return refusal(
                 f"over all of the table the difference of {pair.better} and {pair.worse} is "
                 f"{pair.estimate:.3g}, outside of its own interval, {pair.low:.3g} to "
                 f"{pair.high:.3g}",
@@ -314,26 +314,28 @@ def contradiction(
     early = "was certain at an earlier look, but over all of the table"
     for i, j in np.argwhere(reached & (seen.mean < null)):
         why = f"that {names[i]} is better than {names[j]} {early} {names[j]} is better"
-        return _refusal(why, question)
+        return refusal(why, question)
     if not null:
         for i, j in np.argwhere(reached & reached.T):
             why = f"both {names[i]} over {names[j]} and {names[j]} over {names[i]} were certain"
-            return _refusal(why, question)
+            return refusal(why, question)
     return ""
 
 
-def _refusal(why: str, question: Question) -> str:
-    return f"{not_alike(question)}: {why}: it is hardly true that {assumed(question)}"
+def refusal(why: str, question: Question) -> str:
+    """What does not look like what is assumed, why, and how often that is chance alone.
 
-
-def not_alike(question: Question) -> str:
-    """What is hardly so, in short."""
+    The rates are those of docs/theory/assumptions.md, of two options.
+    """
+    looks = f"{'tasks' if question.shared else 'runs'} do not look alike"
     if question.of is not None:
-        return "the order of the tasks was hardly drawn by lot"
-    return f"{'tasks' if question.shared else 'runs'} are hardly alike"
+        looks = "the order of the tasks does not look drawn by lot"
+    odds = "where it is true, chance alone does so to 1 or 2 of 100 tables at delta 0.05"
+    doubt = f"nothing is certified, as it is in doubt ({odds}) that {_assumed(question)}"
+    return f"{looks}: {why}: {doubt}"
 
 
-def assumed(question: Question) -> str:
+def _assumed(question: Question) -> str:
     """What is assumed, and what to do if it is not true."""
     if not question.shared:
         return "runs are alike and independent; what changed from run to run?"

@@ -35,6 +35,7 @@ FIRST_BLOCK, BLOCK = 5, 5  # independent runs in the first block, and in every o
 TUNED_CANDIDATES = 3  # of a gate, that its bets are tuned for
 HORIZON = 300  # independent runs of an option that the bets are tuned for
 _OF_SHARED = {"of": None, "order_by_lot": None, "gaps": "lost", "weights": None}
+_MOST_MARKS = 5  # as 0, .25, .5, .75 and 1; of more a win is an event of its own
 _MOST_KEPT = 2**20  # signs of a preference
 
 Compare = Callable[[Any, Any], int]
@@ -84,7 +85,8 @@ class Question:
         require_direction(self.smaller, self.larger)
         for name, unset in _OF_SHARED.items():
             if getattr(self, name) != unset and not self.shared:
-                raise BadArgument(name, "shared tasks (--shared)", "others")
+                hint = ": shared=True (--shared) says that all options ran on the same tasks"
+                raise BadArgument(name, "shared tasks", "independent runs", hint)
         require_integer("seed", self.seed, 0)
         if self.weights is None:
             if self.seed or self.of_groups or self.of_items:
@@ -145,15 +147,18 @@ class Question:
             raise wrong("to be told whether smaller scores are better", got, hint)
         return "smaller" if table.smaller else "larger"
 
-    def is_half_of_accuracy(self, table: scores.ScoreTable) -> bool:
-        """Are win probabilities of right or wrong answers asked about?
+    def marks_of(self, table: scores.ScoreTable) -> FloatArray:
+        """The different marks, wrong to right, if win probabilities of such are asked about, or [].
 
-        They differ by half of what accuracies do.
+        Of two they differ by half of what accuracies do. Of a few from 0 to 1, or 100, they say how
+        often an option is better, not by how much.
         """
         if self.by == "mean" or self.compare is not None:
-            return False
-        kinds = np.unique(np.concatenate([*map(np.ravel, table.values)]))
-        return int((~np.isnan(kinds)).sum()) == 2  # 0 and 1, or 0 and 100
+            return np.zeros(0)
+        kinds = np.unique(np.concatenate([*map(np.ravel, table.values)]).astype(float))
+        kinds = kinds[~np.isnan(kinds)]
+        are_partial = len(kinds) <= _MOST_MARKS and kinds[[0, -1]].tolist() in ([0, 1], [0, 100])
+        return kinds if len(kinds) == 2 or are_partial else np.zeros(0)  # as 0 and 1; or 0, .5, 1
 
     def levels(self, num_options: int) -> Levels:
         """The log e-values that statements need."""

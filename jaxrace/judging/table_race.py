@@ -241,7 +241,7 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     if (of_samples := doubt_about_list(question, table)) is not None:
         warnings.warn(of_samples, UserWarning, stacklevel=3)
     notes = _notes(question, table) + alike
-    if question.tolerance and question.is_half_of_accuracy(table):
+    if question.tolerance and len(question.marks_of(table)) == 2:
         part = question.tolerance
         notes.append(f"a tolerance of {part:g} by wins is one of {2 * part:g} of accuracy")
     if isinstance(pairs, SharedPairs) and min(table.progress) == question.of:

@@ -3,18 +3,24 @@
 Axes: K options, n outcomes.
 """
 
+import dataclasses
 import functools
 from collections.abc import Hashable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
+from jaxrace import kernels
 from jaxrace.core import narrowing
 from jaxrace.core.compilation import is_traced, jit
 from jaxrace.core.validation import BadArgument
 from jaxrace.racing.base import LOOKS, finite_rounds
 from jaxrace.racing.comparing import Compare, require_sign
+
+NO_SIGN = -1  # of ``invalid``: a preference that is no antisymmetric sign
+_LOOKED_AT = 4  # options, and outcomes of each, in every race under a trace
 
 
 def _look(race: Any, found: Any, first: Any, source: Hashable) -> None:
@@ -98,6 +104,25 @@ def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array 
     few = jax.tree.map(lambda x: np.asarray(x)[:, : max(int(num_rounds), 1)], kept)
     check_compare(compare, jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), few))
     passed.append(True)
+
+
+def void_without_sign(race: Any, result: Any, first: Any) -> Any:
+    """The result of one race under a trace; void if ``compare`` is no antisymmetric sign.
+
+    That of plain Python raises instead. Looks at few of the ``first`` outcomes.
+    """
+    if not getattr(race, "_compares", False) or kernels.only_orders(race.compare):
+        return result
+    kept, num_rounds = first
+    few = jax.tree.map(lambda x: x[:_LOOKED_AT, :_LOOKED_AT], kept)
+    told = jnp.arange(_LOOKED_AT) < num_rounds
+    counts = finite_rounds(few) & told[: jax.tree.leaves(few)[0].shape[1]]
+    flat = jax.tree.map(lambda x: x.reshape(-1, *x.shape[2:]), few)
+    signs = jax.vmap(jax.vmap(race.compare, (None, 0)), (0, None))(flat, flat)
+    wrong = (jnp.abs(signs) > 1) | (signs != -signs.T)
+    is_void = (wrong & counts.reshape(-1, 1) & counts.reshape(-1)).any()
+    invalid = jnp.where(is_void, jnp.int32(NO_SIGN), result.invalid)
+    return dataclasses.replace(result, invalid=invalid)._if_valid()
 
 
 @functools.lru_cache(maxsize=32)

@@ -24,6 +24,7 @@ from jaxrace.core.validation import (
     require_kind,
 )
 from jaxrace.racing.base import Race, in_batch
+from jaxrace.racing.checks import void_without_sign
 
 Sample = Callable[..., Any]
 # Keys and options, leaves [B, K, ...], and the samples that each has drawn so far.
@@ -68,7 +69,7 @@ def run(
 
     Raises:
         ValueError: An argument is out of its range, or only float64 tells its rows apart; or, not
-            under a trace, as ``race.tell`` does.
+            under a trace, as ``race.tell`` does. Under a trace ``result.invalid`` says so.
 
     >>> from jaxrace.racing import PreferenceRace
     >>> race = PreferenceRace(num_options=4, top=2, capacity=200, compare=kernels.total_order)
@@ -96,7 +97,9 @@ def run(
     elif tasks is not None:
         raise BadArgument("tasks", "none for a race of independent samples", "some")
     result, first = _run(race, sample, chunk, common_random_numbers, *of_race)
-    if not is_traced(result):
+    if is_traced(result):
+        result = void_without_sign(race, result, first)
+    else:
         race._check_found(result, first, source=sample)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 

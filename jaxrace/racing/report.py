@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jaxrace import kernels
 from jaxrace.core.validation import BadArgument
+from jaxrace.racing.checks import NO_SIGN
 from jaxrace.racing.preference.result import PreferenceResult
 from jaxrace.racing.result import REPORTS, FloatArray
 from jaxrace.racing.value import ValueResult
@@ -19,6 +20,7 @@ _TARGETS = {
     "borda": "their expected share of wins against all others",
     "random_walk": "the visits of a random walk that restarts in 2% of its steps",
 }
+_NO_SIGN = "compare(a, b) and compare(b, a) are not 1 and -1, -1 and 1, or both 0"
 _NAMES = {"copeland": "Copeland", "borda": "Borda", "random_walk": "random walk"}
 
 
@@ -83,8 +85,16 @@ class Report:
     def invalid(self) -> str:
         """Which options gave outcomes that cannot be raced, or ""."""
         first = np.asarray(self.result.invalid)
-        if not (bad := first > 0).any():
+        if not (bad := first != 0).any():
             return ""
+        if (first == NO_SIGN).any():
+            count = int((first == NO_SIGN).any(-1).sum())
+            which = (
+                f"{count} of {first[..., 0].size} races prove"
+                if first.ndim > 1
+                else "the race proves"
+            )
+            return f"INVALID: {which} nothing: {_NO_SIGN}"
         what = "NaN, infinity or a score out of range" if self.bounded() else "NaN or infinity"
         if first.ndim > 1:
             races, count = int(bad.any(-1).sum()), first[..., 0].size

@@ -29,7 +29,8 @@ class RaceResult(abc.ABC):
     samples: jax.Array  # int32 [K], samples that counted
     simulated: jax.Array  # int32 [K], samples drawn for options that had asked
     invalid: jax.Array  # int32 [K], first round with an outcome that is NaN, infinite or out of
-    # range, or 0; with one the race proves nothing: it is not decided, and nobody is selected
+    # range, or 0; -1 inside jit: compare is no antisymmetric sign. Unless all are 0 the race
+    # proves nothing: it is not decided, and nobody is selected
     params: Any  # the numbers of the race
     top: int = dataclasses.field(metadata={"static": True})  # kappa
     dynamic_delta: bool = dataclasses.field(default=False, metadata={"static": True})

@@ -90,7 +90,7 @@ def numbers_made(
     takes_blanks = is_long and failed is not None
 
     def is_odd(cell: Cell) -> bool:
-        return _is_failure(cell) or (takes_blanks and is_blank(cell))
+        return is_failure(cell) or (takes_blanks and is_blank(cell))
 
     columns, odd = dict(zip(table.heads, table.columns, strict=True)), {}
     for head in heads:
@@ -120,11 +120,12 @@ def numbers_made(
 def kind_of_scores(column: Sequence[Cell]) -> Kind:
     """The kind of cells; "mixed" if words say that all runs failed."""
     found = kind_of(column)
-    is_failed = found == "text" and all(is_blank(cell) or _is_failure(cell) for cell in column)
+    is_failed = found == "text" and all(is_blank(cell) or is_failure(cell) for cell in column)
     return "mixed" if is_failed else found
 
 
-def _is_failure(cell: Cell) -> bool:
+def is_failure(cell: Cell) -> bool:
+    """Does a cell say that a run failed, as "timeout" and nan do?"""
     if isinstance(cell, str):
         text = cell.strip().lower().lstrip("+-")
         if not text[:1].isalpha():

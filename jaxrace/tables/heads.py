@@ -71,8 +71,8 @@ _TASK = word_set(
 _AGAIN = word_set(
     "epoch epochs seed seeds run runs rep reps repeat repeats repetition repetitions replicate "
     "replicates replication replications trial trials attempt attempts try tries rollout rollouts "
-    "completion generation iteration iter round fold folds split splits judge rater annotator "
-    "grader session temperature shot shots n k state rng init"
+    "completion draw draws generation iteration iter round fold folds split splits judge rater "
+    "annotator grader session temperature shot shots n k state rng init"
 )
 _COUNTER = word_set("sample samples row rows index idx no nr number key uid uuid id ids")
 # Of what an option answered, rather than of what it was asked.
@@ -156,6 +156,11 @@ def names_again(head: str) -> bool:
 def names_question(head: str) -> bool:
     """Does a head name what all options are asked, as "question_id" or "prompt"?"""
     return not _QUESTIONS.isdisjoint(_stem_of(head)[-1:])
+
+
+def names_id(head: str) -> bool:
+    """Is a head that of an id or a number, which does not say of what, as "id"?"""
+    return _rank(head) == 1
 
 
 def parted_heads(heads: Sequence[str]) -> tuple[list[str], list[str]]:

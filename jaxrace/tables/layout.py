@@ -21,6 +21,7 @@ from jaxrace.tables.failures import (
 from jaxrace.tables.heads import (
     are_numbered_tasks,
     names_group,
+    names_id,
     names_option,
     names_question,
     names_score,
@@ -29,6 +30,7 @@ from jaxrace.tables.heads import (
     words,
 )
 from jaxrace.tables.leaderboard import benchmarks_of
+from jaxrace.tables.marks import with_numbers_for_marks
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.refusals import (
     among,
@@ -105,6 +107,7 @@ def layout_of(table: Table, asked: Asked, option: str | None = None) -> SourceRu
     if asked.header and not (table.numbers or asked.options) and are_numbers:
         got = quoted(table.heads, 3)
         raise table.wrong("names of columns in the first row", got, hint=_NUMBERS_ALONE)
+    table = with_numbers_for_marks(table, asked)
     kinds: dict[str, str] = {
         head: "number" if table.numbers else kind_of_scores(column)
         for head, column in zip(table.heads, table.columns, strict=True)
@@ -206,8 +209,10 @@ def _long(
     expected = f"a number as score of {names[int(np.argmin(is_made))]}"
     table.require(score, is_made, expected, f"leave the row out if there was no run; {HINT}")
     if not asked.tasks:
-        # Epochs of a question are its samples; those of a seed are steps of a curve.
-        of_questions = any(map(names_question, tasks))
+        # Epochs of a question are its samples; those of a seed are steps of a curve. Below a plain
+        # "id" is either: no curve of a training is of right and wrong alone.
+        are_answers = bool(np.isin(found[score][is_made & ~odd[score]], (0, 1)).all())
+        of_questions = any(names_question(h) or (are_answers and names_id(h)) for h in tasks)
         steps = [h for h in tasks if not (of_questions and words(h)[0] in ("epoch", "epochs"))]
         require_no_curves(table, names, steps)
         tasks = without_counts(table, tasks, names)

@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,8 @@ from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import (
     are_numbered_runs,
     may_name_option,
-    names_quantity,
+    names_again,
+    names_place,
     names_remark,
     names_score,
     names_smaller,
@@ -22,6 +22,7 @@ from jaxrace.tables.heads import (
     word_set,
     words,
 )
+from jaxrace.tables.identifiers import identifier
 from jaxrace.tables.runs import Asked
 from jaxrace.tables.table import Cell, Table, counts, quoted
 
@@ -46,19 +47,6 @@ _MOST_NAMED = 8  # in a hint
 _LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
 
 _FEWEST = 6  # scores, below which numbers alone say nothing
-_FEWEST_IN_A_ROW = 10  # an example by hand has fewer
-_FEW = 3  # different ones are grades
-_CHANCE = 1e-4  # below it whole scores alone are not a coincidence
-_FAR, _FARTHEST = 10, 10_000  # times the largest of the others
-_EXACT = 2**53  # larger floats are all whole
-# Why numbers are not scores.
-_WHY = (
-    "",
-    "{low:.0f} to {high:.0f} in equal steps, each once",
-    "whole numbers beside fractions",
-    "whole numbers, all different and far beyond others that repeat",
-    "whole numbers far beyond all others",
-)
 
 # What was measured.
 _MEASURES = word_set(
@@ -68,18 +56,7 @@ _MEASURES = word_set(
 _SPLITS = re.compile(r"(train|test|val|valid|dev|eval|hold[ _-]?out)[a-z]*", re.IGNORECASE)
 _COUNTS = word_set("index row run trial iteration")  # rows, if they begin at 0 or 1
 _MOST = 20  # quantities of one column
-
-
-class _About(NamedTuple):
-    """The numbers of columns, [K] each."""
-
-    number: np.ndarray
-    different: np.ndarray
-    whole: np.ndarray  # how many are
-    low: np.ndarray
-    high: np.ndarray
-    largest: np.ndarray  # in absolute value
-    are_steps: np.ndarray
+_NO_ITEMS = names_steps, names_again, names_place  # but steps and runs, and what these are in
 
 
 def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: bool = True) -> None:
@@ -114,7 +91,8 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as "
         hint += _listed(kept)
         if len(kept) < 2:  # then columns of options are no answer
-            hint = f"if it names the options, --option-column {quote(head)} says so"
+            hint = f"if it names the options, --option-column {quote(head)} says so; {NAMED}: "
+            hint += f"--options {_listed([*found])}"
         raise table.wrong(_COLUMNS, f"{head!r}, {why}", hint=hint)
 
 
@@ -234,64 +212,6 @@ def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence
             raise table.wrong("scores below the names of options", got, hint=hint)
 
 
-def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
-    """The first column of whole numbers that can hardly be scores, and why; None if all may be.
-
-    Its head names a count, a size or a time; or its numbers are in equal steps, each once, whole
-    beside fractions, or far beyond all others.
-    """
-    kept = {head: x[np.isfinite(x)] for head, x in columns.items()}
-    kept = {head: x for head, x in kept.items() if x.size}
-    named = [head for head in kept if names_quantity(head)]
-    letters = sum(len(name) == 1 for name in kept)
-    if len(kept) < 2:
-        return None
-    about = _About(*np.array([_about(x) for x in kept.values()], float).T)
-    are_whole = (about.whole == about.number) & (about.largest < _EXACT)
-    reasons = _unlike(about)
-    for place, head in enumerate(kept):
-        if not are_whole[place]:
-            continue
-        why = _WHY[reasons[place]].format(low=about.low[place], high=about.high[place])
-        # One letter of several may be the name of an option.
-        if not why and head in named and len(named) < len(kept) and (len(head) > 1 or letters == 1):
-            why = "whole numbers below such a name"
-        if why:
-            return head, why
-    return None
-
-
-def _about(x: np.ndarray) -> tuple[float, ...]:
-    """``_About`` one column; are all numbers from low to high in equal steps, each once?"""
-    ordered = np.unique(x)
-    are_steps = len(ordered) == len(x) > 1 and len(np.unique(np.diff(ordered))) == 1
-    low, high = ordered[0], ordered[-1]
-    return len(x), len(ordered), (x % 1 == 0).sum(), low, high, max(-low, high), are_steps
-
-
-def _unlike(x: _About) -> np.ndarray:
-    """Why whole numbers of each column are not scores beside the others, a place in ``_WHY``."""
-    count, top = len(x.number), np.argmax(x.largest)
-
-    def all_others(are: np.ndarray) -> np.ndarray:
-        return are.sum() - are == count - 1
-
-    most = np.full(count, x.largest[top])
-    most[top] = np.delete(x.largest, top).max()
-    most = np.maximum(most, 1)
-    share = (x.whole.sum() - x.whole) / (x.number.sum() - x.number)
-    repeat = all_others((x.different >= 2) & (2 * x.different - 2 <= x.number))
-    is_row = (x.are_steps == 1) & (x.number >= _FEWEST_IN_A_ROW)
-    holds = [
-        (x.number < _FEWEST) | (x.different <= _FEW),
-        is_row & ~all_others(x.are_steps),
-        count * share**x.number < _CHANCE,
-        (x.different == x.number) & repeat & (x.low > _FAR * most),
-        x.low > _FARTHEST * most,
-    ]
-    return np.select(holds, range(len(holds)), 0)
-
-
 def among(table: Table, asked: Asked, option: str | None) -> Table:
     """The rows of the options that are asked for by name; BadArgument if one has none."""
     if not asked.among or option is None:
@@ -372,6 +292,11 @@ def require_no_curves(table: Table, names: Sequence[str], tasks: Sequence[str]) 
             if seen.setdefault(run, cell) != cell:
                 got = f"another {step} of the same run of {names[row]}"
                 hint = "keep one row of each curve; --task-column says what tells the runs apart"
+                if items := [h for h in tasks if not any(is_no(h) for is_no in _NO_ITEMS)]:
+                    hint += (
+                        f"; if rows are answers, --cluster-column {quote(items[0])} counts each "
+                    )
+                    hint += f"{items[0]} once, by their mean"
                 raise table.wrong(expected, got, row, step, hint=hint)
 
 

@@ -41,7 +41,7 @@ def test_exit_statuses(chance, end, capsys):
     command = ["gate", "scores.csv", "--baseline", "main", "--shared", "--next", "next.csv"]
     assert main([*command, "--report", "gate.md"]) == end[1]
     said = capsys.readouterr().out
-    headline = HEADLINES.get(end[1], "DATA REFUSED: tasks are hardly alike")
+    headline = HEADLINES.get(end[1], "DATA REFUSED: tasks do not look alike")
     assert headline in said
     report = Path("gate.md").read_text()
     assert report.startswith(f"## {headline}\n")

@@ -183,7 +183,8 @@ def test_nothing_is_certain_of_doubtful_runs():
     for names in (("main", "a"), ("a", "main")):
         with pytest.warns(DependentRunsWarning, match="differences of .* that change"):
             result = gate(dict(zip(names, (-turned, turned), strict=True)), **BASE, shared=True)
-        assert (result.headline(), result.status) == ("DATA REFUSED: tasks are hardly alike", 4)
+        assert (result.headline(), result.status) == ("DATA REFUSED: tasks do not look alike", 4)
+        assert "chance alone does so to 1 or 2 of 100 tables at delta 0.05" in result.refused
         assert result.candidates[0].verdict == "?"
 
 
@@ -196,12 +197,33 @@ def test_a_margin_on_right_answers_is_one_of_accuracy():
     ):
         gate(answers, **BASE, shared=True, margin=0.05)
     percent = {name: 100 * x for name, x in answers.items()}
-    with pytest.raises(ValueError, match="for right or wrong answers"):
+    with pytest.raises(
+        ValueError, match=r"--high 100\) for answers that are right, .*, 0\.05 is 10"
+    ):
         gate(percent, **BASE, shared=True, margin=0.05)
     noted = jaxrace.race(answers, shared=True, tolerance=0.05).notes
     assert "a tolerance of 0.05 by wins is one of 0.1 of accuracy" in noted
     by_mean = gate(answers, **BASE, shared=True, margin=0.05, by="mean", low=0, high=1)
     assert by_mean.candidates[0].verdict != "not worse"
+
+
+@pytest.mark.parametrize("marks", [[0, 0.5, 1], [0, 50, 100], [0, 0.25, 0.5, 0.75, 1]])
+def test_a_margin_on_partly_right_answers_is_one_of_the_mean(marks):
+    """A candidate that is a little better nearly always, and far worse seldom, is worse by mean."""
+    rng = np.random.default_rng(0)
+    main, is_often = rng.choice(marks, 300).astype(float), rng.random(300) < 0.8
+    data = {"main": main, "a": np.where(is_often, np.minimum(main + marks[1], marks[-1]), 0)}
+    told = f"high={marks[-1]} .*, wrong and right being 0 and {marks[-1]}; one of wins is of how"
+    with pytest.raises(ValueError, match=rf"^margin: expected by='mean', low=0, {told}"):
+        gate(data, **BASE, shared=True, margin=0.05)
+    gate(data, **BASE, shared=True, margin=0.05, by="mean", low=0, high=marks[-1])
+    gate(data, **BASE, shared=True)
+
+
+def test_a_margin_by_wins_is_taken_of_grades_and_of_fractions():
+    rng = np.random.default_rng(2)
+    for data in (rng.integers(1, 6, (2, 60)), rng.random((2, 60)).round(2)):
+        gate(dict(zip(("main", "a"), data.astype(float), strict=True)), **BASE, margin=0.05)
 
 
 @pytest.mark.parametrize(("of", "beyond"), [(None, 1.16), (300, 1.12)])

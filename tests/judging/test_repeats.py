@@ -1,5 +1,6 @@
 """Several rows of one question are one task: equal models are told apart as seldom as stated."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -74,10 +75,13 @@ ITEMS = [
     ("id", "repeat"),
     *[(item, "epoch") for item in ("question_id", "problem", "prompt", "doc_id", "sample_id")],
     *[(item, "seed") for item in ("task_id", "instance_id", "example", "query", "patient")],
-    *[("question", by) for by in ("repeat", "sample", "trial", "run", "attempt", "replicate", "k")],
+    *[
+        ("question", by)
+        for by in ("repeat", "sample", "trial", "run", "attempt", "replicate", "draw")
+    ],
     *[
         ("problem", by)
-        for by in ("rep", "n", "judge", "completion_id", "temperature", "sample_idx")
+        for by in ("rep", "n", "k", "judge", "completion_id", "temperature", "sample_idx")
     ],
 ]
 
@@ -173,6 +177,44 @@ def test_a_list_counts_questions_and_not_rows():
 def test_an_option_that_has_run_nothing_yet_repeats_nothing():
     data = {"seed": [1, 2, 3], "a": [0.1, 0.2, 0.3], "b": [0.4, 0.5, 0.1], "c": []}
     assert [x.runs for x in jaxrace.race(data, shared=True).options if x.name == "c"] == [0]
+
+
+def by_epoch(item, again, score, scores):
+    """Ten epochs of six ids of two models, long."""
+    cells = itertools.product(range(6), range(10), "ab")
+    rows = [(*cell, x) for cell, x in zip(cells, scores, strict=True)]
+    heads = item, again, "model", score
+    return [dict(zip(heads, row, strict=True)) for row in rows]
+
+
+RIGHT_OR_WRONG = np.random.default_rng(0).integers(0, 2, 120).tolist()
+ACCURACIES = np.random.default_rng(0).random(120).round(3).tolist()
+
+
+@pytest.mark.parametrize("score", ["correct", "score"])
+def test_epochs_of_a_plain_id_are_its_samples_where_answers_are_right_or_wrong(score):
+    found = read_scores(by_epoch("id", "epoch", score, RIGHT_OR_WRONG))
+    assert found.task_names == tuple("012345")
+    assert any("each 'id' counts once, by all of its rows" in note for note in found.said)
+
+
+@pytest.mark.parametrize(
+    ("item", "again", "score", "scores", "is_asked"),
+    [
+        ("id", "epoch", "accuracy", ACCURACIES, True),
+        ("task_id", "epoch", "passed", RIGHT_OR_WRONG, True),
+        ("run_id", "epoch", "accuracy", ACCURACIES, False),
+        ("run_id", "epoch", "success", RIGHT_OR_WRONG, False),
+        ("seed", "step", "return", ACCURACIES, False),
+        ("env", "step", "return", ACCURACIES, False),
+    ],
+)
+def test_what_may_be_a_learning_curve_is_refused(item, again, score, scores, is_asked):
+    rows = by_epoch(item, again, score, scores)
+    with pytest.raises(ValueError, match=f"got another {again} of the same run of a: ") as error:
+        read_scores(rows)
+    assert (f"--cluster-column {item} counts each" in str(error.value)) == is_asked
+    assert len(read_scores(rows, cluster_column=item).values[0]) == 6
 
 
 GRADES = np.random.default_rng(0).random((2, 20)).round(2).tolist()

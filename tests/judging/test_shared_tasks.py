@@ -214,7 +214,7 @@ CASES = [
     (
         "an early verdict that turned",
         lambda: headline(jaxrace.race({"a": EARLY, "b": 0 * EARLY}, compare=compare)),
-        ("DATA REFUSED: runs are hardly alike", False),
+        ("DATA REFUSED: runs do not look alike", False),
     ),
     (
         "early tasks that turned",

@@ -98,3 +98,39 @@ def test_a_result_printed_under_a_trace_says_where_to_print_it():
         return result
 
     jax.eval_shape(play("wins", lambda key: 3.0, told), jax.random.key(0))
+
+
+def race_by(kind, compare):
+    """A race under a trace by a preference of one's own, as a function of keys [B]."""
+    race = type(RACES[kind][0])(**{**WINS, "compare": compare})
+    params = race.params(delta=0.2)
+
+    def sample(key, mean):
+        return mean + 0.1 * jax.random.normal(key)
+
+    return jax.jit(jax.vmap(lambda key: racing.run(race, key, sample, OPTIONS, params)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "compare"),
+    [
+        ("wins", lambda a, b: (a > b).astype(jnp.int8)),
+        ("Copeland", lambda a, b: jnp.int8(1)),
+        ("Copeland", lambda a, b: 2 * kernels.total_order(a, b)),
+    ],
+    ids=["one side only", "always", "twos"],
+)
+def test_a_preference_that_is_no_sign_makes_races_void(kind, compare):
+    result = race_by(kind, compare)(jax.random.split(jax.random.key(0), 2))
+    assert not (result.decided | result.selected.any(1) | result.discarded.any(1)).any()
+    assert (result.invalid == -1).all()
+    assert str(result).startswith("INVALID: 2 of 2 races prove nothing: compare(a, b) and")
+    one = jax.tree.map(lambda x: x[0], result)
+    assert str(one).startswith("INVALID: the race proves nothing: compare(a, b) and")
+
+
+def test_a_preference_of_ones_own_that_is_a_sign_is_raced():
+    race = race_by("Copeland", lambda a, b: -kernels.total_order(a, b))
+    result = race(jax.random.split(jax.random.key(0), 2))
+    assert result.decided.all()
+    assert result.best.tolist() == [[0], [0]]

@@ -76,7 +76,50 @@ STUDIES = "INSERT INTO studies VALUES (2, 'y'); INSERT INTO study_directions VAL
 # Right or wrong: b on four tasks of seven, a on the others.
 RIGHT = [f"t{n},{n % 2},{1 - n % 2}" for n in (3, 1, 4, 6, 5, 9, 2)]
 
+EPOCHS = [
+    f"{i},{e},{m},.{(7 * i + 3 * e + 5 * (m == 'a')) % 10}"
+    for i in range(6)
+    for e in range(3)
+    for m in "ab"
+]
+
 TABLES = [
+    Case(
+        "rank FILE.csv --weights equal",
+        table("benchmark,task,a,b", *[f"{'xy'[n % 2]},q{n},{row}" for n, row in enumerate(WIDE)]),
+        "--weights: expected shared tasks, got independent runs: shared=True (--shared) says",
+        ("--shared",),
+    ),
+    Case(
+        "gate FILE.csv --baseline a --shared --margin 0.1",
+        table("id,a,b", *[f"q{n},{n % 3 / 2},{n % 4 // 2 / 2}" for n in range(9)]),
+        "--margin: expected by='mean', low=0, high=1 (--by mean --low 0 --high 1) for answers",
+        ("--by mean --low 0 --high 1",),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("id,a,b,easy", *[f"q{n},{'CI'[n % 2]},{'CI'[n % 3 > 0]},no" for n in range(9)]),
+        "column 'easy', got 'no': words of one pair are read as 1 and 0",
+        ("--options a,b",),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("id,epoch,model,score", *EPOCHS),
+        "got another epoch of the same run of a: keep one row of each curve",
+        ("--cluster-column id",),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("Frage,a,b", *[f"{9 * n},{n % 2},{n // 3}" for n in range(5, 11)]),
+        "whole numbers, far beyond others that repeat: --task-column Frage if it names the tasks",
+        ("--task-column Frage", "--options a,b"),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("id,a,b", *[f"q{n},{n % 2},{3 * n * n}" for n in range(5, 14)]),
+        "'b', whole numbers, far beyond others that repeat: if it names the options",
+        ("--options a,b",),
+    ),
     Case(
         "gate FILE.csv --baseline a --shared --margin 0.05",
         table("task,a,b", *RIGHT),
@@ -344,7 +387,7 @@ TABLES = [
         "leave it out: --options (options=) names the columns of options",
         ("--options a,b",),
     ),
-    Case(f"{RACE} --of 8", table("task,a,b", *NUMBERED), "shared tasks (--shared)", ("--shared",)),
+    Case(f"{RACE} --of 8", table("task,a,b", *NUMBERED), "expected shared tasks", ("--shared",)),
     Case(
         f"{RACE} --shared --seed 1",
         IN_GROUPS,

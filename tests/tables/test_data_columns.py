@@ -1,6 +1,7 @@
 """Right answers about columns: which are options, tasks and groups, and how names are read."""
 
 import functools
+import itertools
 import json
 import tempfile
 import time
@@ -80,8 +81,27 @@ GOOD = {
     "hard and soft votes": np.c_[rng.integers(0, 2, ROWS), rng.random((ROWS, 2)).round(2)],
     "times of other scales": rng.lognormal([3, 4, 5], 0.3, (ROWS, 3)).round(),
     "halves": rng.integers(0, 20, (ROWS, 3)) / 2,
+    "rare successes": rng.poisson([0.1, 0.1, 5], (ROWS, 3)),
+    "points of a hundred": rng.binomial(100, [0.2, 0.5, 0.9], (ROWS, 3)),
+    "returns of one that fails": np.c_[rng.integers(0, 2, ROWS), rng.integers(9, 500, (ROWS, 2))],
+    "milliseconds of one that is slow": rng.lognormal([4, 4.2, 6.5], 0.3, (ROWS, 3)).round(),
+    "places": np.stack([1 + rng.permutation(ROWS) for _ in range(3)], 1),
 }
 NAMES = ("ppo", "sac", "dqn")
+# Whole numbers below a head that is not known as one of ids, and scores that they are beside.
+MANY = 400
+ANSWERS = rng.integers(0, 2, (MANY, 2))
+POINTS = rng.integers(0, 11, (MANY, 2))
+UNKNOWN_IDS = {
+    "of a thousand": (1 + rng.permutation(1000)[:MANY], ANSWERS),
+    "few": (3 + rng.permutation(1000)[:30], ANSWERS[:30]),
+    "few beside points": (3 + rng.permutation(1000)[:30], POINTS[:30]),
+    "beside points": (1 + rng.permutation(1000)[:MANY], POINTS),
+    "beside percents": (1 + rng.permutation(1000)[:MANY], rng.integers(0, 101, (MANY, 2))),
+    "several rows each": (rng.integers(1, 101, MANY), ANSWERS),
+    "four rows each": (rng.permutation(np.repeat(1 + np.arange(100), 4)), POINTS),
+    "hashes": (rng.integers(0, 2**31, MANY), ANSWERS),
+}
 
 
 def column(cells):
@@ -138,6 +158,18 @@ def refused_scores():
         for how in ("file", "frame", "mapping", "arrays"):
             if options_of(table, how) != sorted(table):
                 found.append((kind, how))
+    return found
+
+
+def raced_unknown_ids(heads):
+    """Kinds of ids, below some heads, that are options of some source, beside two of scores."""
+    found = []
+    for (kind, (cells, scores)), head in itertools.product(UNKNOWN_IDS.items(), heads):
+        names = [head, "main", "cand"]
+        table = dict(zip(names, map(column, [cells, *scores.T]), strict=True))
+        for how in ("file", "frame", "mapping", "arrays"):
+            if options_of(table, how) is not None:
+                found.append((kind, head, how))
     return found
 
 
@@ -254,6 +286,16 @@ def said_of(content, **asked):
 CASES = [
     # Whole numbers that are no scores, and tables of scores.
     ("whole numbers are no options, whatever is beside them", raced_whole_numbers, []),
+    (
+        "ids below an unknown head are asked about",
+        lambda: raced_unknown_ids(["name", "Frage"]),
+        [],
+    ),
+    (
+        "ids that are named as an option are one",
+        lambda: read(text({"Frage": WHOLE["qq"], "main": WHOLE["t"]}), options="Frage,main").names,
+        ("Frage", "main"),
+    ),
     ("tables of scores are read, whatever they are", refused_scores, []),
     (
         "seeds in a mapping",
