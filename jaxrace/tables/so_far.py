@@ -62,11 +62,15 @@ def held_rows(
         if odd:
             return Held([], odd, np.ones(len(counts), bool))
         if not kept[rows].all():
-            said.append(
-                f"{len(rows):,} rows {whose} may be states of one match, as each has at least the "
-                "counts of a smaller one: the largest alone counts; if they are matches of their "
-                "own, add them up in one row"
+            counted, left = {*map(tuple, own[kept[rows]].tolist())}, own[~kept[rows]].tolist()
+            how = (
+                "are the same, and count once"
+                if counted.issuperset(map(tuple, left))
+                else "may be states of one match, as each has at least the counts of a smaller "
+                "one: the largest alone counts"
             )
+            own_match = "if they are matches of their own, add them up in one row"
+            said.append(f"rows of counts {whose} {how} ({len(left):,} left out); {own_match}")
     return Held(said, "", kept)
 
 
@@ -93,7 +97,9 @@ def _held(rows: np.ndarray, whose: str, chance: float) -> tuple[str, np.ndarray]
     by_size = by_size[np.argsort(sizes[by_size], kind="stable")]
     is_new = np.append(True, (rows[1:] != rows[:-1]).any(1))
     in_order = np.flatnonzero(is_new)
-    asked = every
+    asked, is_held = every, False
+    if number > 1:  # equal rows of many games that may be chance count once
+        asked = (sizes < _MANY_COUNTED) | np.isin(np.arange(len(rows)), by_size)
     for order in (by_size, in_order, in_order[::-1]):
         up = _up(rows[order])
         may_restart = 0 if order is by_size else len(up) // _FEW_RESTARTS
@@ -105,7 +111,8 @@ def _held(rows: np.ndarray, whose: str, chance: float) -> tuple[str, np.ndarray]
                 "counts of a smaller one, and they agree as states of one match do: keep the "
                 "largest alone, or add up rows that are matches of their own"
             ), every
-        if asked.all():  # the last state of each match
+        if not is_held:  # the last state of each match
+            is_held = True
             asked = np.isin(np.arange(len(rows)), order[np.append(~up, True)])
     return "", asked
 

@@ -115,7 +115,7 @@ def test_counts_so_far_are_refused(judge, kinds, tmp_path):
     for rows in (so_far[:3], so_far[2::-1], [so_far[1], so_far[0], so_far[2]], so_far[:3:2]):
         votes = read_votes(counted(path, kinds, rows))
         assert (len(votes.first), votes.refused) == (180, "")
-        said = f"{len(rows)} rows of patch and main may be states of one match, as each has at le"
+        said = "rows of counts of patch and main may be states of one match, as each has at least"
         assert any(note.startswith(said) for note in votes.said)
     # A row that is the sum of the others, first or last.
     batches = batches.tolist()
@@ -159,5 +159,10 @@ def test_rows_of_their_own_are_seldom_refused():
     found = [held([rng.multinomial(n, law) for n in of]) for of in sizes]
     assert sum(one.refused != "" for one in found) <= 2  # at most 1 of 100 is expected
     assert all(one.kept.all() for one in found[:100])
+    # Of many rows of three kinds two may be equal by chance: they count once.
+    rows = rng.multinomial(200, [0.25, 0, 0.5, 0, 0.25], 10)
+    found = [held([*rows, rows[0]]), held(rows)]
+    assert [(one.refused, one.kept.sum()) for one in found] == [("", 10)] * 2
+    assert found[0].said[0].startswith("rows of counts of a and b are the same, and count once (1 ")
     states = [held(rng.multinomial(200, law, 10).cumsum(0)) for _ in range(20)]
     assert sum(one.refused.startswith("counts so far") for one in states) >= 19
