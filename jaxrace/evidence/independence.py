@@ -307,6 +307,23 @@ def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
     return [_Finding(float(x) + shared, whats[i]) for x, i in zip(sums, order, strict=True)]
 
 
+def doubt_about_rows(name: str, codes: np.ndarray, *, refuse: bool = True) -> str | None:
+    """Why rows, int [n] and equal where they are, are hardly others: most are there several times.
+
+    Chance has them refused, by a DataRefused about ``name``, with a probability of at most 1e-6,
+    and doubted with one of at most .01. Without ``refuse`` they are only doubted.
+    """
+    found = found_in(codes, ordered=False)
+    level = REFUSED if found.log_p < math.log(REFUSED) else WARNED
+    if found.log_p >= math.log(level):
+        return None
+    got = f"{found.what}; by chance less than once in {1 / level:,.0f} tries"
+    doubt = DataRefused(name, "different ones", got, ": leave the copies out")
+    if level == REFUSED and refuse:
+        raise doubt
+    return str(doubt)
+
+
 def _copied(options: Sequence[Runs]) -> list[_Finding]:
     """Are many runs of an option, or rows, there several times? Not exactly so often, as above."""
     shared = math.log(max(len(options), 1) / _COPIED_SHARE)

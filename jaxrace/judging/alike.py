@@ -24,9 +24,9 @@ import numpy as np
 
 from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument, DataRefused
-from jaxrace.evidence.copies import found_in, log_p_of_stretches
+from jaxrace.evidence.copies import log_p_of_stretches
 from jaxrace.evidence.gamma import log_beta, log_choose
-from jaxrace.evidence.independence import REFUSED, WARNED
+from jaxrace.evidence.independence import REFUSED, WARNED, doubt_about_rows
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.known import seeds_of
@@ -75,19 +75,8 @@ def in_order_by_lot(table: ScoreTable, seed: int) -> ScoreTable:
 
 
 def doubt_about_copies(values: FloatArray, *, refuse: bool = True) -> str | None:
-    """Why tasks, of scores [K, T, R], are hardly others: most of them are there several times.
-
-    Chance has it refused with a probability of at most 1e-6, and doubted with one of at most .01.
-    """
-    found = found_in(_codes(values), ordered=False)
-    level = REFUSED if found.log_p < math.log(REFUSED) else WARNED
-    if found.log_p >= math.log(level):
-        return None
-    got = f"{found.what}; by chance less than once in {1 / level:,.0f} tries"
-    doubt = DataRefused("tasks", "different ones", got, ": leave the copies out")
-    if level == REFUSED and refuse:
-        raise doubt
-    return str(doubt)
+    """Why tasks, of scores [K, T, R], are hardly others: see ``doubt_about_rows``."""
+    return doubt_about_rows("tasks", _codes(values), refuse=refuse)
 
 
 def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from jaxrace.tables.heads import names_quantity
 
-_FEWEST = 6  # scores, below which numbers alone say nothing
+FEWEST = 6  # scores, below which numbers alone say nothing
 _FEWEST_IN_A_ROW = 10  # an example by hand has fewer
 _FEW = 3  # different ones are grades
 _CHANCE = 1e-4  # below it whole scores alone are not a coincidence
@@ -36,7 +36,7 @@ class _About(NamedTuple):
     high: np.ndarray
     largest: np.ndarray  # in absolute value
     middle: np.ndarray  # the median
-    are_steps: np.ndarray
+    are_steps: np.ndarray  # are all from low to high in equal steps, each once?
     are_even: np.ndarray  # is each one there as often as any other?
 
 
@@ -68,7 +68,7 @@ def identifier(columns: Mapping[str, np.ndarray]) -> tuple[str, str] | None:
 
 
 def _about(x: np.ndarray) -> tuple[float, ...]:
-    """``_About`` one column; are all numbers from low to high in equal steps, each once?"""
+    """``_About`` one column, the numbers of which are finite."""
     ordered, often = np.unique(x, return_counts=True)
     are_steps = len(ordered) == len(x) > 1 and len(np.unique(np.diff(ordered))) == 1
     low, high = ordered[0], ordered[-1]
@@ -103,7 +103,7 @@ def _unlike(x: _About) -> np.ndarray:
     repeat = (x.different >= 2) & (2 * x.different - 2 <= x.number)
     are_answers = repeat & (x.different <= _ANSWERS)
     holds = [
-        (x.number < _FEWEST) | (x.different <= _FEW),
+        (x.number < FEWEST) | (x.different <= _FEW),
         is_row & ~all_others(x.are_steps),
         count * share**x.number < _CHANCE,
         is_lot & ~all_others(is_lot),

@@ -22,7 +22,7 @@ from jaxrace.tables.heads import (
     word_set,
     words,
 )
-from jaxrace.tables.identifiers import identifier
+from jaxrace.tables.identifiers import FEWEST, identifier
 from jaxrace.tables.runs import Asked
 from jaxrace.tables.table import Cell, Table, counts, quoted
 
@@ -45,8 +45,6 @@ NAMED = "--options names the columns of options"
 _COLUMNS = "a column for each option"
 _MOST_NAMED = 8  # in a hint
 _LEAST_COUNTED = 6  # rows, from which on a column 0, 1, 2, ... is hardly one of scores
-
-_FEWEST = 6  # scores, below which numbers alone say nothing
 
 # What was measured.
 _MEASURES = word_set(
@@ -166,7 +164,7 @@ def note_on_options(found: Mapping[str, np.ndarray]) -> list[str]:
     not where most are.
     """
     kept = {head: x[np.isfinite(x)] for head, x in found.items()}
-    kept = {head: x for head, x in kept.items() if len(x) >= _FEWEST}
+    kept = {head: x for head, x in kept.items() if len(x) >= FEWEST}
     answers = [head for head, x in kept.items() if np.isin(x, (0, 1)).all()]
     others = [head for head in kept if head not in answers]
     odd = [head for head, x in kept.items() if x.min() == x.max()]

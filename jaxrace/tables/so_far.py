@@ -95,11 +95,10 @@ def _held(rows: np.ndarray, whose: str, chance: float) -> tuple[str, np.ndarray]
         ), every
     by_size = np.unique(rows, axis=0, return_index=True)[1]
     by_size = by_size[np.argsort(sizes[by_size], kind="stable")]
-    is_new = np.append(True, (rows[1:] != rows[:-1]).any(1))
-    in_order = np.flatnonzero(is_new)
-    asked, is_held = every, False
+    in_order = np.flatnonzero(np.append(True, (rows[1:] != rows[:-1]).any(1)))
+    kept, is_held = every, False
     if number > 1:  # equal rows of many games that may be chance count once
-        asked = (sizes < _MANY_COUNTED) | np.isin(np.arange(len(rows)), by_size)
+        kept = (sizes < _MANY_COUNTED) | np.isin(np.arange(len(rows)), by_size)
     for order in (by_size, in_order, in_order[::-1]):
         up = _up(rows[order])
         may_restart = 0 if order is by_size else len(up) // _FEW_RESTARTS
@@ -113,8 +112,8 @@ def _held(rows: np.ndarray, whose: str, chance: float) -> tuple[str, np.ndarray]
             ), every
         if not is_held:  # the last state of each match
             is_held = True
-            asked = np.isin(np.arange(len(rows)), order[np.append(~up, True)])
-    return "", asked
+            kept = np.isin(np.arange(len(rows)), order[np.append(~up, True)])
+    return "", kept
 
 
 def _chance_of_equals(rows: np.ndarray) -> float:

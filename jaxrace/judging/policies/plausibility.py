@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jaxrace.core.validation import BadArgument, DataRefused
-from jaxrace.evidence.copies import found_in
-from jaxrace.evidence.independence import REFUSED
+from jaxrace.core.validation import BadArgument
+from jaxrace.evidence.independence import doubt_about_rows
 from jaxrace.judging.policies.trajectories import Trajectories
 
 _ROUNDING = 0.01  # probabilities are printed with two digits, or more
@@ -89,14 +88,7 @@ def require_no_copies(data: Trajectories, observations: np.ndarray) -> None:
     done = [np.where(taken, x, 0) for x in (data.actions, data.probabilities, data.rewards)]
     count = len(taken)
     codes = _numbered([data.behaviour[:, None], taken, *done, seen.reshape(count, -1)])
-    found = found_in(codes, ordered=False)
-    if found.log_p < math.log(REFUSED):
-        raise DataRefused(
-            "trajectories",
-            "different ones",
-            f"{found.what}; by chance less than once in {1 / REFUSED:,.0f} tries",
-            ": leave the copies out",
-        )
+    doubt_about_rows("trajectories", codes)
 
 
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:
