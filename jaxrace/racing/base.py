@@ -30,8 +30,8 @@ Params = Any
 State = Any
 Result = Any
 
-# What plain Python looks at once outcomes are told: ``racing.checks`` adds it.
-LOOKS: list[Callable[..., None]] = []
+# What is looked at once outcomes are told: ``racing.checks`` adds it.
+LOOKS: list[Callable[..., Any]] = []
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,10 +161,14 @@ class Race(abc.ABC):
     def _after_tell(self, state: State) -> None:
         self._check_found(state, self._first_outcomes(state))
 
-    def _check_found(self, found: Any, first: Any, source: Hashable = None) -> None:
-        """Raise ValueError if outcomes cannot be raced; the ``first`` ones once for a source."""
+    def _check_found(self, found: Any, first: Any, source: Hashable = None) -> Any:
+        """What was found, void under a trace if ``first`` outcomes cannot be raced; else raise.
+
+        Those of one source are looked at once.
+        """
         for look in LOOKS:
-            look(self, found, first, source)
+            found = look(self, found, first, source)
+        return found
 
     @abc.abstractmethod
     def _check_outcomes(self, state: State, outcomes: Outcome) -> None:

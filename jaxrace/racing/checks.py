@@ -1,4 +1,4 @@
-"""What plain Python looks at once outcomes are told: are they valid, and is a preference a sign?
+"""What is looked at once outcomes are told: are they valid, and is a preference a sign?
 
 Axes: K options, n outcomes.
 """
@@ -23,12 +23,15 @@ NO_SIGN = -1  # of ``invalid``: a preference that is no antisymmetric sign
 _LOOKED_AT = 4  # options, and outcomes of each, in every race under a trace
 
 
-def _look(race: Any, found: Any, first: Any, source: Hashable) -> None:
-    """Raise if outcomes cannot be raced; the ``first`` ones once for a source."""
+def _look(race: Any, found: Any, first: Any, source: Hashable) -> Any:
+    """Raise if outcomes cannot be raced, the ``first`` ones once for a source; see ``LOOKS``."""
+    if is_traced(found):
+        return _void_without_sign(race, found, first)
     scale = getattr(race, "low", None), getattr(race, "high", None)
     raise_if_invalid(found.invalid, "", *scale, race._where)
     if getattr(race, "_compares", False):
         check_once(race.compare, source, *first)
+    return found
 
 
 LOOKS.append(_look)
@@ -106,7 +109,7 @@ def check_once(compare: Any, source: Hashable, kept: Any, num_rounds: jax.Array 
     passed.append(True)
 
 
-def void_without_sign(race: Any, result: Any, first: Any) -> Any:
+def _void_without_sign(race: Any, result: Any, first: Any) -> Any:
     """The result of one race under a trace; void if ``compare`` is no antisymmetric sign.
 
     That of plain Python raises instead. Looks at few of the ``first`` outcomes.

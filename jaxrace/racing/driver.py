@@ -14,7 +14,7 @@ import numpy as np
 from jax import lax
 
 from jaxrace import kernels
-from jaxrace.core.compilation import cost_of, is_traced, jit
+from jaxrace.core.compilation import cost_of, jit
 from jaxrace.core.narrowing import as_arrays, as_host_array, require_rows_apart
 from jaxrace.core.validation import (
     BadArgument,
@@ -24,7 +24,6 @@ from jaxrace.core.validation import (
     require_kind,
 )
 from jaxrace.racing.base import Race, in_batch
-from jaxrace.racing.checks import void_without_sign
 
 Sample = Callable[..., Any]
 # Keys and options, leaves [B, K, ...], and the samples that each has drawn so far.
@@ -97,10 +96,7 @@ def run(
     elif tasks is not None:
         raise BadArgument("tasks", "none for a race of independent samples", "some")
     result, first = _run(race, sample, chunk, common_random_numbers, *of_race)
-    if is_traced(result):
-        result = void_without_sign(race, result, first)
-    else:
-        race._check_found(result, first, source=sample)
+    result = race._check_found(result, first, source=sample)
     return dataclasses.replace(result, common_random_numbers=common_random_numbers)
 
 

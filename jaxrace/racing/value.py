@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from jaxrace import kernels
 from jaxrace.core import narrowing
+from jaxrace.core.compilation import is_traced
 from jaxrace.core.protocol import make_params, number, pytree, verb
 from jaxrace.core.validation import (
     BadArgument,
@@ -264,10 +265,11 @@ class ValueRace(base.Race):
         narrowing.require_range("outcomes", counted, np.float32)
         _require_fine(counted, params)
 
-    def _check_found(self, found: Any, first: Any, source: Hashable = None) -> None:
-        super()._check_found(found, first, source)
-        if isinstance(found, ValueResult):
+    def _check_found(self, found: Any, first: Any, source: Hashable = None) -> Any:
+        found = super()._check_found(found, first, source)
+        if isinstance(found, ValueResult) and not is_traced(found):
             _require_fine(np.asarray(found.mean), found.params)
+        return found
 
 
 def _require_fine(values: np.ndarray, params: ValueParams) -> None:

@@ -10,6 +10,7 @@ controls show that errors would be seen. Axes: K options, N tasks.
 
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -37,14 +38,15 @@ class SharedTask:
     by: Any = "mean"
     tolerance: float = 0.0
     every_task: bool = False  # is it looked at after every task?
-    compare: Any = kernels.total_order
+    evidence: float = 1.0  # share of the evidence needed that is enough, below 1 in a control
     as_they_are: bool = False  # is the order of a list not drawn?
 
     @property
     def race(self) -> racing.SharedRace:
         """The race; half of the options are the best."""
         by_mean = {"low": 0, "high": 1}
-        settings: dict[str, Any] = by_mean if self.by == "mean" else {"compare": self.compare}
+        by_wins = {"compare": kernels.total_order}
+        settings: dict[str, Any] = by_mean if self.by == "mean" else by_wins
         return racing.SharedRace(
             num_options=self.num_options,
             top=self.num_options // 2,
@@ -58,7 +60,10 @@ class SharedTask:
     def params(self) -> racing.SharedParams:
         """Its numbers."""
         looks = {"first": 1, "least": 1, "growth": 0.0} if self.every_task else {}
-        return self.race.params(DELTA, tolerance=self.tolerance, **looks)
+        params = self.race.params(DELTA, tolerance=self.tolerance, **looks)
+        less = np.float32(math.log(self.evidence))
+        levels = {name: getattr(params, name) + less for name in ("level", "strong_level")}
+        return dataclasses.replace(params, **levels)
 
 
 def _coins(chances: tuple[float, ...], key: jax.Array, num_tasks: int) -> jax.Array:
@@ -115,10 +120,6 @@ def _rare(key: jax.Array, num_tasks: int) -> jax.Array:
     return jnp.stack([number != 0, number != 1]).astype(jnp.float32)
 
 
-def _twice(first: jax.Array, second: jax.Array) -> jax.Array:
-    return (2 * kernels.total_order(first, second)).astype(jnp.int8)
-
-
 _TWO_COINS, _FOUR_COINS = (functools.partial(_coins, (0.5,) * number) for number in (2, 4))
 _HARDLY_RIGHT, _APART = (functools.partial(_coins, both) for both in ((0.02, 0.02), (0.4, 0.6)))
 # Tasks that a third option was right on, which likes those the second is good at.
@@ -146,7 +147,7 @@ TASKS: tuple[SharedTask, ...] = (
 )
 
 CONTROLS: tuple[SharedTask, ...] = (
-    SharedTask("control: bets above their cap", _TWO_COINS, 2, 150, by="wins", compare=_twice),
+    SharedTask("control: a tenth of the evidence", _TWO_COINS, 2, 150, by="wins", evidence=0.1),
     SharedTask("control: a sorted list, not drawn", _TWO_HALVES, 2, 200, True, as_they_are=True),
     SharedTask("control: tasks picked by another option", _PICKED, 2, 150),
     SharedTask("control: a tolerance that is less than the gap", _APART, 2, 150, tolerance=0.4),

@@ -53,7 +53,8 @@ def test_what_is_read_of_arrays(tmp_path):
 
 def test_a_log_of_several_policies(tmp_path, capsys):
     """A mixture would be with the policy in use, of which only a share of the log is."""
-    rows = [f"t{number},0,{number % 2},.5,1,{number % 3}" for number in range(60)]
+    drawn = enumerate(np.random.default_rng(0).integers(6, size=60).tolist())
+    rows = [f"t{number},0,{one % 2},.5,1,{one // 2}" for number, one in drawn]
     log = tmp_path / "log.csv"
     log.write_text("\n".join([f"{HEAD},behaviour", *rows]))
     said = refused(capsys, log, "--high", "1")

@@ -21,7 +21,8 @@ LONG = [*["0,1,0,.5,0"] * 2_000, *(f"{i},1,0,.5,0" for i in range(1, 1_000))]
 
 def log(*rows, head=HEAD):
     """What becomes of a log with these rows of x, action, probability and reward, 20 of each."""
-    lines = [f"{number},{row}" for number, row in enumerate(rows * 20)]
+    shuffled = np.random.default_rng(0).permutation(rows * 20).tolist()
+    lines = [f"{number},{row}" for number, row in enumerate(shuffled)]
     config = {"low": 0, "high": 1, "candidates": "none"}
     text = "\n".join([head, *lines]) + "\n"
     return in_file(text, lambda path: improve(path, **config) is not None)
@@ -135,7 +136,7 @@ CASES = [
     (
         "a ragged log",
         lambda: log("1,0,.5,1", "1,0,.5"),
-        ValueError("expected 5 cells in .*, line 3, got 4"),
+        ValueError("expected 5 cells in .*, line 2, got 4"),
     ),
     (
         "a log of one long trajectory",

@@ -91,7 +91,8 @@ def improve(
     Raises:
         BadArgument: An argument is out of its range, or a row of the log cannot be used.
 
-    >>> rows = [{"old": k % 2, "action": k // 2 % 2, "probability": 0.5} for k in range(400)]
+    >>> drawn = np.random.default_rng(0).integers(2, size=(400, 2)).tolist()
+    >>> rows = [{"old": old, "action": action, "probability": 0.5} for old, action in drawn]
     >>> log = [row | {"reward": int(row["old"] == row["action"])} for row in rows]
     >>> result = improve(log, 0, 1, bound="t", candidates="none")
     >>> result.found, result.policy.probabilities([[0], [1]]).round().tolist()
