@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from shlex import quote
 
@@ -284,12 +284,17 @@ def require_no_curves(table: Table, names: Sequence[str], tasks: Sequence[str]) 
         raise table.wrong(expected, f"column {sampled[0]!r}", hint=hint)
     others = [table.column(head) for head in tasks if not names_steps(head)]
     for step in filter(names_steps, tasks):
-        seen: dict[tuple[Cell, ...], Cell] = {}
+        seen: dict[tuple[str, ...], Cell] = {}
+        curves = [(name, *map(str, run)) for name, *run in zip(names, *others, strict=True)]
         for row, cell in enumerate(table.column(step)):
-            run = (names[row], *(str(column[row]) for column in others))
-            if seen.setdefault(run, cell) != cell:
+            if seen.setdefault(curves[row], cell) != cell:
                 got = f"another {step} of the same run of {names[row]}"
-                hint = "keep one row of each curve; --task-column says what tells the runs apart"
+                hint = "keep one row of each curve"
+                times = Counter(table.labels(step))
+                if of_all := [label for label, n in times.items() if n == len({*curves})]:
+                    pair = f"{step}={of_all[-1]}"
+                    hint += f", as --where {quote(pair)} (where={pair!r}) does"
+                hint += "; --task-column says what tells the runs apart"
                 if items := [h for h in tasks if not any(is_no(h) for is_no in _NO_ITEMS)]:
                     hint += (
                         f"; if rows are answers, --cluster-column {quote(items[0])} counts each "

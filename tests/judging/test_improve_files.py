@@ -237,3 +237,38 @@ def test_a_policy_decides_nothing_on_what_was_not_seen():
     assert policy.probabilities([0.5, 2.0]).shape == (3,)
     with pytest.raises(ValueError, match="observed: expected numbers, got NaN of place"):
         policy.probabilities([[0.5, 1.0], [0.5, math.nan]])
+
+
+def test_what_tells_the_reward_is_left_out(tmp_path):
+    """Below any head, in other words, or as part of it; honest columns stay."""
+    rng = np.random.default_rng(0)
+    reward, x, action = (
+        rng.integers(0, 5, 200),
+        rng.normal(size=200).round(1),
+        rng.integers(2, size=200),
+    )
+    amount = rng.random(200).round(3)
+    columns = {
+        "x": x,
+        "seen": reward,
+        "z": 1 - 2 * reward,
+        "big": np.where(reward > 2, "Yes", "no"),
+    }
+    columns |= {
+        "even": reward % 2,
+        "slot": rng.integers(0, 3, 200),
+        "last": 1 * (np.arange(200) == 199),
+    }
+    rows = {"action": action, "probability": np.full(200, 0.5), "reward": reward}
+    log = load({**columns, **rows}, ReturnRange(0, 4))
+    assert log.names == ("x", "slot", "last")
+    assert "these tell it: 'seen', 'z', 'big=Yes', 'big=no', 'even'" in log.said[-1]
+    kept = load({**columns, **rows}, ReturnRange(0, 4), columns={"context": ["x", "seen"]})
+    assert kept.names == ("x", "seen")
+    log = load({"x": x, "of": 3 - 2 * amount, **rows, "reward": amount}, ReturnRange(0, 1))
+    assert log.names == ("x",)
+    with pytest.raises(ValueError, match="something observed that does not tell every reward, got"):
+        load({"z": reward, **rows}, ReturnRange(0, 4))
+    # The reward of a state, as in a Markov decision process, is no secret.
+    walk = {"trajectory": np.arange(200) // 2, "z": reward, **rows}
+    assert load(walk, ReturnRange(0, 8)).names == ("z",)

@@ -106,7 +106,7 @@ TABLES = [
         f"{RACE} --shared",
         table("id,epoch,model,score", *EPOCHS),
         "got another epoch of the same run of a: keep one row of each curve",
-        ("--cluster-column id",),
+        ("--cluster-column id", "--where epoch=2"),
     ),
     Case(
         f"{RACE} --shared",
@@ -624,10 +624,17 @@ VOTE_CASES = [
         (f"jaxrace {VOTES}",),
     ),
 ]
+DECISIONS = ["a,.5,1,30", "b,.5,0,40", "a,.5,0,30"]
 LOGS = [
     Case(
         LOG,
-        table("action,probability,won,age", *["a,.5,1,30", "b,.5,0,40"] * 20),
+        table("action,probability,reward,seen", *["a,.5,1,3", "b,.5,0,2"] * 20),
+        "got 'seen': --columns context=NAME,context=NAME names what was known before the action",
+        ("--columns context=seen",),
+    ),
+    Case(
+        LOG,
+        table("action,probability,won,age", *DECISIONS * 20),
         "--columns reward=NAME says which it is",
         ("--columns reward=won",),
     ),
@@ -645,7 +652,7 @@ LOGS = [
     ),
     Case(
         LOG,
-        table("action,probability,cost,age", *["a,.5,1,30", "b,.5,0,40"] * 20),
+        table("action,probability,cost,age", *DECISIONS * 20),
         "--smaller (smaller=True) says that these are costs, --larger",
         ("--smaller", "--larger"),
     ),
@@ -660,13 +667,13 @@ LOGS = [
     ),
     Case(
         "improve FILE.csv",
-        table("action,probability,reward,age", *["a,.5,1,30", "b,.5,0,40"] * 20),
+        table("action,probability,reward,age", *DECISIONS * 20),
         "--low 0 --high 1",
         ("--low 0 --high 1",),
     ),
     Case(
         "improve FILE.csv --smaller --high 0 --low -.5",
-        table("action,probability,cost,age", *["a,.5,-1,30", "b,.5,0,40"] * 20),
+        table("action,probability,cost,age", *["a,.5,-1,30", *DECISIONS[1:]] * 20),
         "in the log's own sign; in it returns are from -1 to 0",
         ("--low -1",),
     ),

@@ -180,7 +180,8 @@ REFUSED = [
     ("a,b,steps\n1,2,.5\n2,1,1\n", {}, "column 'steps', got '.5': --task-column says which column"),
     ("model_a,model_b,winner\nx,y,tie\n", {}, "of 'model_a' and 'model_b': `jaxrace select"),
     ("a,b,wins_a,wins_b,ties\nx,y,1,2,0\n", {}, "expected scores of options in 's.csv', got comp"),
-    ("algo,seed,step,return\na,0,1,2\na,0,2,3\nb,0,1,2\n", {}, "keep one row of each curve"),
+    ("algo,seed,step,return\na,0,1,2\na,0,2,3\nb,0,1,2\n", {}, "each curve, as --where step=1 ("),
+    ("algo,seed,step,return\na,0,1,2\na,0,2,3\nb,0,2,2\nb,1,1,2\n", {}, "of each curve; -"),
     ("a\0b,c\n1,2\n", {}, "expected text in 's.csv', got a zero byte"),
     (None, {}, "expected a file that can be read, got 's.csv': No such file"),
 ]

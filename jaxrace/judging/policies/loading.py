@@ -11,6 +11,7 @@ import numpy as np
 from jaxrace import tables
 from jaxrace.core.inputs import require_plain_file
 from jaxrace.core.validation import BadArgument
+from jaxrace.judging.policies.plausibility import tell_rewards
 from jaxrace.judging.policies.trajectories import (
     ReturnRange,
     Trajectories,
@@ -19,6 +20,8 @@ from jaxrace.judging.policies.trajectories import (
     require_returns,
 )
 from jaxrace.tables.heads import names_smaller
+from jaxrace.tables.log import Log, roles_called
+from jaxrace.tables.table import quoted
 
 _NEEDED = ("observations", "actions", "probabilities", "rewards")
 _NPZ, _ZIP = "arrays of numbers in an NPZ file", b"PK"  # with which it begins
@@ -78,6 +81,9 @@ def load(source: Any, returns: ReturnRange, larger: bool = False, **given: Any) 
             ": --smaller (smaller=True) says that these are costs, --larger (larger=True) that "
             "they are not",
         )
+    columns = given.get("columns") or {}
+    if "context" not in (roles_called(columns) if isinstance(columns, str) else columns):
+        log = _without_rewards(log)
     count, lengths = len(log.starts), np.diff([*log.starts.tolist(), len(log.lines)])
     horizon = int(lengths.max())
     _require_size(log.where, count, horizon, len(log.names))
@@ -96,6 +102,28 @@ def load(source: Any, returns: ReturnRange, larger: bool = False, **given: Any) 
     require_returns(place, found, returns)
     named = log.names, log.kinds
     return Loaded(log.where, found, seen, *named, lines, log.action_names, log.said)
+
+
+def _without_rewards(log: Log) -> Log:
+    """Decisions of their own, without what tells their rewards."""
+    if len(log.starts) < len(log.lines):  # of the states of a trajectory rewards may be functions
+        return log
+    told = tell_rewards(log.observations, log.rewards)
+    if not told.any():
+        return log
+    names = quoted(np.array(log.names)[told].tolist(), 30)
+    if told.all():
+        raise BadArgument(
+            *(log.where, "something observed that does not tell every reward", names),
+            ": --columns context=NAME,context=NAME names what was known before the action",
+        )
+    return dataclasses.replace(
+        log,
+        names=tuple(np.array(log.names)[~told].tolist()),
+        observations=log.observations[:, ~told],
+        kinds=log.kinds[~told],
+        said=(*log.said, f"left out, as the reward tells these, or these tell it: {names}"),
+    )
 
 
 def divide(loaded: Loaded, in_train: np.ndarray) -> Parts:

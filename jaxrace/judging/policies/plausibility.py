@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
-from jaxrace.evidence.independence import doubt_about_rows
+from jaxrace.evidence.copies import log_orders
+from jaxrace.evidence.independence import REFUSED, doubt_about_rows
 from jaxrace.judging.policies.trajectories import Trajectories
 
 _ROUNDING = 0.01  # probabilities are printed with two digits, or more
@@ -89,6 +90,33 @@ def require_no_copies(data: Trajectories, observations: np.ndarray) -> None:
     count = len(taken)
     codes = _numbered([data.behaviour[:, None], taken, *done, seen.reshape(count, -1)])
     doubt_about_rows("trajectories", codes)
+
+
+def tell_rewards(seen: np.ndarray, rewards: np.ndarray) -> np.ndarray:
+    """Which numbers observed, [s, d], tell the rewards [s], or are told by them: bool [d].
+
+    Of decisions that follow no other. What is known before an action does so if no action matters;
+    else it is the reward in other words. Let rewards be equally likely in each order. Then so is
+
+        found = values of a function, at most g^m of them, of n! / (n_1! ... n_g!) orders
+
+    with m kinds of what tells, and of what is told g, each n_i times; and an order that rises, or
+    falls, is one of two.
+    """
+    return np.array([_tells(column, rewards) for column in seen.T], bool)
+
+
+def _tells(one: np.ndarray, other: np.ndarray) -> bool:
+    x, y = (np.unique(column, return_inverse=True)[1] for column in (one, other))
+    kinds = x.max() + 1, y.max() + 1
+    pairs = len(np.unique(x * kinds[1] + y))
+    log_ps = [0.0]
+    for told, of, by in ((y, kinds[1], kinds[0]), (x, kinds[0], kinds[1])):
+        if pairs == by:
+            log_ps.append(by * math.log(of) - log_orders(np.bincount(told)))
+    if pairs == kinds[0] == kinds[1] and ((x == y).all() or (x == kinds[1] - 1 - y).all()):
+        log_ps.append(math.log(2) - log_orders(np.bincount(y)))
+    return min(log_ps) < math.log(REFUSED)
 
 
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:
