@@ -307,17 +307,22 @@ def _all_repeated(options: Sequence[Runs]) -> list[_Finding]:
     return [_Finding(float(x) + shared, whats[i]) for x, i in zip(sums, order, strict=True)]
 
 
-def doubt_about_rows(name: str, codes: np.ndarray, *, refuse: bool = True) -> str | None:
+def doubt_about_rows(
+    name: str, codes: Mapping[str, np.ndarray], *, refuse: bool = True
+) -> str | None:
     """Why rows, int [n] and equal where they are, are hardly others: most are there several times.
 
-    Chance has them refused, by a DataRefused about ``name``, with a probability of at most 1e-6,
-    and doubted with one of at most .01. Without ``refuse`` they are only doubted.
+    Which are equal may be seen in several ways, each by what it adds to the words. Chance has them
+    refused, by a DataRefused about ``name``, with a probability of at most 1e-6, and doubted with
+    one of at most .01. Without ``refuse`` they are only doubted.
     """
-    found = found_in(codes, ordered=False)
-    level = REFUSED if found.log_p < math.log(REFUSED) else WARNED
-    if found.log_p >= math.log(level):
+    seen = [(found_in(of_way, ordered=False), way) for way, of_way in codes.items()]
+    found, way = min(seen, key=lambda one: one[0].log_p)
+    log_p = found.log_p + math.log(len(codes))
+    level = REFUSED if log_p < math.log(REFUSED) else WARNED
+    if log_p >= math.log(level):
         return None
-    got = f"{found.what}; by chance less than once in {1 / level:,.0f} tries"
+    got = f"{found.what}{way}; by chance less than once in {1 / level:,.0f} tries"
     doubt = DataRefused(name, "different ones", got, ": leave the copies out")
     if level == REFUSED and refuse:
         raise doubt

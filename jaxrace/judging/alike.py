@@ -36,6 +36,8 @@ from jaxrace.judging.scores import ScoreTable, by_task, ranks
 _SUMS = (2.0, 8.0, 32.0, 128.0)
 _LEAST_BLOCK, _MOST_BLOCKS = 8, 512
 
+_DIGITS = 8, 5, 3  # that rows are compared to, beside all
+
 _MOST_TASKS = 2_000_000  # of pairs that are looked at: of many options not all pairs
 
 # The weights of the mean: named blocks, where there are any; and stretches of equal tasks.
@@ -69,14 +71,33 @@ def in_order_by_lot(table: ScoreTable, seed: int) -> ScoreTable:
             ": gaps='skip' (--gaps skip) leaves out tasks that not all have run, if gaps depend on "
             "no score",
         )
-    doubt_about_copies(by_task(ranks(table.values), table.tasks, number))
+    doubt_about_copies(table, by_task(ranks(table.values), table.tasks, number))
     digests = {x: hashlib.sha256(f"{seed}\n{x}".encode()).digest() for x in table.task_names}
     return table.in_task_order(sorted(table.task_names, key=digests.__getitem__))
 
 
-def doubt_about_copies(values: FloatArray, *, refuse: bool = True) -> str | None:
-    """Why tasks, of scores [K, T, R], are hardly others: see ``doubt_about_rows``."""
-    return doubt_about_rows("tasks", _codes(values), refuse=refuse)
+def doubt_about_copies(table: ScoreTable, values: FloatArray, *, refuse: bool = True) -> str | None:
+    """Why tasks of a table, as values [K, T, R], are hardly others: see ``doubt_about_rows``.
+
+    Rows that are drawn independently still are if all are rounded: so noise hides no copies.
+    """
+    assert table.tasks is not None
+    codes = {"": _codes(values)}
+    for digits in _DIGITS:
+        if all(column.dtype.kind == "f" for column in table.values):
+            rounded = [_to_digits(column, digits) for column in table.values]
+            if any((x != y).any() for x, y in zip(rounded, table.values, strict=True)):
+                found = by_task(rounded, table.tasks, len(table.task_names))
+                codes[f", to {digits} digits"] = _codes(found)
+    return doubt_about_rows("tasks", codes, refuse=refuse)
+
+
+def _to_digits(values: FloatArray, digits: int) -> FloatArray:
+    """Rounded to so many digits from the first on that is not 0."""
+    size = np.where(np.isfinite(values) & (values != 0), np.abs(values), 1.0)
+    with np.errstate(all="ignore"):  # of the largest and smallest floats there are
+        step = np.maximum(10.0 ** (np.floor(np.log10(size)) + 1 - digits), 5e-324)
+        return np.round(values / step) * step
 
 
 def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:

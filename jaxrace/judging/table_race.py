@@ -245,7 +245,7 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
         part = question.tolerance
         notes.append(f"a tolerance of {part:g} by wins is one of {2 * part:g} of accuracy")
     if isinstance(pairs, SharedPairs) and min(table.progress) == question.of:
-        notes += filter(None, [doubt_about_copies(pairs.values, refuse=False)])
+        notes += filter(None, [doubt_about_copies(table, pairs.values, refuse=False)])
     if dependent and not is_shared:
         notes += [f"runs of {name} are sorted: a clock or a step?" for name in sorted_options(runs)]
     if not (is_shared or doubts or dependent) and is_too_few([len(one.order) for one in runs]):
@@ -296,7 +296,7 @@ def _doubts(
         found += [_overlap_of(table) if question.of is None else None]
         by_lot = question.order_by_lot is not None or (table.lottery and table.lottery.by_name)
         if min(table.progress) != question.of:  # else all were run: these are known
-            copies = doubt_about_copies(pairs.values)
+            copies = doubt_about_copies(table, pairs.values)
             found.append(copies if copies or by_lot else doubt_about_order(table, pairs))
     elif runs:
         try:

@@ -96,6 +96,12 @@ IN_BLOCKS = "got 3 groups of tasks one after the other: x 30, y 30, z 30. weight
 NAMED = np.repeat(["x", "y", "z"], 30)
 PREFIXED = tuple(f"{name}/{i}" for name in ("math", "code", "law") for i in range(30))
 
+# Three times the same 60 tasks, shuffled, with noise that changes every number.
+NOISY = rng.permutation(np.tile(rng.normal(100, 9, (60, 2)), (3, 1))) * rng.normal(
+    1, 1e-9, (180, 2)
+)
+EVEN = np.column_stack([np.full(180, 0.5), rng.random(180)])
+
 CASES = [
     # Tasks that are not alike.
     ("benchmarks one after another", lambda: race(BENCHMARKS), ValueError(CHANGE)),
@@ -117,6 +123,12 @@ CASES = [
         for name, rows in PASTED.items()
         for of, ask in (("", {}), (", a list", {"of": 900}), (", lot", {"order_by_lot": 1}))
     ],
+    (
+        "copies with noise",
+        lambda: race(NOISY),
+        ValueError("180 rows, of which 60 differ, most of them 3 times each, to 5 digits; by"),
+    ),
+    ("rows of many digits", lambda: notes_with(race(EVEN), "different ones"), []),
     (
         "a whole list is known, whatever it is",
         lambda: notes_with(race(PASTED["pasted"], of=600), "expected different ones") != [],

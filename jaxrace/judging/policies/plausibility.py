@@ -89,7 +89,7 @@ def require_no_copies(data: Trajectories, observations: np.ndarray) -> None:
     done = [np.where(taken, x, 0) for x in (data.actions, data.probabilities, data.rewards)]
     count = len(taken)
     codes = _numbered([data.behaviour[:, None], taken, *done, seen.reshape(count, -1)])
-    doubt_about_rows("trajectories", codes)
+    doubt_about_rows("trajectories", {"": codes})
 
 
 def tell_rewards(seen: np.ndarray, rewards: np.ndarray) -> np.ndarray:
