@@ -175,6 +175,9 @@ def _taken(leaf: jax.Array, index: jax.Array) -> jax.Array:
 
 def require_fit(algorithm: Algorithm, problem: Problem) -> None:
     """Raise ValueError unless the problem, of arrays or traced, is one for this algorithm."""
+    if not isinstance(problem, Problem):
+        got, hint = f"a {type(problem).__name__}", ": dueling.duels(matrix) makes one"
+        raise BadArgument("problem", "a Problem", got, hint)
     shape = tuple(problem.probabilities.shape)
     expected = (algorithm.num_arms,) * algorithm.choice_size
     if shape != expected:

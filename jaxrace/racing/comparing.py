@@ -126,7 +126,8 @@ def require_outcomes(kept: Any, told: Any) -> None:
     """Raise ValueError unless told samples [K, r, ...] fit those that a race keeps, [K, N, ...]."""
     expected = jax.tree.structure(kept)
     if (got := jax.tree.structure(told)) != expected:
-        raise BadArgument("outcomes", f"the structure {expected}", f"{got}")
+        hint = ": np.asarray makes an array of lists" if isinstance(told, list) else ""
+        raise BadArgument("outcomes", f"the structure {expected}", f"{got}", hint)
     num_told = {x.shape[1:2] for x in jax.tree.leaves(told)}
     for old, new in zip(jax.tree.leaves(kept), jax.tree.leaves(told), strict=True):
         # Compared without the rounds; a leaf [K] that lacks their axis does not fit.

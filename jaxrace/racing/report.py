@@ -163,11 +163,15 @@ class Report:
     def _of_batch(self, samples: NDArray[Any], simulated: NDArray[Any]) -> str:
         result, decided = self.result, np.asarray(self.result.decided)
         of_all = f"{decided.size} races, top {result.top} of {result.num_options} options"
-        return (
-            f"{of_all}: {self.title()}\n"
-            f"  {int(decided.sum())} of {decided.size} decided; in each, {self.guarantee()}\n"
-            f"  mean cost {samples.mean():,.1f} samples counted, {simulated.mean():,.1f} simulated"
-        )
+        lines = [
+            f"{of_all}: {self.title()}",
+            f"  {int(decided.sum())} of {decided.size} decided; in each, {self.guarantee()}",
+        ]
+        if not decided.all():
+            left = (~np.asarray(result.discarded)).sum(-1)[~decided].mean()
+            lines.append(f"  options not out yet in a race that is not decided: {left:,.1f}, mean")
+        cost = f"{samples.mean():,.1f} samples counted, {simulated.mean():,.1f} simulated"
+        return "\n".join([*lines, f"  mean cost {cost}"])
 
 
 class PreferenceReport(Report):

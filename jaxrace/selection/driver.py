@@ -180,6 +180,8 @@ class SelectionWork:
         dtype = jnp.result_type(score)
         if dtype == jnp.bool_ or jnp.issubdtype(dtype, jnp.complexfloating):
             raise BadArgument("compare", "a number, as 1 and -1 of a win and a defeat", str(dtype))
+        if shape := jnp.shape(score):
+            raise BadArgument("compare", "one number for two options", f"shape {[*shape]}")
         return score
 
     def _given(self, problem: Any) -> Any:

@@ -68,6 +68,8 @@ BEST: Any = Best
 SUP: Any = dueling.SupKlucb
 WRONG: Any = SAVAGE
 
+RUCB = dueling.Rucb(3)
+
 BAD = [
     *(
         (
@@ -112,6 +114,10 @@ BAD = [
     (
         lambda: dueling.shuffled(jax.random.key(0), dueling.arms([0.1, 0.9], [0.1, 0.9])),
         "problem: expected a problem of duels, got a problem of arms",
+    ),
+    (
+        lambda: dueling.run(RUCB, jax.random.key(0), np.full((3, 3), 0.5), 400, RUCB.params()),
+        r"problem: expected a Problem, got a ndarray: dueling.duels\(matrix\) makes one",
     ),
 ]
 

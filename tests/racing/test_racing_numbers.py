@@ -226,6 +226,13 @@ CASES = [
         lambda: told(np.zeros((3, 11), "datetime64[s]")),
         ValueError("got an array of datetime64"),
     ),
+    (
+        "tell lists",
+        lambda: RACE.tell(
+            RACE.init(np.float32(0), RACE.params()), [[1.0], [2.0], [3.0]], RACE.params()
+        ),
+        ValueError("outcomes: expected .*: np.asarray makes an array of lists"),
+    ),
     ("tell values", lambda: told([[0.1], [0.3], [0.2]], BY_VALUE), [1, 2, 0]),
     (
         "tell values beside 1e9",

@@ -133,6 +133,10 @@ def test_batches_say_what_they_promise():
     assert "2 races" in text
     assert "delta 0.01 to 0.5" in text
     assert "probability at least 0.5 to 0.99" in text
+    assert "2 of 2 decided" in text
+    assert "not out yet" not in text
+    few = jax.vmap(lambda key: play(key, race.params(0.01, 2)))(keys)
+    assert "\n  options not out yet in a race that is not decided: 2.0, mean\n" in str(few)
     text = str(dataclasses.replace(batch, common_random_numbers=True))
     assert "heuristic, no guarantee: common random numbers" in text
     assert "right with" not in text

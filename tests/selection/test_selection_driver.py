@@ -234,6 +234,8 @@ def test_what_is_no_number_is_an_error():
         problem = jnp.zeros((4, 4)).at[0, 1].set(bad)
         with pytest.raises(ValueError, match="compare: expected finite scores"):
             run(selector, key, read_matrix, problem, 48, params, 6)
+    with pytest.raises(ValueError, match=r"expected one number for two options, got shape \[4\]"):
+        run(selector, key, lambda key, problem, i, j: problem[i], problem, 48, params, 6)
     log = jax.jit(lambda problem: run(selector, key, read_matrix, problem, 48, params, 6))(problem)
     assert not log.valid[-1]
     assert log.confidence[-1] == 0
