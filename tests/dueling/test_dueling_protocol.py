@@ -68,8 +68,7 @@ BEST: Any = Best
 SUP: Any = dueling.SupKlucb
 WRONG: Any = SAVAGE
 
-RUCB = dueling.Rucb(3)
-NO_PROBLEM: Any = np.full((3, 3), 0.5)
+NO_PROBLEM: Any = np.full((4, 4), 0.5)
 
 BAD = [
     *(
