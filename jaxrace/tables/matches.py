@@ -181,6 +181,12 @@ def pairs_of_games(
     once = (
         "each Round occurs once" if len(met) == len(games) else "neither Round nor FEN tells pairs"
     )
+    fens = [fen for fen in table.labels(named["fen"]) if fen] if "fen" in named else []
+    if 2 * len(fens) > len(games) and len({*fens}) == len(fens):
+        once = (
+            f"each of {len(fens):,} FENs was played once, with one colour: better positions may be "
+            "all there is to a lead; play each twice (-repeat)"
+        )
     return None, [f"pairs by order of games: openings not matched, as {once}"]
 
 
