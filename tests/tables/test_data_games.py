@@ -144,6 +144,15 @@ def test_positions_that_are_played_once_are_said(tmp_path):
     assert "FENs" not in " ".join(read_votes(tmp_path / "g.pgn").said)
 
 
+def test_rounds_that_are_not_there_are_said(tmp_path):
+    for rounds, expected in (("123", ()), ("12789", ("4 of 1 to 9",)), ("1a", ())):
+        games = [(*two, "1-0", {"Round": n}) for n in rounds for two in ("xy", "yx")]
+        (tmp_path / "g.pgn").write_text(pgn(games))
+        said = [one for one in read_votes(tmp_path / "g.pgn").said if "not there" in one]
+        assert len(said) == len(expected)
+        assert all(words in one for words, one in zip(expected, said, strict=True))
+
+
 def test_a_reason_beside_white_and_black_says_how_a_game_ended():
     games = {"white": ["x", "y"], "black": ["y", "x"], "result": ["1-0", "0-1"]}
     reason = {"reason": ["Black loses on time", "mate"]}
