@@ -109,7 +109,8 @@ def _as_rows(name: str, tree: Any, count: int) -> Any:
         raise BadArgument(name, expected, "no arrays")
     for leaf in jax.tree.leaves(rows):
         if leaf.shape[:1] != (count,):
-            raise BadArgument(name, expected, f"{list(leaf.shape)}")
+            hint = ": np.asarray makes an array of lists" if isinstance(tree, list) else ""
+            raise BadArgument(name, expected, f"{list(leaf.shape)}", hint)
     require_rows_apart(name, given, rows)
     return rows
 

@@ -251,6 +251,13 @@ CASES = [
         lambda: run(np.array([0.0, 1.0, 1 + 1e-9])),
         ValueError("options: expected rows that float32 tells apart, got 1 and 2"),
     ),
+    (
+        "run a list",
+        lambda: run([1.0, 2.0, 3.0]),
+        ValueError(
+            "options: expected leaves with leading axis 3, got .*: np.asarray makes an array"
+        ),
+    ),
     ("run 0.1", lambda: run(np.array([0.1, 5.3, 0.2]), SOON), [1]),
     (
         "run values beside 1e6",
