@@ -151,8 +151,9 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
     if shared or (data.asked_alike and in_common):
         if data.tasks is None:
             hint = (
-                "it is in a column called task, seed, fold, question or the like; else "
-                "task_column (--task-column) names its column"
+                "leave out shared=True (--shared) if runs have nothing in common; else it is in a "
+                "column called task, seed, fold, question or the like, task_column (--task-column) "
+                "names its column, or folders of runs are called seed_1, seed_2"
             )
             raise wrong("the task of each score, for shared tasks", "none", hint)
         if sum(own.size > 0 for own in made) > 1 and not in_common:
