@@ -143,6 +143,22 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any
     return table
 
 
+def _require_like_groups(
+    names: Sequence[str], made: Sequence[np.ndarray], groups: Sequence[str]
+) -> None:
+    """Raise if independent runs are in other groups, as environments, than those of others.
+
+    ``made`` are the tasks of each option, of ``groups``.
+    """
+    ran = [{groups[task] for task in own} for own in made if groups]
+    for name, own in zip(names, ran, strict=False):
+        if lacking := sorted(set[str]().union(*ran) - own):
+            hint = "--where COLUMN=NAME takes one of them, --options those that ran in all"
+            raise wrong(
+                "runs of each option in each group", f"none of {name} in {lacking[0]}", hint
+            )
+
+
 def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
     names, values = tuple(map(str, data.names)), tuple(map(np.asarray, data.values))
     about: dict[str, Any] = vars(data) | {"names": names, "failed": failed}
@@ -170,6 +186,7 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
         pairs = zip(values, made, strict=False)
         about["repeat_tasks"] = not data.numbered and any(len(own) < len(x) for x, own in pairs)
         about["have_tasks_in_common"] = in_common and (bool(data.groups) or not data.numbered)
+        _require_like_groups(names, made, data.groups)
         about |= {"tasks": None, "task_names": (), "groups": ()}
         there = [_are_there(x) | (failed != "drop") for x in values]
         if failed != "drop" and any(data.blanks):

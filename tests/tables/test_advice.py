@@ -83,7 +83,22 @@ EPOCHS = [
     for m in "ab"
 ]
 
+APART = [("a", "u"), ("a", "v"), ("b", "u"), ("b", "v"), ("c", "u")]
+
 TABLES = [
+    Case(
+        RACE,
+        table(
+            "algo,env,seed,score",
+            *[
+                f"{m},{e},{m}{n},.{(7 * n + 5 * (m == 'a')) % 10}"
+                for n in range(9)
+                for m, e in APART
+            ],
+        ),
+        "got none of c in v: --where COLUMN=NAME takes one of them, --options those that ran in",
+        ("--where env=u", "--options a,b"),
+    ),
     Case(
         "rank FILE.csv --weights equal",
         table("benchmark,task,a,b", *[f"{'xy'[n % 2]},q{n},{row}" for n, row in enumerate(WIDE)]),

@@ -91,7 +91,7 @@ def test_environments_are_not_pooled_unless_shared(tmp_path):
     with pytest.raises(ValueError, match=r"shared=True \(--shared\) compares options task by"):
         jaxrace.race(tmp_path)
     shared = jaxrace.race(tmp_path, shared=True, weights="equal")
-    assert [one.group for one in shared.groups] == [*ENVS]
+    assert {one.group for one in shared.groups} == {*ENVS}
 
 
 @pytest.mark.parametrize("names", [("PPO", "Dreamer-v3"), ("Dreamer-v2", "Dreamer-v3")])
@@ -148,3 +148,29 @@ def test_options_are_taken_by_name(tmp_path):
     assert "does not name them: 'ppo-pendulum', 'sac-pendulum'" in found.said[-1]
     with pytest.raises(ValueError, match=r"options: expected some of .*'sac-pendulum', got 'dqn'"):
         read_scores(tmp_path, options="dqn,ppo-cartpole")
+
+
+def test_options_in_other_environments_are_not_compared():
+    """Of independent runs, one algorithm in each environment, the better paid was certified."""
+    rows = [
+        {"algo": algo, "env": env, "seed": f"{algo}{n}", "return": low + (7 * n % 20) / 100}
+        for algo, env, low in (("ppo", "A", 0.1), ("sac", "B", 0.7))
+        for n in range(20)
+    ]
+    with pytest.raises(ValueError, match="each group, got none of ppo in B"):
+        jaxrace.race(rows)
+
+
+def test_the_words_of_cleanrl():
+    heads = "exp_name", "env_id", "seed", "global_step", "episodic_return"
+    rows = [
+        dict(zip(heads, (name, env, seed, step, seed + step / 1000), strict=True))
+        for name, env, seed, step in product(("ppo", "sac"), ENVS, (1, 2), (1000, 2000))
+    ]
+    with pytest.raises(ValueError, match=r"global_step=2000'\) does"):
+        read_scores(rows)
+    found = read_scores(rows, where="global_step=2000")
+    assert (found.names, found.measures) == (("ppo", "sac"), ("episodic_return",))
+    assert found.groups == (ENVS[0], ENVS[0], ENVS[1], ENVS[1])
+    assert found.task_names[0] == "env_id=CartPole-v1 seed=1"
+    assert [own.tolist() for own in found.values] == [[3, 4, 3, 4]] * 2
