@@ -154,9 +154,8 @@ def _require_like_groups(
     for name, own in zip(names, ran, strict=False):
         if lacking := sorted(set[str]().union(*ran) - own):
             hint = "--where COLUMN=NAME takes one of them, --options those that ran in all"
-            raise wrong(
-                "runs of each option in each group", f"none of {name} in {lacking[0]}", hint
-            )
+            got = f"none of {name} in {lacking[0]}"
+            raise wrong("runs of each option in each group", got, hint)
 
 
 def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:

@@ -11,7 +11,6 @@ BAD = {
     # The command.
     "": "expected one of race, rank, gate, order, plan, duel, select, improve, train, list, info",
     "walk": "VERB: invalid choice: 'walk' (choose from 'race', 'rank', 'gate', ",
-    "train": "required: env",
     "train maze": "env: expected one of medical, got 'maze'",
     "list races": "unrecognized arguments: races",
     # Training.
