@@ -141,7 +141,9 @@ def doubtful_absence(votes: Votes, ahead: BoolArray) -> OtherGames | None:
     is_told = votes.pairs is not None
     two = {*votes.first.tolist(), *votes.second.tolist()}
     if not is_told:
-        rows = rows[:0] if len(two) > 2 else max(rows, _out_of_turn(whole), key=len)
+        # Else the last games lack a reverse; those out of turn are where it should have been.
+        turns = _out_of_turn(whole)
+        rows = rows[:0] if len(two) > 2 else turns if len(turns) >= len(rows) else rows
     if not (len(rows) or votes.unended):
         return None
     lost = rows[rows < len(whole.first) / 2] if is_told else rows

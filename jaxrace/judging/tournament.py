@@ -135,12 +135,15 @@ class Tournament:
 
     @property
     def doubt(self) -> str:
-        """Why results can hardly be alike, so that nothing is certified; "" if they can."""
+        """Why nothing is certified: results can hardly be alike, or games are missing; else ""."""
         if not self._results:
             return ""
         first, second, d = (np.array(column) for column in zip(*self._results, strict=True))
         games = GamePairs(len(self.players), first, second, d, self._bets)
-        return first_doubt(doubt_of(games, self._level.verdict), self._copies())
+        doubt = first_doubt(doubt_of(games, self._level.verdict), self._copies())
+        if doubt or not self.waiting or self._look().certificate == RUNNING:
+            return doubt
+        return self._selected().refused
 
     @property
     def best(self) -> list[str]:
@@ -195,6 +198,12 @@ class Tournament:
 
     def result(self) -> SelectionOfVotes:
         """The answer of ``jaxrace.select`` to all games so far, with its estimate by a model."""
+        found, doubt = self._selected(), self.doubt
+        if self.top == "all":
+            found = found.with_order(self.certificate, self.ranking)
+        return found.without_verdicts(doubt) if doubt and not found.refused else found
+
+    def _selected(self) -> SelectionOfVotes:
         if not self._games:
             raise BadArgument("games", "one or more that were told", "none")
         first, second, told = zip(*self._games, strict=True)
@@ -211,11 +220,7 @@ class Tournament:
             second=places[votes.second].astype(np.int32),
             said=tuple(said),
         )
-        found = select_votes(votes, self._goal.top or 1, delta=self.delta)
-        if self.top == "all":
-            found = found.with_order(self.certificate, self.ranking)
-        doubt = self.doubt
-        return found.without_verdicts(doubt) if doubt and not found.refused else found
+        return select_votes(votes, self._goal.top or 1, delta=self.delta)
 
     def _look(self) -> pairing.Situation:
         return pairing.look_at(self._table, self._goal, self._level.verdict, self._level.strong)

@@ -16,6 +16,7 @@ _KINDS = (
     ("abandoned", r"abandon"),
     ("forfeit", r"forfeit|rules infraction|emergency|no[- ]show"),
 )
+_HEADS = ("termination", "termination_reason", "reason", "ending", "ended_by")
 _WHOLE = ("unterminated", "termination")  # a game that has not ended has no result
 
 
@@ -32,8 +33,13 @@ def ending_of(text: str) -> str:
 
 
 def endings_of(table: Table) -> np.ndarray | None:
-    """``ending_of`` each game, str [n]; None of a table without a column termination."""
-    head = next((head for head in table.heads if head.lower() == "termination"), None)
+    """``ending_of`` each game, str [n]; None of a table without a column termination.
+
+    Beside columns of White and Black that may be called a reason, which else is a judge's.
+    """
+    named = {head.lower(): head for head in table.heads}
+    known = _HEADS if {"white", "black"} <= {*named} else _HEADS[:1]
+    head = next((named[name] for name in known if name in named), None)
     if head is None:
         return None
     labels = table.labels(head)

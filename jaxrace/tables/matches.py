@@ -13,6 +13,7 @@ from jaxrace.tables.table import Table
 _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
 _OPENINGS, _ENDED = ("Round", "FEN", "ECO", "Opening"), "Termination"
+_TELL_ALL = "were their games left out, nothing here is certain"
 _UNKNOWN = ("", "?", "-", "None")
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".pgn")  # not what a program prints
@@ -163,8 +164,10 @@ def pairs_of_games(
         labels = labelled_pairs(table, first, second, by_round=by_round)
         number = 0 if labels is None else int((labels >= 0).sum())
         if 2 * number > len(first):
-            is_told = by_round or "round" not in named
-            return labels, [] if is_told else ["pairs of games by FEN: each Round is of one game"]
+            if by_round:
+                return labels, _rounds_missing(table)
+            told = "round" not in named
+            return labels, [] if told else ["pairs of games by FEN: each Round is of one game"]
         most = max(number, most)
     if most:
         said = (
@@ -181,7 +184,26 @@ def pairs_of_games(
     once = (
         "each Round occurs once" if len(met) == len(games) else "neither Round nor FEN tells pairs"
     )
+    fens = [fen for fen in table.labels(named["fen"]) if fen] if "fen" in named else []
+    if 2 * len(fens) > len(games) and len({*fens}) == len(fens):
+        once = (
+            f"each of {len(fens):,} FENs was played once, with one colour: better positions may be "
+            "all there is to a lead; play each twice (-repeat)"
+        )
     return None, [f"pairs by order of games: openings not matched, as {once}"]
+
+
+def _rounds_missing(table: Table) -> list[str]:
+    """A note on rounds that are not there, between the first and the last."""
+    heads = [head for head in table.heads if head.lower() == "round"]
+    labels = {label.split(".")[0] for head in heads for label in table.labels(head)}
+    rounds = {int(label) for label in labels if label.isdecimal()}
+    if len(rounds) < len(labels) or not rounds:
+        return []
+    low, high = min(rounds), max(rounds)
+    missing = high - low + 1 - len(rounds)
+    said = f"rounds that are not there: {missing:,} of {low:,} to {high:,}; {_TELL_ALL}"
+    return [said] if missing else []
 
 
 def labelled_pairs(

@@ -51,7 +51,10 @@ _READ_AS_WINS = (
     "them as margins"
 )
 _READ_AS_MARGINS = "scores are read as margins, by how much the first was better"
-NO_ROUNDS = "no rounds or pairs are told: lost games that are missing cannot be seen"
+NO_ROUNDS = (
+    "no rounds or pairs are told: neither lost games that are missing nor one colour for all games "
+    "can be seen"
+)
 _NO_SHARES = "`jaxrace duel` takes shares, which do not say how many games there were"
 _FILES = ("*.pgn", "*.csv", "*.tsv", "*.jsonl", "*.json", "*.parquet", "*.xlsx")
 _IN_FOLDERS = (*_FILES, *(f"**/{name}" for name in _FILES))

@@ -68,7 +68,7 @@ BEST: Any = Best
 SUP: Any = dueling.SupKlucb
 WRONG: Any = SAVAGE
 
-RUCB = dueling.Rucb(3)
+NO_PROBLEM: Any = np.full((4, 4), 0.5)
 
 BAD = [
     *(
@@ -116,7 +116,7 @@ BAD = [
         "problem: expected a problem of duels, got a problem of arms",
     ),
     (
-        lambda: dueling.run(RUCB, jax.random.key(0), np.full((3, 3), 0.5), 400, RUCB.params()),
+        lambda: dueling.run(RUCB, jax.random.key(0), NO_PROBLEM, 400, RUCB.params()),
         r"problem: expected a Problem, got a ndarray: dueling.duels\(matrix\) makes one",
     ),
 ]

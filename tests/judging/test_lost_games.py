@@ -103,6 +103,19 @@ def test_lost_halves_are_looked_at_however_few_they_are(result, tmp_path):
     assert doubted >= 3
 
 
+def test_half_of_the_losses_with_one_colour_where_nothing_tells_pairs():
+    """Equal engines: games that are lost are looked at where they should have been."""
+    verdicts = []
+    for seed in range(12):
+        lot, games = random.Random(seed), []
+        for white, black, result, *_ in match(seed, 200, (0.35, 0.3, 0.35)):
+            if white == "new" or result != "1-0" or lot.random() < 0.5:
+                games.append({"white": white, "black": black, "result": result})
+        verdicts.append(jaxrace.gate(games, baseline="old", want="better").status)
+    assert verdicts.count(0) <= 1
+    assert verdicts.count(4) >= 3
+
+
 def test_games_that_are_lost_where_sides_alternate(tmp_path):
     """Nothing tells pairs, and as many are lost with either side: one side follows itself."""
     doubted = 0

@@ -237,6 +237,23 @@ def test_a_log_that_was_told_twice_proves_nothing():
     assert tournament.result().headline() == "DATA REFUSED: the same games twice"
 
 
+def test_games_that_wait_may_be_those_that_were_lost():
+    """Half of what a loses as the second is not told: what a result refuses is not certified."""
+    refused = 0
+    for seed in range(6):
+        tournament, rng = jaxrace.Tournament(["a", "b"]), np.random.default_rng(seed)
+        for one, other in rng.choice([0, 0.5, 1], (200, 2), p=[0.3, 0.3, 0.4]).tolist():
+            tournament.tell("a", "b", [one])
+            if other < 1 or rng.random() < 0.5:
+                tournament.tell("b", "a", [other])
+        found = tournament.result()
+        if tournament._look().certificate:
+            refused += bool(found.refused)
+            assert tournament.certificate is None or not found.refused
+            assert tournament.doubt == found.refused
+    assert refused >= 2
+
+
 def test_the_whole_order_is_answered():
     """All in their order, certified as the tournament says, and never the best alone."""
     rng, quality = np.random.default_rng(0), {"a": 2.0, "b": 1.0, "c": 0.0}

@@ -129,6 +129,38 @@ def test_pairs_by_order_are_said(rounds, expected, tmp_path):
     assert expected in said
 
 
+def test_positions_that_are_played_once_are_said(tmp_path):
+    """A side that has the better ones may lead by nothing else."""
+    rounds = {"Round": "1"}
+    games = [
+        (*two, "1-0", {"FEN": fen, **rounds}) for two, fen in zip(["xy", "yx"], "pq", strict=True)
+    ]
+    (tmp_path / "g.pgn").write_text(pgn(games))
+    assert (
+        "each of 2 FENs was played once, with one colour" in read_votes(tmp_path / "g.pgn").said[0]
+    )
+    again = [(*two, "1-0", {"FEN": "p", **rounds}) for two in ("xy", "yx")]
+    (tmp_path / "g.pgn").write_text(pgn(again))
+    assert "FENs" not in " ".join(read_votes(tmp_path / "g.pgn").said)
+
+
+def test_rounds_that_are_not_there_are_said(tmp_path):
+    for rounds, expected in (("123", ()), ("12789", ("4 of 1 to 9",)), ("1a", ())):
+        games = [(*two, "1-0", {"Round": n}) for n in rounds for two in ("xy", "yx")]
+        (tmp_path / "g.pgn").write_text(pgn(games))
+        said = [one for one in read_votes(tmp_path / "g.pgn").said if "not there" in one]
+        assert len(said) == len(expected)
+        assert all(words in one for words, one in zip(expected, said, strict=True))
+
+
+def test_a_reason_beside_white_and_black_says_how_a_game_ended():
+    games = {"white": ["x", "y"], "black": ["y", "x"], "result": ["1-0", "0-1"]}
+    reason = {"reason": ["Black loses on time", "mate"]}
+    assert read_votes(games | reason).endings.tolist() == ["out of time", ""]
+    judged = {"model_a": ["x", "y"], "model_b": ["y", "x"], "winner": ["x", "x"]}
+    assert read_votes(judged | reason).endings is None
+
+
 def test_one_number_a_game_out_of_order(tmp_path):
     """Sixteen at once: the same pairs as of a log that numbers them."""
     rng, kinds, kept = np.random.default_rng(0), ["1-0", "1/2-1/2", "0-1"], []
