@@ -152,7 +152,7 @@ def _require_like_groups(
     """
     ran = [{groups[task] for task in own} for own in made if groups]
     for name, own in zip(names, ran, strict=False):
-        if lacking := sorted(set[str]().union(*ran) - own):
+        if lacking := [group for group in groups if group not in own]:
             hint = "--where COLUMN=NAME takes one of them, --options those that ran in all"
             got = f"none of {name} in {lacking[0]}"
             raise wrong("runs of each option in each group", got, hint)

@@ -4,7 +4,7 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -115,7 +115,8 @@ def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -
 
 def _runs(source: Any, asked: Asked) -> SourceRuns:
     """The runs in a source of any kind."""
-    if isinstance(source, Mapping) and source and all(map(_is_path, source.values())):
+    is_mapping = isinstance(source, Mapping)
+    if is_mapping and source and all(map(_is_path, source.values())):
         return joined([_file(Path(path), asked, str(name)) for name, path in source.items()])
     if _is_path(source):
         path = Path(source)
@@ -123,7 +124,7 @@ def _runs(source: Any, asked: Asked) -> SourceRuns:
     elif isinstance(source, Sequence) and source and all(map(_is_path, source)):
         found = _files([Path(path) for path in source], asked)
     else:
-        source = paired(asked.argument, source) if isinstance(source, Mapping) else source
+        source = paired(asked.argument, source) if is_mapping else source
         found = _table(source, asked)
     return _among(found, asked.options)
 
@@ -257,5 +258,5 @@ def _of_items(runs: SourceRuns) -> SourceRuns:
     return dataclasses.replace(runs, said=(*runs.said, *said), again=None)
 
 
-def _is_path(source: Any) -> bool:
+def _is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(source, str | os.PathLike)
