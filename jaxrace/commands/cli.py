@@ -15,6 +15,7 @@ import json
 import os
 import pkgutil
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -58,6 +59,7 @@ _VERBS: dict[str, Verb] = {
         cost=(14.4, 1.1e-6, lambda job: len(job.settings) * job.repeats * job.episodes),
     ),
 }
+_BUDGET = re.compile(r"--(budget|(total|max)-?(time)?steps|(time|num-)?steps)\b")
 # What each verb does: those that answer a file: ``jaxrace.commands.VERB`` is imported if asked for,
 _FILES = {
     "race": "certify the best of a table of scores",
@@ -148,7 +150,23 @@ def _as_spelt(error: Exception, verb: Verb | None) -> BadArgument | str:
         spelt = ", ".join(map(options.spelt, names)) if {*names} <= named else error.name
         return type(error)(spelt, error.expected, error.got, error.hint)
     # "argument --sigma: ..." and "arguments are required: train.env" of argparse.
-    return re.sub(rf"^argument (?=--)|\b({'|'.join((*_RUNS, *_FILES))})\.", "", str(error))
+    said = re.sub(rf"^argument (?=--)|\b({'|'.join((*_RUNS, *_FILES))})\.", "", str(error))
+    is_training = verb is not None and verb.config is TrainConfig
+    return said + _hint_of_training(said) if is_training else said
+
+
+def _hint_of_training(said: str) -> str:
+    """What a newcomer may have meant by words that `jaxrace train` does not know."""
+    if said.endswith("required: env"):
+        return ": `jaxrace list` shows environments; your own is module:name"
+    unknown, _, given = said.partition(": ")
+    if unknown != "unrecognized arguments":
+        return ""
+    if _BUDGET.match(given):
+        return ": --episodes N is the budget of each search"
+    if not given.startswith("-"):
+        return f": --resume takes no folder, --out {shlex.quote(given.split()[0])} --resume does"
+    return ": `jaxrace train --help` shows all"
 
 
 def _make_parser(name: str, asked: Verb | None) -> ArgumentParser:

@@ -143,6 +143,21 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any
     return table
 
 
+def _require_like_groups(
+    names: Sequence[str], made: Sequence[np.ndarray], groups: Sequence[str]
+) -> None:
+    """Raise if independent runs are in other groups, as environments, than those of others.
+
+    ``made`` are the tasks of each option, of ``groups``.
+    """
+    ran = [{groups[task] for task in own} for own in made if groups]
+    for name, own in zip(names, ran, strict=False):
+        if lacking := [group for group in groups if group not in own]:
+            hint = "--where COLUMN=NAME takes one of them, --options those that ran in all"
+            got = f"none of {name} in {lacking[0]}"
+            raise wrong("runs of each option in each group", got, hint)
+
+
 def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
     names, values = tuple(map(str, data.names)), tuple(map(np.asarray, data.values))
     about: dict[str, Any] = vars(data) | {"names": names, "failed": failed}
@@ -151,8 +166,9 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
     if shared or (data.asked_alike and in_common):
         if data.tasks is None:
             hint = (
-                "it is in a column called task, seed, fold, question or the like; else "
-                "task_column (--task-column) names its column"
+                "leave out shared=True (--shared) if runs have nothing in common; else it is in a "
+                "column called task, seed, fold, question or the like, task_column (--task-column) "
+                "names its column, or folders of runs are called seed_1, seed_2"
             )
             raise wrong("the task of each score, for shared tasks", "none", hint)
         if sum(own.size > 0 for own in made) > 1 and not in_common:
@@ -169,6 +185,7 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
         pairs = zip(values, made, strict=False)
         about["repeat_tasks"] = not data.numbered and any(len(own) < len(x) for x, own in pairs)
         about["have_tasks_in_common"] = in_common and (bool(data.groups) or not data.numbered)
+        _require_like_groups(names, made, data.groups)
         about |= {"tasks": None, "task_names": (), "groups": ()}
         there = [_are_there(x) | (failed != "drop") for x in values]
         if failed != "drop" and any(data.blanks):

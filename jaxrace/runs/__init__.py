@@ -132,11 +132,15 @@ def reopened(out: StrPath | None, asked: Mapping[str, Any]) -> Path:
     checksums of its "inputs". A run that is done must not have been changed since.
     """
     if out is None:
-        raise BadArgument("resume", "the folder of a run as out", "none")
+        raise BadArgument("resume", "the folder of the run in out (--out)", "none")
     try:
         found = read_config(out)
     except (OSError, ValueError) as error:
-        got = f"'{out}'" if isinstance(error, OSError) else f"a damaged one: {error}"
+        got = (
+            f"'{out}', without config.json"
+            if isinstance(error, OSError)
+            else f"a damaged one: {error}"
+        )
         raise BadArgument("out", "the folder of a run to resume", got) from error
     if found.get("command") != asked["command"]:
         wanted = f"the folder of a run of {asked['command']}"

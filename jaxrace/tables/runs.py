@@ -13,6 +13,7 @@ import numpy as np
 
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import names_group, names_place
+from jaxrace.tables.run_folders import RunFolder
 from jaxrace.tables.table import Place, Table, alike, is_blank, numbered, quoted
 
 _PREFIX = re.compile(r"(.*[^\W\d_].*?)[ /:#_-]+\d+")  # of mmlu_anatomy 17, or gsm8k/12
@@ -144,6 +145,8 @@ class SourceRuns(Place):
     again_by: str = ""
     asked_alike: bool = False  # are tasks questions that all options are asked?
     alone: str = "the folder of several such files is read as one"  # what helps, of one option
+    folder: RunFolder | None = None  # of one run of training
+    env: str = ""  # its environment
     unlisted: float | None = None  # the score of a task that other files list, and this one not
 
 

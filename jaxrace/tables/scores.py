@@ -4,12 +4,13 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.comparisons import comparisons
+from jaxrace.tables.environments import grouped_by_environment, placed, taken
 from jaxrace.tables.failures import settled
 from jaxrace.tables.files import file_at, files_in
 from jaxrace.tables.frames import paired, table_of
@@ -26,6 +27,10 @@ from jaxrace.tables.wide import Wide
 _IN_FOLDERS = ("samples_*.jsonl", "per_instance_stats.json", "results/results.json")
 _IN_FOLDERS += ("evaluations.npz", "*monitor.csv", "progress.csv", "progress.txt", "new/raw.csv")
 _IN_FOLDERS += ("*.json", "*.eval", "*.jsonl", "*.csv")
+_OF_SEVERAL = (
+    "if they are of two environments, give the folder of one, or end the names of their folders "
+    "as ids do, such as CartPole-v1; if they are two runs of one, name their folders seed_1, seed_2"
+)
 _NO_RUNS = ("machine.json", "benchmarks.json")
 
 
@@ -110,16 +115,34 @@ def columns_of(argument: str, columns: Mapping[str, np.ndarray], asked: Asked) -
 
 def _runs(source: Any, asked: Asked) -> SourceRuns:
     """The runs in a source of any kind."""
+    is_mapping = isinstance(source, Mapping)
+    if is_mapping and source and all(map(_is_path, source.values())):
+        return joined([_file(Path(path), asked, str(name)) for name, path in source.items()])
     if _is_path(source):
         path = Path(source)
-        return _folder(path, asked) if path.is_dir() else _file(path, asked)
-    if isinstance(source, Mapping) and source and all(map(_is_path, source.values())):
-        return joined([_file(Path(path), asked, str(name)) for name, path in source.items()])
-    if isinstance(source, Sequence) and source and all(map(_is_path, source)):
-        return _files([Path(path) for path in source], asked)
-    if isinstance(source, Mapping):
-        source = paired(asked.argument, source)
-    return _table(source, asked)
+        found = _folder(path, asked) if path.is_dir() else _file(path, asked)
+    elif isinstance(source, Sequence) and source and all(map(_is_path, source)):
+        found = _files([Path(path) for path in source], asked)
+    else:
+        source = paired(asked.argument, source) if is_mapping else source
+        found = _table(source, asked)
+    return _among(found, asked.options)
+
+
+def _among(runs: SourceRuns, options: Sequence[str]) -> SourceRuns:
+    """The runs of some options: of what programs leave, as tables have taken theirs before."""
+    made = {*runs.options}
+    if not options or made == {*options}:
+        return runs
+    if lacking := [name for name in options if name not in made]:
+        raise BadArgument("options", f"some of {quoted(sorted(made), 12)}", quoted(lacking))
+    kept = [place for place, name in enumerate(runs.options) if name in options]
+    left = [name for name in dict.fromkeys(runs.options) if name not in options]
+    columns = "options", "scores", "tasks", "groups", "gaps", "again"
+    lists = {name: getattr(runs, name) for name in columns}
+    about: Any = {name: [own[x] for x in kept] for name, own in lists.items() if own}
+    said = *runs.said, f"left out, as --options does not name them: {quoted(left, 12)}"
+    return dataclasses.replace(runs, **about, said=said)
 
 
 def _folder(folder: Path, asked: Asked) -> SourceRuns:
@@ -132,7 +155,12 @@ def _folder(folder: Path, asked: Asked) -> SourceRuns:
 
 def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
     """Several files; those of the same model must be of different tasks."""
-    parts, stems = [_file(path, asked) for path in paths], [path.stem for path in paths]
+    parts = placed([_file(path, asked, whole=False) for path in paths])
+    if any(part.folder for part in parts):
+        places = taken(parts, asked.where)
+        paths = [paths[place] for place in places]
+        parts = grouped_by_environment([parts[place] for place in places])
+    stems = [path.stem for path in paths]
     if len(set(stems)) == len(stems) > 1:  # rows with the same numbers are not the same tasks
         for place, (stem, part) in enumerate(zip(stems, parts, strict=True)):
             if part.numbered and part.tasks is not None:
@@ -140,11 +168,15 @@ def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
                 parts[place] = dataclasses.replace(part, tasks=tasks)
     seen: dict[tuple[str, str], str] = {}
     for part in parts:
-        for option, task in dict.fromkeys(zip(part.options, part.tasks or (), strict=False)):
+        tasks = part.tasks or ([part.folder.run] * len(part.scores) if part.folder else ())
+        for option, task in dict.fromkeys(zip(part.options, tasks, strict=False)):
             other = seen.setdefault((option, task), part.where)
             if other != part.where:
                 expected = f"one evaluation of {option!r} on {task!r}"
                 got = f"two, in {other} and {part.where}: leave one out"
+                if part.folder:
+                    expected = f"one {task or 'run'} of {option!r}"
+                    got += f"; {_OF_SEVERAL}"
                 raise BadArgument(asked.argument, expected, got)
     parts = _complete(parts)
     different = {part.measures for part in parts if part.tasks is None}
@@ -194,14 +226,14 @@ def _complete(parts: Sequence[SourceRuns]) -> list[SourceRuns]:
     return found
 
 
-def _file(path: Path, asked: Asked, option: str | None = None) -> SourceRuns:
-    """The runs in one file, all of them of one ``option`` if that is given."""
+def _file(path: Path, asked: Asked, option: str | None = None, whole: bool = True) -> SourceRuns:
+    """The runs in one file, the ``whole`` source or not, all of one ``option`` if that is given."""
     file = file_at(asked.argument, path, asked.header, asked.delimiter)
     found = runs_in(file, asked)
     if found is None:
         source = of_others(path)
         return _table(file if source is None else source, asked, option)
-    if asked.where:
+    if asked.where and (whole or found.folder is None):
         raise BadArgument("where", "a table with columns", found.where)
     found = settled(_of_items(found), asked.failed)
     options = found.options if option is None else [option] * len(found.options)
@@ -226,5 +258,5 @@ def _of_items(runs: SourceRuns) -> SourceRuns:
     return dataclasses.replace(runs, said=(*runs.said, *said), again=None)
 
 
-def _is_path(source: Any) -> bool:
+def _is_path(source: Any) -> TypeGuard[str | os.PathLike[str]]:
     return isinstance(source, str | os.PathLike)

@@ -12,22 +12,21 @@ from collections.abc import Mapping
 import numpy as np
 
 from jaxrace.tables.delimited import parse
+from jaxrace.tables.environments import placed
 from jaxrace.tables.files import File, members
 from jaxrace.tables.heads import names_clock
 from jaxrace.tables.reading import chosen, content_in, number_in, score_in
+from jaxrace.tables.run_folders import COUNTED, RUN, run_folder
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import Table, is_blank, label_of, quoted
 
 _EPISODES = 100  # the last of a training run, whose mean is its score
-_RUN = re.compile(r"(?P<name>.*?)(?P<seed>[_-]*(?:seed|rep|trial|_s)[_=-]?)(?P<number>\d+)")
 # What is logged of training, the likeliest first.
 _RETURNS = (
     *("eval/mean_reward", "rollout/ep_rew_mean", "AverageTestEpRet", "AverageEpRet"),
     *("env_runners/episode_return_mean", "episode_reward_mean", "eprewmean"),
 )
-_COUNTED = re.compile(r"(?P<name>.*?)[_-](?:run[_-]?)?(?P<number>\d+)")
 _SEED = re.compile(r"[ _,-]*\bseed[_= -]?\d+|_+seed[_= -]?\d+", re.IGNORECASE)
-_GYM = re.compile(r".*-v\d+")
 _CURVE = re.compile(r".+ - .+")
 _AGAIN = re.compile(r"\.\d+$")
 _OWN = (" - _step", " - _runtime", " - _timestamp")  # columns of Weights & Biases itself
@@ -115,7 +114,7 @@ def tensorboard(file: File, asked: Asked) -> SourceRuns | None:
     scores = [score_in(table, cell) for cell in table.column("Value")[-1:]]
     match = _TENSORBOARD.fullmatch(file.path.stem)
     run, tag = match.group("run", "tag") if match else (file.path.stem, "")
-    seeded = _RUN.fullmatch(run) or _COUNTED.fullmatch(run)
+    seeded = RUN.fullmatch(run) or COUNTED.fullmatch(run)
     option = [seeded["name"] if seeded else run] * len(scores)
     said = "a run of TensorBoard counts by the last value of its curve; options by their files"
     return SourceRuns(file.argument, file.where, option, scores, said=(said,), measures=(tag,))
@@ -123,20 +122,10 @@ def tensorboard(file: File, asked: Asked) -> SourceRuns | None:
 
 def _of_folder(file: File, scores: list[float], env: str | None, said: str) -> SourceRuns:
     """One run, its option, environment and number by the names of its folders."""
-    folder = file.path.resolve().parent
-    names = [folder.name, folder.parent.name]
-    seeded, counted = _RUN.fullmatch(names[0]), _COUNTED.fullmatch(names[0])
-    name = seeded["name"] if seeded else counted["name"] if counted else names[0]
-    if _GYM.fullmatch(names[0]):
-        name = names[0]
-    is_env = name == env or (env is None and _GYM.fullmatch(name) is not None)
-    option = names[1] if is_env or not name else name
-    env = env or (name if is_env else "")
-    # Numbers of folders count runs; seeds may be the same for all.
-    tasks = [f"seed {seeded['number']}"] * len(scores) if seeded else None
-    said += "; options by their folders"
-    about = file.argument, file.where, [option] * len(scores), scores, tasks, (said,)
-    return SourceRuns(*about, measures=(f"return of {env}" if env else "return",))
+    known = "" if env in (None, "None") else env  # Monitor writes None of one without a name
+    about = file.argument, file.where, [""] * len(scores), scores
+    runs = SourceRuns(*about, said=(f"{said}; options by their folders",), measures=("return",))
+    return placed([dataclasses.replace(runs, folder=run_folder(file.path, known))])[0]
 
 
 def games(file: File, asked: Asked) -> SourceRuns | None:

@@ -11,7 +11,6 @@ BAD = {
     # The command.
     "": "expected one of race, rank, gate, order, plan, duel, select, improve, train, list, info",
     "walk": "VERB: invalid choice: 'walk' (choose from 'race', 'rank', 'gate', ",
-    "train": "required: env",
     "train maze": "env: expected one of medical, got 'maze'",
     "list races": "unrecognized arguments: races",
     # Training.
@@ -19,6 +18,11 @@ BAD = {
     "train medical --method random --delta 0.1": "--delta: expected none with method random, which",
     "train medical --action 0.5": "--action: expected none with method pb-edps-fast, which does",
     "train medical now": "unrecognized arguments: now",
+    "train medical --budget 100": "--budget 100: --episodes N is the budget of each search",
+    "train medical --total-timesteps 9": "--episodes N is the budget of each search",
+    "train medical --resume runs/1": "runs/1: --resume takes no folder, --out runs/1 --resume does",
+    "train": "required: env: `jaxrace list` shows environments",
+    "train medical --out new --resume": "got 'new', without config.json",
     "train medical --speed 3": "unrecognized arguments: --speed 3",
     "train medical --episodes": "--episodes: expected one argument",
     "train medical --episodes 0": "--episodes: expected an integer of at least 1, got 0",
@@ -27,7 +31,7 @@ BAD = {
     "train medical --delta 0.1,0.1": "--delta: expected different numbers, at least one, got (0.1",
     "train medical --sigma 1,-2": "--sigma: expected a positive number, got -2.0",
     "train medical --method random --delta 0.1,0.2": "--method: expected pb-edps or edps for a",
-    "train medical --resume": "--resume: expected the folder of a run as out, got none",
+    "train medical --resume": "--resume: expected the folder of the run in out (--out), got none",
     "train medical --resume --out new": "--out: expected the folder of a run to resume, got 'new'",
     "train medical --method reinforce": "--method: expected one of pb-edps-fast, pb-edps, edps",
     "train medical --method constant --action 2": "--action: expected a dose from 0 to 1, got 2.0",

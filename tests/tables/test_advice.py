@@ -83,7 +83,22 @@ EPOCHS = [
     for m in "ab"
 ]
 
+APART = [("a", "u"), ("a", "v"), ("b", "u"), ("b", "v"), ("c", "u")]
+
 TABLES = [
+    Case(
+        RACE,
+        table(
+            "algo,env,seed,score",
+            *[
+                f"{m},{e},{m}{n},.{(7 * n + 5 * (m == 'a')) % 10}"
+                for n in range(9)
+                for m, e in APART
+            ],
+        ),
+        "got none of c in v: --where COLUMN=NAME takes one of them, --options those that ran in",
+        ("--where env=u", "--options a,b"),
+    ),
     Case(
         "rank FILE.csv --weights equal",
         table("benchmark,task,a,b", *[f"{'xy'[n % 2]},q{n},{row}" for n, row in enumerate(WIDE)]),
@@ -715,7 +730,27 @@ def asked_alike(lacking):
     return json.dumps({"results": {"results": rows}})
 
 
+def trained(*folders):
+    """Runs of training, by their folders: logs with a return each."""
+    return {
+        f"runs/{name}/progress.txt": f"Epoch\tAverageEpRet\n0\t{7 * place % 10 / 10}\n"
+        for place, name in enumerate(folders)
+    }
+
+
 PROGRAMS = [
+    Case(
+        "race runs --shared",
+        trained("ppo/A-v1_1", "ppo/A-v1_2", "sac/A-v1_1", "sac/A-v1_2"),
+        "leave out shared=True (--shared) if runs have nothing in common",
+        ("without --shared",),
+    ),
+    Case(
+        "race runs",
+        trained("ppo/A-v1_1", "sac/A-v1_1", "ppo/B-v1_1"),
+        "got none of 'sac' in 'B-v1': --where env=A-v1 takes those of one",
+        ("--where env=A-v1",),
+    ),
     # Tasks that are shared by themselves.
     Case("race FILE.json", asked_alike(("a", 3)), "(--gaps skip) leaves", ("--gaps skip",)),
     Case("race FILE.json --final", asked_alike(("a", 3)), "--gaps skip", ("--gaps skip",)),
@@ -834,6 +869,8 @@ def test_advice_works(number, first, monkeypatch):
         assert any(word in said for word in advised)
         command = advice.removeprefix("jaxrace ")
         command = command if command != advice else f"{case.command} {advice}"
+        if advice.startswith("without "):
+            command = case.command.replace(advice.removeprefix("without"), "")
         status, then = said_by(command)
         assert status in (0, 3, 4), f"{command}: {then}"
         assert "jaxrace: error" not in then

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import jaxrace
@@ -428,17 +427,6 @@ def test_summaries_in_other_languages(tmp_path):
     (tmp_path / "m.csv").write_text("Lauf;A;B\n1;2,5;3,5\n2;2,7;3,7\nMittelwert;2,6;3,6\n")
     with pytest.raises(ValueError, match="Mittelwert"):
         read_scores(tmp_path / "m.csv")
-
-
-def test_runs_of_several_environments_are_not_pooled(tmp_path):
-    for env in ("A-v1", "B-v1"):
-        for algo in ("ppo", "sac"):
-            folder = tmp_path / algo / f"{env}_1"
-            folder.mkdir(parents=True)
-            results = np.array([[1.0, 2.0]])
-            np.savez(folder / "evaluations.npz", timesteps=np.array([1]), results=results)
-    with pytest.raises(ValueError, match="measure the same, got 'return of A-v1'"):
-        read_scores(tmp_path)
 
 
 def test_sizes_of_benchmarks_are_tasks(tmp_path):
