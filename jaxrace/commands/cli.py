@@ -164,7 +164,7 @@ def _hint_of_training(said: str) -> str:
         return ""
     if _BUDGET.match(given):
         return ": --episodes N is the budget of each search"
-    if not given.startswith("-"):
+    if os.path.isdir(given) or os.sep in given:
         return f": --resume takes no folder, --out {shlex.quote(given.split()[0])} --resume does"
     return ": `jaxrace train --help` shows all"
 

@@ -17,7 +17,7 @@ BAD = {
     "train medical --method edps --bound kl": "--bound: expected none with method edps, which does",
     "train medical --method random --delta 0.1": "--delta: expected none with method random, which",
     "train medical --action 0.5": "--action: expected none with method pb-edps-fast, which does",
-    "train medical now": "unrecognized arguments: now",
+    "train medical now": "unrecognized arguments: now: `jaxrace train --help` shows all",
     "train medical --budget 100": "--budget 100: --episodes N is the budget of each search",
     "train medical --total-timesteps 9": "--episodes N is the budget of each search",
     "train medical --resume runs/1": "runs/1: --resume takes no folder, --out runs/1 --resume does",

@@ -90,15 +90,15 @@ CASES = [
     # Logs.
     (
         "all probabilities 1 of three actions",
-        lambda: log("0.1,0,1,1", "0.2,1,1,0", "0.3,2,1,1"),
+        lambda: log("0.1,0,1,1", "0.2,1,1,0", "0.3,2,1,1", "0.1,0,1,0", "0.3,2,1,0"),
         ValueError("probabilities: expected some below 1, as 3 different actions were taken"),
     ),
     (
         "one action, with certainty",
-        lambda: log("0.1,0,1,1", "0.2,0,1,0"),
+        lambda: log("0.1,0,1,1", "0.2,0,1,0", "0.1,0,1,0"),
         ValueError("expected two actions or more, got 0 alone"),
     ),
-    ("a certain policy among others", lambda: log("0.1,0,1,1", "0.2,1,.5,0"), True),
+    ("a certain policy among others", lambda: log("0.1,0,1,1", "0.2,1,.5,0", "0.1,0,1,0"), True),
     (
         "three halves",
         lambda: log("7,0,.5,1", "7,1,.5,0", "7,2,.5,1"),

@@ -613,14 +613,15 @@ def test_right_answers(act, right):
 def seconds_to_refuse(count, cells):
     """Processor seconds until as many columns are refused, the lesser of two.
 
-    The heads are others each time: what is kept of one reading would help the next, if it is few.
+    Heads and cells are others each time: what is kept of a reading may help the next.
     """
-    rows = [",".join(map(str, [place, *row])) for place, row in enumerate(cells(count).tolist())]
     found = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "wide.csv")
         for name in ["option", "other"]:
             heads = ["seed", *(f"{name} {place}" for place in range(count))]
+            numbers = enumerate(cells(count).tolist())
+            rows = [",".join(map(str, [place, *row])) for place, row in numbers]
             path.write_text("\n".join([",".join(heads), *rows]))
             begin = time.process_time()
             with pytest.raises(ValueError, match="at most 5,000 options, got"):

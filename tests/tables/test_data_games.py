@@ -156,7 +156,9 @@ def test_rounds_that_are_not_there_are_said(tmp_path):
 def test_a_reason_beside_white_and_black_says_how_a_game_ended():
     games = {"white": ["x", "y"], "black": ["y", "x"], "result": ["1-0", "0-1"]}
     reason = {"reason": ["Black loses on time", "mate"]}
-    assert read_votes(games | reason).endings.tolist() == ["out of time", ""]
+    endings = read_votes(games | reason).endings
+    assert endings is not None
+    assert endings.tolist() == ["out of time", ""]
     judged = {"model_a": ["x", "y"], "model_b": ["y", "x"], "winner": ["x", "x"]}
     assert read_votes(judged | reason).endings is None
 
