@@ -13,6 +13,8 @@ _MT_BENCH = {"model_1", "model_2", "g1_winner", "g2_winner"}
 _ABOUT = {
     *("question_id", "question", "id_question", "item", "item_id", "prompt", "prompt_id"),
     *("task_id", "instance", "instance_id", "instruction", "sample_id", "example_id"),
+    *("instruction_id", "prompt_idx", "question_hash", "input", "input_id", "query", "query_id"),
+    *("conversation_id", "dialog_id", "doc_id", "turn_id", "id", "uid", "idx"),
 }
 _GAMES = "g1_winner", "g2_winner"  # the answers in one order, and in the other
 

@@ -250,7 +250,8 @@ _SMALLER = word_set(
     "misclassification misclassified violation violations infractions collisions crashes "
     "rt rts hallucination hallucinations toxicity churn mortality deaths memory rss vram "
     "bugs refusals retries fehlversuche emissions carbon co2 energy joules kwh divergence kl "
-    "suboptimality defects "
+    "suboptimality defects incorrect wrong hallucinated unsafe jailbreak jailbreaks jailbroken "
+    "asr harmful harmfulness misses leak leaks leaked deviation deviations "
     "zeit dauer sekunde sekunden minuten stunden fehlerrate verlust preis "
     "temps duree seconde secondes heures erreur erreurs cout couts perte pertes prix "
     "tiempo duracion segundo segundos minutos horas coste costes costo costos perdida perdidas "
@@ -270,7 +271,7 @@ _BRACKETED = word_set("min d m")
 # Several words that say so together.
 _PHRASES = re.compile(
     r"\b(false (positives?|negatives?|alarms?|discovery)|bits per|cross entropy|log perplexity"
-    r"|(steps|turns|delta|gap) to|(tokens|memory|ram) used"
+    r"|attack success|(steps|turns|delta|gap) to|(tokens|memory|ram) used"
     r"|(optimality|duality|generali[sz]ation) gap"
     r"|(miss|bounce|dropout|drop|timeout) rate|(edit|frechet) distance|m?s (it|iter|step|token|op)"
     r"|neg(ative)? (log )?(log ?likelihood|likelihood|loglik))\b"

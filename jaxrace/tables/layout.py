@@ -45,7 +45,7 @@ from jaxrace.tables.refusals import (
     require_tasks,
     without_counts,
 )
-from jaxrace.tables.repeats import notes_on, parted
+from jaxrace.tables.repeats import clusters_said, notes_on, parted
 from jaxrace.tables.runs import (
     Asked,
     SourceRuns,
@@ -232,6 +232,8 @@ def _long(
     unused = [h for h in others if kinds[h] != "blank" and h != by]
     told += [f"not used: {quoted(unused)}"] if unused else []
     told += [] if labels is None else notes_on(table, names, labels, repeats)
+    if labels is not None and not (groups or asked.tasks):
+        told += clusters_said(table, [h for h in (*tasks, *unused) if h != option], labels)
     about = table.argument, table.where, names, found[score].tolist(), labels, tuple(told)
     runs = SourceRuns(*about, groups=groups, grouped_by=by, measures=(score,))
     if any(kinds[head] == "text" and len({*table.labels(head)}) > 1 for head in rest):

@@ -175,6 +175,30 @@ def test_only_a_proof_ends_the_looks(tmp_path, capsys):
         assert f"above the line: {found._verdict}" in found.plot().axes[0].get_title()
 
 
+def test_a_judge_who_likes_a_side_is_said():
+    rng = np.random.default_rng(0)
+    winners = np.where(rng.random(60) < 0.6, "new", "old").tolist()
+    said = "the same one is nearly always first"
+    one = {"model_a": ["new"] * 60, "model_b": ["old"] * 60, "winner": winners}
+    assert any(said in note for note in jaxrace.select(one).notes)
+    both = {"model_a": ["new", "old"] * 30, "model_b": ["old", "new"] * 30, "winner": winners}
+    lost = ["old" if name == "new" else "new" for name in winners]
+    for told in (both, {"winner": winners, "loser": lost}):
+        assert not any(said in note for note in jaxrace.select(told).notes)
+
+
+def test_votes_of_an_item_count_once_below_other_names():
+    ids = {
+        name: [f"x{row // 4}" for row in range(60)] for name in ("uid", "query_id", "prompt_idx")
+    }
+    rng = np.random.default_rng(0)
+    one = {"model_a": ["new", "old"] * 30, "model_b": ["old", "new"] * 30}
+    one["winner"] = np.where(rng.random(60) < 0.6, "new", "old").tolist()
+    for name, labels in ids.items():
+        notes = jaxrace.select({name: labels, **one}).notes
+        assert any("60 votes are 15 results" in note for note in notes)
+
+
 def test_who_is_certified_is_the_best_whatever_the_model_prefers():
     """a beats b and c narrowly, but surely; b beats c by far, which makes it the model's best."""
     rows = []

@@ -76,6 +76,7 @@ STUDIES = "INSERT INTO studies VALUES (2, 'y'); INSERT INTO study_directions VAL
 # Right or wrong: b on four tasks of seven, a on the others.
 RIGHT = [f"t{n},{n % 2},{1 - n % 2}" for n in (3, 1, 4, 6, 5, 9, 2)]
 
+PASSAGES = [f"q{n},p{n // 3},{m},{(n * n + (m == 'a')) % 2}" for n in range(30) for m in "ab"]
 EPOCHS = [
     f"{i},{e},{m},.{(7 * i + 3 * e + 5 * (m == 'a')) % 10}"
     for i in range(6)
@@ -116,6 +117,12 @@ TABLES = [
         table("id,a,b,easy", *[f"q{n},{'CI'[n % 2]},{'CI'[n % 3 > 0]},no" for n in range(9)]),
         "column 'easy', got 'no': words of one pair are read as 1 and 0",
         ("--options a,b",),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("question_id,passage_id,model,correct", *PASSAGES),
+        "30 tasks of 10 different below 'passage_id': if those of one are alike, --cluster-column",
+        ("--cluster-column passage_id",),
     ),
     Case(
         f"{RACE} --shared",

@@ -27,7 +27,7 @@ SMALLER = names(
     "Dur\u00e9e (s)|tiempo|dura\u00e7\u00e3o|Kosten|erreur|word_perplexity|bits_per_byte|rank|nll|"
     "error_rate|err@1|top1_error|number_of_errors|total cost|cumulative_regret|CER|log_loss|"
     "negative log-likelihood|brier_score|false_positive_rate|cross_entropy|hallucination_rate|"
-    "mean_rank"
+    "mean_rank|incorrect|is_wrong|hallucinated|unsafe|attack_success_rate|ASR|harmfulness|leaks"
 )
 NO_DIRECTION = names(
     "accuracy|acc_norm|exact_match,strict-match|episode_return|success_rate|win_rate|elo|score|"

@@ -111,6 +111,11 @@ def games_of(votes: Votes, level: float) -> Results:
             refused = one_colour(votes)
         elif not len(first):
             said.append(one_colour(votes))
+    elif votes.ordered and has_one_side(votes) and not (votes.margins > 0).all():
+        said.append(
+            "the same one is nearly always first: if that is where it was shown, a judge who likes "
+            "one side is not told from a better option; show each pair both ways"
+        )
     said += failures_said(votes)
     games = GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered)
     return Results(games, said, wrong, refused)
