@@ -104,7 +104,7 @@ def require_choice(name: str, value: Any, choices: Collection[Any]) -> None:
 def require_kind(name: str, value: Any, kind: type) -> None:
     """Raise unless ``value`` is of a class."""
     if not isinstance(value, kind):
-        got = repr(value) if len(repr(value)) < 80 else f"a {type(value).__name__}"
+        got = repr(value) if len(repr(value)) < 80 else type(value).__name__
         raise BadArgument(name, f"a {kind.__name__}", got)
 
 
