@@ -83,12 +83,12 @@ def doubt_about_copies(table: ScoreTable, values: FloatArray, *, refuse: bool = 
     """
     assert table.tasks is not None
     codes = {"": _codes(values)}
-    for digits in _DIGITS:
-        if all(column.dtype.kind == "f" for column in table.values):
-            rounded = [_to_digits(column, digits) for column in table.values]
-            if any((x != y).any() for x, y in zip(rounded, table.values, strict=True)):
-                found = by_task(rounded, table.tasks, len(table.task_names))
-                codes[f", to {digits} digits"] = _codes(found)
+    are_floats = all(column.dtype.kind == "f" for column in table.values)
+    for digits in _DIGITS if are_floats else ():
+        rounded = [_to_digits(column, digits) for column in table.values]
+        if any((x != y).any() for x, y in zip(rounded, table.values, strict=True)):
+            found = by_task(rounded, table.tasks, len(table.task_names))
+            codes[f", to {digits} digits"] = _codes(found)
     return doubt_about_rows("tasks", codes, refuse=refuse)
 
 

@@ -136,14 +136,18 @@ class Tournament:
     @property
     def doubt(self) -> str:
         """Why nothing is certified: results can hardly be alike, or games are missing; else ""."""
+        doubt = self._unlike()
+        if doubt or not (self._results and self.waiting):
+            return doubt
+        return "" if self._look().certificate == RUNNING else self._selected().refused
+
+    def _unlike(self) -> str:
+        """Why results can hardly be alike; "" if they can."""
         if not self._results:
             return ""
         first, second, d = (np.array(column) for column in zip(*self._results, strict=True))
         games = GamePairs(len(self.players), first, second, d, self._bets)
-        doubt = first_doubt(doubt_of(games, self._level.verdict), self._copies())
-        if doubt or not self.waiting or self._look().certificate == RUNNING:
-            return doubt
-        return self._selected().refused
+        return first_doubt(doubt_of(games, self._level.verdict), self._copies())
 
     @property
     def best(self) -> list[str]:
@@ -198,7 +202,7 @@ class Tournament:
 
     def result(self) -> SelectionOfVotes:
         """The answer of ``jaxrace.select`` to all games so far, with its estimate by a model."""
-        found, doubt = self._selected(), self.doubt
+        found, doubt = self._selected(), self._unlike()
         if self.top == "all":
             found = found.with_order(self.certificate, self.ranking)
         return found.without_verdicts(doubt) if doubt and not found.refused else found

@@ -233,7 +233,7 @@ def _long(
     told += [f"not used: {quoted(unused)}"] if unused else []
     told += [] if labels is None else notes_on(table, names, labels, repeats)
     if labels is not None and not (groups or asked.tasks):
-        told += clusters_said(table, [h for h in (*tasks, *unused) if h != option], labels)
+        told += clusters_said(table, (*tasks, *unused), labels)
     about = table.argument, table.where, names, found[score].tolist(), labels, tuple(told)
     runs = SourceRuns(*about, groups=groups, grouped_by=by, measures=(score,))
     if any(kinds[head] == "text" and len({*table.labels(head)}) > 1 for head in rest):

@@ -103,11 +103,12 @@ def tell_rewards(seen: np.ndarray, rewards: np.ndarray) -> np.ndarray:
     with m kinds of what tells, and of what is told g, each n_i times; and an order that rises, or
     falls, is one of two.
     """
-    return np.array([_tells(column, rewards) for column in seen.T], bool)
+    y = np.unique(rewards, return_inverse=True)[1]
+    return np.array([_tells(np.unique(x, return_inverse=True)[1], y) for x in seen.T], bool)
 
 
-def _tells(one: np.ndarray, other: np.ndarray) -> bool:
-    x, y = (np.unique(column, return_inverse=True)[1] for column in (one, other))
+def _tells(x: np.ndarray, y: np.ndarray) -> bool:
+    """Does one column tell the other, or is it told? Both are the places of their values."""
     kinds = x.max() + 1, y.max() + 1
     pairs = len(np.unique(x * kinds[1] + y))
     log_ps = [0.0]
