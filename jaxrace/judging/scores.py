@@ -22,6 +22,7 @@ from jaxrace.tables.runs import Failed, asked_for
 # Of a table; larger ones take minutes.
 _MOST_OPTIONS, _MOST_SCORES = 5_000, 5_000_000
 
+_TRIES = 199  # permutations, all of which an honest table is beyond once in 200
 _LEAST_SPREAD = 2.0**-40  # of scores, in their range; rounding is 2**-53
 
 
@@ -148,14 +149,36 @@ def _require_like_groups(
 ) -> None:
     """Raise if independent runs are in other groups, as environments, than those of others.
 
-    ``made`` are the tasks of each option, of ``groups``.
+    ``made`` are the tasks of each option's runs, of ``groups``. What differs by group would decide
+    between options whose runs are in other groups. Runs whose groups were drawn are as often in
+    each but for chance, which permutations of all runs tell.
     """
-    ran = [{groups[task] for task in own} for own in made if groups]
-    for name, own in zip(names, ran, strict=False):
-        if lacking := [group for group in groups if group not in own]:
-            hint = "--where COLUMN=NAME takes one of them, --options those that ran in all"
-            got = f"none of {name} in {lacking[0]}"
-            raise wrong("runs of each option in each group", got, hint)
+    if not groups:
+        return
+    hint = "--where COLUMN=NAME takes one of them, --options those that ran in all"
+    kinds, of_task = np.unique(groups, return_inverse=True)
+    of_runs = of_task[np.concatenate(made)]
+    options = np.repeat(np.arange(len(names)), [len(own) for own in made])
+
+    def count(options: np.ndarray) -> np.ndarray:
+        cells = np.bincount(options * len(kinds) + of_runs, minlength=len(names) * len(kinds))
+        return cells.reshape(len(names), len(kinds))
+
+    def unlike(counts: np.ndarray) -> float:  # Pearson's statistic, but for what is the same of all
+        return (counts**2 / counts.sum(0) / counts.sum(1)[:, None]).sum()
+
+    counts = count(options)
+    for option, kind in np.argwhere(counts == 0):
+        got = f"none of {names[option]} in {kinds[kind]}"
+        raise wrong("runs of each option in each group", got, hint)
+    rng, found = np.random.default_rng(0), unlike(counts) * (1 - 1e-9)
+    if all(unlike(count(rng.permutation(options))) < found for _ in range(_TRIES)):
+        shares = counts / counts.sum(1)[:, None]
+        kind = np.ptp(shares, axis=0).argmax()
+        most, least = shares[:, kind].argmax(), shares[:, kind].argmin()
+        parts = [f"{counts[i, kind]} of {counts[i].sum()} of {names[i]}" for i in (most, least)]
+        got = f"{parts[0]} in {kinds[kind]}, and {parts[1]}"
+        raise wrong("the same share of each option's runs in each group", got, hint)
 
 
 def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
@@ -185,7 +208,7 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
         pairs = zip(values, made, strict=False)
         about["repeat_tasks"] = not data.numbered and any(len(own) < len(x) for x, own in pairs)
         about["have_tasks_in_common"] = in_common and (bool(data.groups) or not data.numbered)
-        _require_like_groups(names, made, data.groups)
+        _require_like_groups(names, data.tasks or (), data.groups)
         about |= {"tasks": None, "task_names": (), "groups": ()}
         there = [_are_there(x) | (failed != "drop") for x in values]
         if failed != "drop" and any(data.blanks):

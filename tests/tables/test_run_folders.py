@@ -174,3 +174,21 @@ def test_the_words_of_cleanrl():
     assert found.groups == (ENVS[0], ENVS[0], ENVS[1], ENVS[1])
     assert found.task_names[0] == "env_id=CartPole-v1 seed=1"
     assert [own.tolist() for own in found.values] == [[3, 4, 3, 4]] * 2
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "refused"), [(20, 4, True), (12, 12, False), (12, 10, False), (14, 10, False)]
+)
+def test_options_whose_runs_are_in_other_environments_are_not_compared(here, there, refused):
+    """An algorithm with most of its runs where more is earned was certified; chance is no fault."""
+    rows = [
+        {"algo": algo, "env": env, "seed": n + start, "return": low + (7 * n % 20) / 100}
+        for algo, start, counts in (("ppo", 0, (here, there)), ("sac", 100, (there, here)))
+        for env, low, count in zip("AB", (0.7, 0.1), counts, strict=True)
+        for n in range(count)
+    ]
+    if refused:
+        with pytest.raises(ValueError, match="got 20 of 24 of ppo in A, and 4 of 24 of sac"):
+            jaxrace.race(rows)
+    else:
+        assert not jaxrace.race(np.random.default_rng(0).permutation(rows).tolist()).certificate
