@@ -70,7 +70,7 @@ def verb(method: Method) -> Method:
     """A method of a static object, compiled when plain Python calls it.
 
     A method ``_checked_NAME`` or ``checked_NAME`` checks and converts the arguments, under a trace
-    of shapes only; ``_after_NAME`` is given what the compiled method returned.
+    of shapes only; ``_after_NAME`` is given what came out, and the arguments.
 
     >>> class Doubling:
     ...     @verb
@@ -98,7 +98,7 @@ def verb(method: Method) -> Method:
             return method(self, *args)
         found = compiled(self, *args)
         if then := hook(self, after):
-            then(found)
+            then(found, *args)
         return found
 
     return cast(Method, call)

@@ -128,14 +128,14 @@ def require_hashable(name: str, value: Any) -> None:
 Owner = tuple[str, tuple[tuple[str, Any], ...]]
 
 
-def require_owner(params: Any, owner: Owner) -> None:
-    """Raise unless numbers, with an attribute ``owner``, belong to this owner."""
-    if params.owner != owner:
+def require_owner(name: str, owned: Any, owner: Owner) -> None:
+    """Raise unless numbers or a state, with an attribute ``owner``, belong to this owner."""
+    if owned.owner != owner:
         expected, got = (
-            f"{kind}({', '.join(f'{name}={value!r}' for name, value in attributes)})"
-            for kind, attributes in (owner, params.owner)
+            f"{name} of {kind}({', '.join(f'{key}={value!r}' for key, value in attributes)})"
+            for kind, attributes in (owner, owned.owner)
         )
-        raise BadArgument("params", f"those of {expected}", f"those of {got}")
+        raise BadArgument(name, expected, got)
 
 
 def require_keys(name: str, value: Any, ndim: int) -> None:

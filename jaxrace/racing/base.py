@@ -7,7 +7,7 @@ import abc
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar
 
 import jax
@@ -73,7 +73,7 @@ class Race(abc.ABC):
 
     def params_at(self, table: Any, max_rounds: jax.Array) -> Params:
         """Params for a traced int32 n_max, from ``table``; of 0 rounds, a race asks for nothing."""
-        require_owner(table, self._owner)
+        require_owner("params", table, self._owner)
         return dataclasses.replace(table, max_rounds=max_rounds)
 
     @abc.abstractmethod
@@ -110,8 +110,14 @@ class Race(abc.ABC):
 
     @property
     def _owner(self) -> Owner:
-        attributes = tuple((name, getattr(self, name)) for name in self._params_depend_on)
-        return type(self).__name__, attributes
+        return self._with(self._params_depend_on)
+
+    @property
+    def _state_owner(self) -> Owner:  # a function has no equal
+        return self._with(x.name for x in dataclasses.fields(self) if x.name != "compare")
+
+    def _with(self, names: Iterable[str]) -> Owner:
+        return type(self).__name__, tuple((name, getattr(self, name)) for name in names)
 
     @property
     def _opening(self) -> int:
@@ -158,7 +164,7 @@ class Race(abc.ABC):
             self._check_numbers(state, told, params)
         return state, as_arrays("outcomes", told), params
 
-    def _after_tell(self, state: State) -> None:
+    def _after_tell(self, state: State, *_: Any) -> None:
         self._check_found(state, self._first_outcomes(state))
 
     def _check_found(self, found: Any, first: Any, source: Hashable = None) -> Any:
@@ -187,7 +193,7 @@ class Race(abc.ABC):
         if (shape := jnp.shape(params.delta)) != ():
             hint = "; use jax.vmap for a batch"
             raise BadArgument("params", "those of one race", f"{list(shape)} of them", hint)
-        require_owner(params, self._owner)
+        require_owner("params", params, self._owner)
 
     def _check_state(self, state: State) -> None:
         require_kind("state", state, self._state_kind)
@@ -196,6 +202,7 @@ class Race(abc.ABC):
             hint = "; use jax.vmap for a batch" if len(shape) > 1 else ""
             expected = f"that of one race of {self.num_options} options"
             raise BadArgument("state", expected, f"samples of shape {list(shape)}", hint)
+        require_owner("state", state, self._state_owner)
 
     def _held(self, state: State, params: Params, *further: str) -> dict[str, Any]:
         """What the results of all races hold alike, and further fields of the state."""

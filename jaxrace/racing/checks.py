@@ -27,8 +27,7 @@ def _look(race: Any, found: Any, first: Any, source: Hashable) -> Any:
     """Raise if outcomes cannot be raced, the ``first`` ones once for a source; see ``LOOKS``."""
     if is_traced(found):
         return _void_without_sign(race, found, first)
-    scale = getattr(race, "low", None), getattr(race, "high", None)
-    raise_if_invalid(found.invalid, "", *scale, race._where)
+    raise_if_invalid(race, found.invalid)
     if getattr(race, "_compares", False):
         check_once(race.compare, source, *first)
     return found
@@ -37,27 +36,22 @@ def _look(race: Any, found: Any, first: Any, source: Hashable) -> Any:
 LOOKS.append(_look)
 
 
-def raise_if_invalid(
-    invalid: jax.Array,
-    where: str = "",
-    low: float | None = None,
-    high: float | None = None,
-    place: str = "in round",
-) -> None:
+def raise_if_invalid(race: Any, invalid: jax.Array, where: str = "") -> None:
     """Raise for the first counted outcome that is NaN, infinite or out of range; not under a trace.
 
     ``invalid``, int32 [..., K], is its round, or 0.
     """
     if is_traced(invalid) or not (rounds := np.asarray(invalid)).any():
         return
-    race = tuple(int(axis) for axis in np.argwhere(rounds.any(-1))[0])
-    of_race = f" of race {', '.join(map(str, race))}" if race else ""
-    in_race = np.where(rounds[race] > 0, rounds[race], np.iinfo(np.int32).max)
+    at = tuple(int(axis) for axis in np.argwhere(rounds.any(-1))[0])
+    of_race = f" of race {', '.join(map(str, at))}" if at else ""
+    in_race = np.where(rounds[at] > 0, rounds[at], np.iinfo(np.int32).max)
+    low, high = getattr(race, "low", None), getattr(race, "high", None)
     expected, got = f"scores from {low} to {high}", "another one"
     if low is None or high is None:
-        expected, got = "finite numbers", "NaN or infinity"
-    at = f" for option {in_race.argmin()} {place} {in_race.min()}{of_race}{where}"
-    raise BadArgument("outcomes", expected, got, at)
+        expected, got = getattr(race, "_valid", ("finite numbers", "NaN or infinity"))
+    hint = f" for option {in_race.argmin()} {race._where} {in_race.min()}{of_race}{where}"
+    raise BadArgument("outcomes", expected, got, hint)
 
 
 def check_compare(compare: Compare, outcomes: Any) -> np.ndarray:

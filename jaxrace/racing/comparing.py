@@ -80,14 +80,6 @@ class ComparingRace(base.Race):
         shape = self.num_options, self.capacity + self._spare
         return jax.tree.map(lambda x: jnp.zeros((*shape, *x.shape), x.dtype), example)
 
-    def _check_state(self, state: Any) -> None:
-        super()._check_state(state)
-        room = {x.shape[1] for x in jax.tree.leaves(state.outcomes)}
-        if room != {self.capacity + self._spare}:
-            expected = f"that of a race with capacity {self.capacity}"
-            got = f"room for {', '.join(map(str, sorted(room)))} samples"
-            raise BadArgument("state", expected, got)
-
     def _check_outcomes(self, state: Any, outcomes: Any) -> None:
         require_outcomes(state.outcomes, outcomes)
 

@@ -260,6 +260,9 @@ class ValueReport(Report):
     def tied(self) -> NDArray[np.bool_]:
         return np.zeros(self.result.num_options, bool)
 
+    def bounded(self) -> bool:
+        return True
+
 
 def span(numbers: ArrayLike) -> str:
     """One number, or the smallest to the largest of a batch.

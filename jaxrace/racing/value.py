@@ -32,6 +32,12 @@ from jaxrace.kernels.kahan import Total, add
 from jaxrace.racing import base
 from jaxrace.racing.result import RaceResult
 
+_SHOWN = "mean", "lower", "upper", "empty", "least", "greatest"
+# A range is proven too small by a thousandth of it: float32 rounds its ends.
+_ROUNDING = 1 + 1e-3
+# No verdict before so many rounds: until then outcomes hardly show that a range is too small.
+# Intervals that all lie in one range of width R are apart only later.
+FEWEST = 5
 _is_horizon = functools.partial(require_integer, least=1, most=2**24)
 
 
@@ -62,7 +68,11 @@ class ValueState:
     selected: jax.Array  # bool [K], S
     discarded: jax.Array  # bool [K], D
     undecided_sum: jax.Array  # int32 [], sum over past rounds l of |U_l|
-    invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
+    least: jax.Array  # float32 [K], the outcomes that counted: inf before any
+    greatest: jax.Array  # float32 [K]; -inf before any
+    invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite, or by
+    # which those of the option span more than the value_range
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the race
 
 
 @jax.tree_util.register_dataclass
@@ -74,6 +84,8 @@ class ValueResult(RaceResult):
     lower: jax.Array  # float32 [K], confidence bounds of the mean
     upper: jax.Array  # float32 [K]
     empty: jax.Array  # bool [K], an intersection of intervals was empty
+    least: jax.Array  # float32 [K], the outcomes that counted
+    greatest: jax.Array  # float32 [K]
     title: str = dataclasses.field(metadata={"static": True})  # of the kind of race
 
     @property
@@ -100,6 +112,7 @@ class ValueRace(base.Race):
     title: ClassVar[str]  # in reports
     _params_kind = ValueParams
     _state_kind = ValueState
+    _valid: ClassVar = "finite numbers, those of an option within a value_range", "others"
 
     @abc.abstractmethod
     def radius(
@@ -116,6 +129,7 @@ class ValueRace(base.Race):
             delta: Error probability of the race, in (0, 1).
             max_rounds: n_max, 1 .. 2^24 (counts are exact in float32 up to there).
             value_range: R > 0, needed: every option's outcomes lie in an interval of this width.
+                Outcomes that prove the contrary make the race void, as NaN does.
         """
         if value_range is None:
             raise BadArgument("value_range", "the width of the outcomes' range", "nothing")
@@ -147,7 +161,10 @@ class ValueRace(base.Race):
             selected=flags,
             discarded=flags,
             undecided_sum=jnp.zeros((), jnp.int32),
+            least=jnp.full_like(numbers, jnp.inf),
+            greatest=jnp.full_like(numbers, -jnp.inf),
             invalid=counts,
+            owner=self._state_owner,
         )
 
     @verb
@@ -192,8 +209,11 @@ class ValueRace(base.Race):
             upper = jnp.where(empty, newest_upper, upper)
         lower = jnp.where(drawn, lower, state.lower)
         upper = jnp.where(drawn, upper, state.upper)
-        selected, discarded = self._verdicts(state, drawn, lower, upper)
-        first_bad = drawn & ~finite & (state.invalid == 0)
+        selected, discarded = self._verdicts(state, drawn & (number >= FEWEST), lower, upper)
+        least = jnp.where(drawn, jnp.minimum(state.least, values), state.least)
+        greatest = jnp.where(drawn, jnp.maximum(state.greatest, values), state.greatest)
+        is_wide = greatest - least > params.value_range * _ROUNDING
+        first_bad = drawn & (~finite | is_wide) & (state.invalid == 0)
         return dataclasses.replace(
             state,
             samples=state.samples + drawn.astype(jnp.int32),
@@ -207,6 +227,8 @@ class ValueRace(base.Race):
             selected=selected,
             discarded=discarded,
             undecided_sum=state.undecided_sum + count,
+            least=least,
+            greatest=greatest,
             invalid=jnp.where(first_bad, number, state.invalid),
         ), None
 
@@ -244,7 +266,7 @@ class ValueRace(base.Race):
             ranking=kernels.ranking(standing, state.mean),
             decided=(state.selected | state.discarded).all(),
             **self._held(state, params, "selected", "discarded"),
-            **{name: getattr(state, name) for name in ("mean", "lower", "upper", "empty")},
+            **{name: getattr(state, name) for name in _SHOWN},
             title=self.title,
             dynamic_delta=self.dynamic_delta,
         )._if_valid()
@@ -265,11 +287,27 @@ class ValueRace(base.Race):
         narrowing.require_range("outcomes", counted, np.float32)
         _require_fine(counted, params)
 
+    def _after_tell(self, state: ValueState, *told: Any) -> None:
+        _require_in_range(state, told[-1])
+        super()._after_tell(state, *told)
+
     def _check_found(self, found: Any, first: Any, source: Hashable = None) -> Any:
+        if isinstance(found, ValueResult) and not is_traced(found):
+            _require_in_range(found, found.params)
         found = super()._check_found(found, first, source)
         if isinstance(found, ValueResult) and not is_traced(found):
             _require_fine(np.asarray(found.mean), found.params)
         return found
+
+
+def _require_in_range(found: ValueState | ValueResult, params: ValueParams) -> None:
+    """Raise if the outcomes of an option that counted prove that the range is too small."""
+    least, greatest = np.asarray(found.least), np.asarray(found.greatest)
+    is_wide = (np.asarray(found.invalid) > 0) & np.isfinite(least) & np.isfinite(greatest)
+    for option in np.flatnonzero(is_wide)[:1]:
+        expected = f"those of an option within a value_range of {float(params.value_range):g}"
+        got = f"{least[option]:g} to {greatest[option]:g}"
+        raise BadArgument("outcomes", expected, got, f" for option {option}")
 
 
 def _require_fine(values: np.ndarray, params: ValueParams) -> None:

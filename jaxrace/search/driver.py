@@ -108,7 +108,7 @@ def _raise_for_invalid(
     own = jax.tree.map(lambda x: x[number], params) if params.budget.ndim else params
     invalid = jax.jit(search.invalid_outcomes)(state, own)
     where = f" of search {number}, generation {int(row.generation[number])}"
-    raise_if_invalid(invalid, where)
+    raise_if_invalid(search.race, invalid, where)
     # Another program: it may round differently.
     raise BadArgument("outcomes", "finite numbers", f"NaN or infinity in a race{where}")
 

@@ -76,6 +76,9 @@ def _play(
     best = jnp.argsort(-tasks.means(options))[: race.top]
     found = jnp.isin(result.ranking[: race.top], best).sum(dtype=jnp.float32)
     is_lost = (result.invalid > 0).any()
+    if isinstance(result, racing.ValueResult):
+        # Normal outcomes break the R of the papers in some races, which they concede: no guarantee.
+        is_lost = ~jnp.isfinite(result.mean).all()
     return TrialRow(result.samples.sum(dtype=jnp.int32), jnp.where(is_lost, jnp.nan, found))
 
 

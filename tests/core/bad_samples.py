@@ -23,6 +23,8 @@ from jaxrace.kernels import total_order
 
 WIDER = PreferenceRace(4, 1, 20, total_order)
 PUBLISHED = dataclasses.replace(RACE, bound="published")
+PAIR = dataclasses.replace(DOMINANCE_RACE, top=2)
+BY_MEAN = dataclasses.replace(DOMINANCE_RACE, by="mean", low=0, high=1)
 LONGER = dataclasses.replace(DOMINANCE_RACE, capacity=40)
 SAMPLES = [START] * 3
 
@@ -49,7 +51,10 @@ OTHERS_PARAMS = {
 
 BAD = {
     **{
-        f"another's params: {name}": (act, r"params: expected those of \w+Race\(.*, got those of ")
+        f"another's params: {name}": (
+            act,
+            r"params: expected params of \w+Race\(.*, got params of ",
+        )
         for name, act in OTHERS_PARAMS.items()
     },
     # Outcomes
@@ -92,7 +97,23 @@ BAD = {
         lambda: DOMINANCE_RACE.result(
             LONGER.init(0.0, LONGER.params(0.1)), DOMINANCE_RACE.params(0.1)
         ),
-        "state: expected that of a race with capacity 20, got room for 40 samples",
+        r"state: expected state of DominanceRace\(.*capacity=20, .* got state of .*capacity=40, ",
+    ),
+    "state of another number of the best": (
+        lambda: DOMINANCE_RACE.ask(PAIR.init(0.0, PAIR.params(0.1)), DOMINANCE_RACE.params(0.1)),
+        r"state: expected state of DominanceRace\(num_options=3, top=1, .* got .* top=2, ",
+    ),
+    "state of a race by wins in one by mean": (
+        lambda: BY_MEAN.ask(
+            DOMINANCE_RACE.init(0.0, DOMINANCE_RACE.params(0.1)), BY_MEAN.params(0.1)
+        ),
+        r"state: expected state of .* by='mean', low=0, high=1\), got state of .* by='wins'",
+    ),
+    "state of a race by value that intersects": (
+        lambda: VALUE_RACE.ask(
+            dataclasses.replace(VALUE_RACE, intersect=True).init(0.0, VALUE_PARAMS), VALUE_PARAMS
+        ),
+        r"state: expected .* intersect=False, .* got .* intersect=True, ",
     ),
     "states of a batch": (
         lambda: RACE.ask(jax.vmap(lambda x: RACE.init(x, PARAMS))(START), PARAMS),

@@ -42,7 +42,7 @@ def test_a_broken_race_is_caught_and_a_sound_one_is_not(monkeypatch):
     assert broken.refuted
 
 
-def test_a_race_by_value_that_is_told_too_small_a_range_is_caught(monkeypatch):
+def test_a_race_by_value_with_too_small_intervals_is_caught(monkeypatch):
     both = {name: value_audit._RACES[name] for name in ("Hoeffding", value_audit.UNPROTECTED)}
     monkeypatch.setattr(value_audit, "TASKS", value_audit.TASKS[-1:])
     monkeypatch.setattr(value_audit, "_RACES", both)
@@ -75,7 +75,7 @@ def test_every_bound_holds_at_reduced_size(plain):
 
 
 def check_races_by_value(findings):
-    """No race errs more often than it may, and the one that is told too small a range does."""
+    """No race errs more often than it may, and the one with too small intervals does."""
     assert {f.claim for f in findings if not f.upheld} == {value_audit.UNPROTECTED}
     assert any(f.refuted for f in findings)
 

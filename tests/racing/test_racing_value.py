@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from reference import reference_value_race
 
+from jaxrace import racing
 from jaxrace.racing import BernsteinRace, HoeffdingRace
+from jaxrace.racing.value import FEWEST
 
 KINDS = {"hoeffding": HoeffdingRace, "bernstein": BernsteinRace}
 
@@ -39,7 +41,7 @@ def play(race, values, params):
 def draw_values(seed, number, num_options, num_rounds):
     """Numbers float32 [number, K, n] in intervals of width 1."""
     rng = np.random.default_rng(seed)
-    spread = rng.choice([0.3, 1.0, 3.0], (number, 1, 1))
+    spread = rng.choice([0.3, 2.0, 6.0], (number, 1, 1))
     means = spread * rng.random((number, num_options, 1))
     means[::5] = means[::5, :1]
     noise = rng.beta(
@@ -105,10 +107,11 @@ def compare_with_reference(race, kind, values, max_rounds, delta, value_range):
 def test_against_the_reference(num_options, top, kind, intersect, dynamic_delta):
     race = KINDS[kind](num_options, top, intersect=intersect, dynamic_delta=dynamic_delta)
     values = draw_values(num_options, 20 if num_options < 10 else 10, num_options, 60)
-    # A range below the true width makes the intervals fail, so that intersections do get empty.
-    histories = []
-    for value_range in (1.0, 0.01):
-        histories += compare_with_reference(race, kind, values, 60, 0.2, value_range)
+    histories = compare_with_reference(race, kind, values, 60, 0.2, 1.0)
+    # Samples that jump all at once make the intervals fail, so that intersections do get empty.
+    late = np.where(np.arange(100) < 20, 0.0, 0.95)
+    jumps = late + draw_values(1, 6, num_options, 100) % 0.05
+    histories += compare_with_reference(race, kind, np.float32(jumps), 100, 0.2, 1.0)
     assert any(h.decided for h in histories)
     assert any(not h.decided for h in histories)
     assert any(h.rounds[-1].selected.any() and not h.decided for h in histories) or top == 1
@@ -119,22 +122,25 @@ def test_against_the_reference(num_options, top, kind, intersect, dynamic_delta)
 @pytest.mark.parametrize("kind", ["hoeffding", "bernstein"])
 def test_fewer_rounds_than_are_told(kind):
     race = KINDS[kind](4, 2)
-    histories = compare_with_reference(race, kind, draw_values(3, 12, 4, 40), 25, 0.3, 0.3)
+    histories = compare_with_reference(race, kind, draw_values(3, 12, 4, 40), 25, 0.3, 1.0)
     assert any(len(h.rounds) == 25 for h in histories)
 
 
 def test_the_flag_of_an_empty_intersection():
     race = HoeffdingRace(2, 1, intersect=True)
-    params = race.params(0.5, 100, value_range=0.1)
+    params = race.params(0.5, 100, value_range=1.0)
     state = race.init(np.float32(0), params)
     # Equal options, so that the race goes on, with a mean that leaves its first interval.
-    state = race.tell(state, np.zeros((2, 3), np.float32), params)
+    state = race.tell(state, np.zeros((2, 25), np.float32), params)
     assert not race.result(state, params).empty.any()
-    state = race.tell(state, np.ones((2, 3), np.float32), params)
     result = race.result(state, params)
+    while not result.empty.any():
+        state = race.tell(state, np.ones((2, 1), np.float32), params)
+        result = race.result(state, params)
     assert result.empty.all()
     # The newest interval stands, around the newest mean.
-    np.testing.assert_allclose((result.lower + result.upper) / 2, 0.5, atol=1e-6)
+    middle = (result.lower + result.upper) / 2
+    np.testing.assert_allclose(middle, [1 - 25 / result.samples[0]] * 2, atol=1e-6)
 
 
 def test_integers_and_shifted_numbers():
@@ -160,3 +166,50 @@ def test_only_single_numbers_are_accepted():
         race.tell(state, np.zeros((3, 0), np.float32), params)
     with pytest.raises(ValueError, match="value_range: expected a positive number"):
         race.params(0.1, 10, value_range=0.0)
+
+
+def normal(key, mean):
+    return mean + 5 * jax.random.normal(key)
+
+
+MEANS = jnp.array([0.0, 0.0, 0.0, 0.3], jnp.float32)
+
+
+@pytest.mark.parametrize("kind", ["hoeffding", "bernstein"])
+def test_outcomes_that_prove_a_range_too_small_make_a_race_void(kind):
+    """Most of these certificates were wrong when nobody looked."""
+    race = KINDS[kind](4, 1)
+    params = race.params(0.05, 200, value_range=1.0)
+    message = r"outcomes: expected those of an option within a value_range of 1, got -?\d.* to \d"
+    with pytest.raises(ValueError, match=message):
+        racing.run(race, jax.random.key(1), normal, MEANS, params)
+    state = race.init(np.float32(0), params)
+    with pytest.raises(ValueError, match=r"value_range of 1, got -2 to 3 for option 2$"):
+        race.tell(state, np.array([[0, 0], [1, 1], [3, -2], [4, 4]], np.float32), params)
+
+    def play(key):
+        return racing.run(race, key, normal, MEANS, params)
+
+    found = jax.jit(jax.vmap(play))(jax.random.split(jax.random.key(0), 40))
+    assert not np.asarray(found.decided | found.selected.any(-1) | found.discarded.any(-1)).any()
+    assert np.asarray(found.invalid > 0).any(-1).all()
+    assert "INVALID: 40 of 40 races prove nothing" in str(found)
+    assert "a score out of range" in str(jax.tree.map(operator.itemgetter(0), found))
+
+
+def test_only_outcomes_of_one_option_that_counted_have_a_range():
+    race = HoeffdingRace(2, 1)
+    params = race.params(0.05, 200, value_range=1.0)
+    values = np.zeros((2, 40), np.float32)
+    values[1] = 100 + np.arange(40) % 2 * 1.0005  # far from the other, and as wide as is allowed
+    values[:, 20:] *= -1  # after the end
+    state = race.tell(race.init(np.float32(0), params), values, params)
+    result = race.result(state, params)
+    assert result.best.tolist() == [1]
+    # Far apart at once: that is believed when a range too small would have been seen.
+    assert result.samples.tolist() == [FEWEST, FEWEST]
+    assert not result.invalid.any()
+    assert (result.least.tolist(), result.greatest.tolist()) == (
+        [0, 100],
+        [0, np.float32(101.0005)],
+    )

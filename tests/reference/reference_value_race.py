@@ -80,19 +80,21 @@ def race(outcomes, kind, top, max_rounds, delta, value_range, intersect=False, d
                 else:
                     empty[i] = True
             lower[i], upper[i] = low, high
-        for i in undecided:
+        can_tell = n >= 5
+        for i in undecided if can_tell else ():
             for j in undecided - {i}:
                 margin = min(margin, abs(lower[i] - upper[j]))
         to_choose = {
             i
             for i in undecided
-            if sum(lower[i] > upper[j] for j in undecided - {i})
+            if can_tell
+            and sum(lower[i] > upper[j] for j in undecided - {i})
             >= num_options - top - len(rejected)
         }
         to_reject = {
             i
             for i in undecided
-            if sum(upper[i] < lower[j] for j in undecided - {i}) >= top - len(chosen)
+            if can_tell and sum(upper[i] < lower[j] for j in undecided - {i}) >= top - len(chosen)
         }
         chosen |= to_choose
         rejected |= to_reject

@@ -57,6 +57,7 @@ class DominanceState:
     asked: jax.Array  # bool [K]
     certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
     net: jax.Array  # int32 [K, K], wins less losses of all common samples, of an uncertified end
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the race
 
     @property
     def round(self) -> jax.Array:

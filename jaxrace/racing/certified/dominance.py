@@ -183,6 +183,7 @@ class DominanceRace(CertifiedRace):
             asked=jnp.broadcast_to(starts, options),
             certificate=jnp.where(starts, RUNNING, EXHAUSTED).astype(jnp.int32),
             net=jnp.zeros(options * 2, jnp.int32),
+            owner=self._state_owner,
         )
 
     @verb

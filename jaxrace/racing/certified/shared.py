@@ -176,6 +176,7 @@ class SharedRace(CertifiedRace):
             first_bad=counts,
             pairs=pairs,
             certificate=jnp.int32(RUNNING),
+            owner=self._state_owner,
         )
 
     @verb

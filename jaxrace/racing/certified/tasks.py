@@ -73,6 +73,7 @@ class SharedState:
     first_bad: jax.Array  # int32 [K], number of the first invalid outcome, or 0
     pairs: PairEvidence  # leaves [P, ...], the evidence of each pair
     certificate: jax.Array  # int32 [], a number of ``CERTIFICATES``
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the race
 
     @property
     def samples(self) -> jax.Array:

@@ -186,6 +186,7 @@ class PreferenceRace(ComparingRace):
             discarded=jnp.zeros(options, bool),
             undecided_sum=jnp.zeros((), jnp.int32),
             invalid=jnp.zeros(options, jnp.int32),
+            owner=self._state_owner,
         )
 
     @verb

@@ -54,6 +54,7 @@ class PreferenceState:
     discarded: jax.Array  # bool [K], the paper's D
     undecided_sum: jax.Array  # int32 [], sum over past rounds l of m_l = K - |C u D|
     invalid: jax.Array  # int32 [K], first round with a counted outcome that is not finite
+    owner: Owner = dataclasses.field(metadata={"static": True})  # the race
 
 
 class Told(NamedTuple):
