@@ -10,7 +10,7 @@ right: p (1 - q) + q (1 - p) if nothing is in common. So --correlation is about
 1 - (A - (p - q)^2) / (2 spread^2). Of .80 and .85 that differ on .15 of questions the spread is
 .38, and the correlation .49.
 
-Votes have no plan. `jaxrace gate` of a few votes forecasts how many more it takes.
+Votes and games have no plan. `jaxrace gate` of a few of them forecasts how many more it takes.
 
 Half of such races end between the first and the last quartile that are printed. Runs of the pilot
 count, unless --fresh. All options run alike: a race that follows --next needs fewer runs. Imports

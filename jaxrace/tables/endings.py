@@ -17,6 +17,13 @@ _KINDS = (
     ("forfeit", r"forfeit|rules infraction|emergency|no[- ]show"),
 )
 _HEADS = ("termination", "termination_reason", "reason", "ending", "ended_by")
+_COMMENT = re.compile(r"\{([^{}]*)\}")
+# Of the words of a program, which a person's remark on a game hardly has.
+_SAID = re.compile(
+    r"(?:loses|lost|wins|won|forfeits) on time|time forfeit|out of time|illegal (?:move|pv)"
+    r"|(?:white|black)\b.*\b(?:forfeits|disconnects|connection|crashe[sd]|terminated|abandon)",
+    re.IGNORECASE,
+)
 _WHOLE = ("unterminated", "termination")  # a game that has not ended has no result
 
 
@@ -30,6 +37,18 @@ def ending_of(text: str) -> str:
     if not lower or lower.strip() in _WHOLE:
         return ""
     return next((kind for kind, known in _KINDS if re.search(known, lower)), "")
+
+
+def ending_said(moves: str) -> str:
+    """``ending_of`` a game by the last comment of its moves, where a program says how it ended.
+
+    >>> ending_said("1. f3 e5 2. g4 {-9/5 0.1s, White forfeits on time} 0-1")
+    'out of time'
+    >>> ending_said("1. f3 {in time trouble} 1-0")
+    ''
+    """
+    comments = _COMMENT.findall(moves)
+    return ending_of(comments[-1]) if comments and _SAID.search(comments[-1]) else ""
 
 
 def endings_of(table: Table) -> np.ndarray | None:

@@ -1,11 +1,13 @@
 """Games of two as chess programs leave them: PGN, and what they print. Axes: n games."""
 
+import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from jaxrace.tables.copies import COPIES, ENDS, digests
+from jaxrace.tables.endings import ending_of, ending_said
 from jaxrace.tables.files import File
 from jaxrace.tables.sides import PENTANOMIAL
 from jaxrace.tables.table import Table
@@ -22,6 +24,9 @@ _SCORE = re.compile(r"Score of (.+): (\d+) - (\d+) - (\d+)")
 _RESULTS = re.compile(r"Results of (.+):\s*$")
 _COUNTS = re.compile(r"Games: \d+, Wins: (\d+), Losses: (\d+), Draws: (\d+)")
 _PAIRS = re.compile(r"Ptnml\(0-2\): \[(\d+), (\d+), (\d+), (\d+), (\d+)\]")
+
+_PAIRS_HEAD = re.compile(r"(?:ptnml|penta|pentanomial)(?:\(0-2\))?", re.IGNORECASE)
+_PAIRS_CELL = re.compile(r"\[?" + r"[, ]\s*".join([r"(\d+)"] * 5) + r"\]?")
 
 
 def games(file: File) -> Table | None:
@@ -64,6 +69,9 @@ def games(file: File) -> Table | None:
         if end in ENDS and game["Result"] in ENDS and end != game["Result"]:
             at, got = f", the game in line {number}", f"{end} after its moves"
             raise file.wrong(f"the result {game['Result']} of its header", got, at=at)
+    for (_, game), text in zip(found, moves, strict=False):
+        if not ending_of(game.get(_ENDED, "")) and (ending := ending_said(text)):
+            game[_ENDED] = ending
     also = [name for name in (*_OPENINGS, _ENDED) if any(name in game for _, game in found)]
     names = (*_NEEDED, *also)
     columns = tuple([game.get(name, "") for _, game in found] for name in names)
@@ -128,6 +136,25 @@ def match_log(file: File) -> Table | None:
     return Table(file.argument, file.where, heads, columns, lines, said=(said,))
 
 
+def parted_pairs(table: Table) -> Table:
+    """The same table, with counts of pairs of games that are in one cell in five columns.
+
+    >>> heads, cells = ("engine1", "engine2", "Ptnml"), (["a"], ["b"], ["[8, 65, 142, 93, 22]"])
+    >>> parted_pairs(Table("table", "a table", heads, cells, [1])).heads[2:]
+    ('ptnml_0', 'ptnml_1', 'ptnml_2', 'ptnml_3', 'ptnml_4')
+    """
+    for place, (head, cells) in enumerate(zip(table.heads, table.columns, strict=True)):
+        if _PAIRS_HEAD.fullmatch(head) and not {*PENTANOMIAL} & {*table.heads}:
+            found = [_PAIRS_CELL.fullmatch(str(cell).strip()) for cell in cells]
+            counts = [[*map(int, one.groups())] for one in found if one]
+            if counts and len(counts) == len(cells):
+                own = tuple(zip(*counts, strict=True))
+                heads = *table.heads[:place], *PENTANOMIAL, *table.heads[place + 1 :]
+                columns = *table.columns[:place], *own, *table.columns[place + 1 :]
+                return dataclasses.replace(table, heads=heads, columns=columns)
+    return table
+
+
 def _players(file: File, text: str, line: int) -> tuple[str, str]:
     names = text.split(" vs ")
     if len(names) != 2:
@@ -140,7 +167,10 @@ def _require_alike(
     ended: Sequence[tuple[int, str, str, str, str, str]],
     totals: Mapping[tuple[str, str], tuple[int, Mapping[int, Sequence[int]]]],
 ) -> None:
-    """Raise unless the games of two make up their score, where as many are listed."""
+    """Raise unless the games of two make up their score, where as many are listed.
+
+    And unless pairs of games have the points of the games, but for some that are in no whole pair.
+    """
     listed: dict[tuple[str, str], list[int]] = {players: [0, 0, 0] for players in totals}
     for _, white, black, result, *_ in ended:
         place = (*ENDS, "*").index(result)
@@ -152,6 +182,14 @@ def _require_alike(
         if sum(own) == sum(told) and own != told:
             expected = f"{own} wins, losses and draws of {players[0]!r}, as its games say,"
             raise file.wrong(expected, str(told), at=f", line {line}")
+        if told and (pairs := counts.get(5)):
+            of_games = told[0] + told[2] / 2
+            of_pairs = sum(half * number / 2 for half, number in enumerate(pairs))
+            if not 0 <= of_games - of_pairs <= sum(told) - 2 * sum(pairs):
+                what = f"{sum(told):,} games with {of_games:g} points"
+                expected = f"pairs of games (Ptnml) that make up {what} of {players[0]!r}"
+                got = f"{sum(pairs):,} with {of_pairs:g} points"
+                raise file.wrong(expected, got, at=f", line {line}")
 
 
 def pairs_of_games(

@@ -15,7 +15,7 @@ from jaxrace.tables.copies import copies_in, copies_of
 from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
 from jaxrace.tables.joined import joined
-from jaxrace.tables.matches import pairs_of_games
+from jaxrace.tables.matches import pairs_of_games, parted_pairs
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.pairs import with_heads
@@ -159,6 +159,7 @@ def read_votes(
     asked = {first_column, second_column, score_column} - {None}
     source = with_heads(argument, source, asked)
     table = without_ends(read_table(argument, source, decimal=decimal, delimiter=delimiter))
+    table = parted_pairs(table)
     if first_column is None:
         table, score = plain_votes(table, score)
     square = crosstable_in(table) if first_column is None else None

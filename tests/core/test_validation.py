@@ -77,7 +77,7 @@ CASES = [
     ),
     (
         "owner",
-        (RACE, ("Race", (("num_options", 10),))),
+        ("params", RACE, ("Race", (("num_options", 10),))),
         "params: expected params of Race(num_options=10), got params of Race(num_options=2)",
     ),
     ("shape", ("theta", np.zeros(3), (2, 1)), "theta: expected shape [2, 1], got [3]"),

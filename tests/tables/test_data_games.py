@@ -462,3 +462,44 @@ def test_games_without_a_result_in_several_files(tmp_path):
     assert found.pairs is not None
     assert found.pairs.tolist() == [0, 1]
     assert found.at([1]).unended == ((0, 1, 0, 0), (0, 2, 1, 1))
+
+
+FASTCHESS = """Results of patch vs main (8+0.08, 1t, 16MB, UHO.epd):
+Games: 660, Wins: {wins}, Losses: 173, Draws: {draws}, Points: 358.0 (54.24 %)
+Ptnml(0-2): [8, 65, 142, 93, 22], WL/DD Ratio: 0.90
+"""
+
+
+def test_pairs_that_contradict_the_points_of_their_games(tmp_path):
+    (tmp_path / "t.log").write_text(FASTCHESS.format(wins=229, draws=258))
+    assert read_votes(tmp_path / "t.log").names == ("patch", "main")
+    (tmp_path / "t.log").write_text(FASTCHESS.format(wins=200, draws=287))
+    message = r"make up 660 games with 343.5 points of 'patch' .*, line 3, got 330 with 358 points"
+    with pytest.raises(ValueError, match=message):
+        read_votes(tmp_path / "t.log")
+
+
+def test_endings_that_only_the_last_comment_of_a_game_tells(tmp_path):
+    """As cutechess writes them: in the comment of the last move."""
+    game = '[White "a"]\n[Black "b"]\n[Round "{}"]\n[Result "1-0"]\n'
+    game += "\n1. e4 {{+0.1/9 0.3s}} c5 {{{}}} 1-0\n\n"
+    said = (
+        "-0.2/9 1s, Black forfeits on time",
+        "illegal move",
+        "Black disconnects",
+        "in time trouble",
+    )
+    text = "".join(game.format(number, one) for number, one in enumerate(said, 1))
+    (tmp_path / "t.pgn").write_text(text)
+    found = read_votes(tmp_path / "t.pgn").endings
+    assert found is not None
+    assert found.tolist() == ["out of time", "illegal move", "lost connection", ""]
+
+
+@pytest.mark.parametrize("head", ["ptnml", "Penta", "Ptnml(0-2)"])
+def test_counts_of_pairs_in_one_cell(head, tmp_path):
+    """As a program prints them."""
+    text = f'engine1,engine2,{head}\npatch,main,"[8, 65, 142, 93, 22]"\n'
+    (tmp_path / "t.csv").write_text(text)
+    (patch,) = cast(Any, jaxrace.gate(tmp_path / "t.csv", baseline="main")).candidates
+    assert (patch.name, patch.results) == ("patch", (8, 65, 142, 93, 22))
