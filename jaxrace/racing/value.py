@@ -129,7 +129,8 @@ class ValueRace(base.Race):
             delta: Error probability of the race, in (0, 1).
             max_rounds: n_max, 1 .. 2^24 (counts are exact in float32 up to there).
             value_range: R > 0, needed: every option's outcomes lie in an interval of this width.
-                Outcomes that prove the contrary make the race void, as NaN does.
+                Outcomes that prove the contrary make the race void, as NaN does; so that they can,
+                no verdict comes before 5 rounds.
         """
         if value_range is None:
             raise BadArgument("value_range", "the width of the outcomes' range", "nothing")
