@@ -31,6 +31,7 @@ from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.known import seeds_of
 from jaxrace.judging.scores import ScoreTable, by_task, ranks
+from jaxrace.tables.clusters import ways_to_count
 
 # Sums of the two parameters of the beta distributions: from unlike blocks to nearly alike ones.
 _SUMS = (2.0, 8.0, 32.0, 128.0)
@@ -148,8 +149,8 @@ def pooled(groups: tuple[str, ...]) -> str:
 
 def how_to_ask(table: ScoreTable) -> str:
     """What to ask of tasks that are not alike."""
-    whole = _of_list(table)
-    return f"{ORDER_BY_LOT}; {whole}" if whole else ORDER_BY_LOT
+    once = [ways_to_count(table.clusters, head) for head in table.clusters]
+    return "; ".join([*once, ORDER_BY_LOT, *filter(None, [of_list(table)])])
 
 
 def _group_column(table: ScoreTable) -> str:
@@ -158,7 +159,7 @@ def _group_column(table: ScoreTable) -> str:
     return found[1] if found else ""
 
 
-def _of_list(table: ScoreTable) -> str:
+def of_list(table: ScoreTable) -> str:
     """How to ask about these tasks alone; "" where that would be refused as well."""
     number = len(table.task_names)
     has_all = table.lottery is not None or (table.progress == number).all()
@@ -188,7 +189,7 @@ def ways_to_ask(table: ScoreTable) -> str:
         f"order_by_lot=1 (--order-by-lot 1){gaps} about all tasks together, where each counts the "
         "same, for one look"
     )
-    return "; ".join([*found, *filter(None, [_of_list(table)])])
+    return "; ".join([*found, *filter(None, [of_list(table)])])
 
 
 def _until_whole(table: ScoreTable, of: int | None) -> str:
@@ -224,7 +225,7 @@ def _prefix(task: str) -> str:
 
 def _worst(table: ScoreTable, pairs: SharedPairs, named: IntArray | None) -> _OrderDoubt:
     """The mean e over pairs and laws, and what speaks loudest."""
-    first, second = _some_pairs(*pairs.values.shape)
+    first, second = some_pairs(*pairs.values.shape)
     differences = pairs.differences(first, second)
     series = [("is better", np.sign(np.nan_to_num(differences)))]
     if pairs.compare is None and differences.size:
@@ -279,9 +280,11 @@ def _worst_within(table: ScoreTable, pairs: SharedPairs) -> _OrderDoubt:
     return loudest._replace(log_e=float(np.logaddexp(*both) - math.log(2)))
 
 
-def _some_pairs(num_options: int, num_tasks: int, num_values: int) -> tuple[IntArray, IntArray]:
+def some_pairs(
+    num_options: int, num_tasks: int, num_values: int, most_tasks: int = _MOST_TASKS
+) -> tuple[IntArray, IntArray]:
     """Each option and the next one, the one after that and so on, whatever the scores, [P] each."""
-    most = max(_MOST_TASKS // max(num_tasks * num_values**2, 1), num_options)
+    most = max(most_tasks // max(num_tasks * num_values**2, 1), num_options)
     number = np.arange(min(most, num_options * (num_options - 1) // 2))
     first = number % num_options
     return first, (first + 1 + number // num_options) % num_options

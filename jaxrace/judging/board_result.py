@@ -248,7 +248,16 @@ class RankOfTable(AnswerOfTable):
         """How intervals hold; nothing of a list that is known."""
         if self.whole:
             return []
-        return [f"intervals: {self._held(self.delta)}", *self._overlap()]
+        return [f"intervals: {self._held(self.delta)}", *self._overlap(), *self._apart()]
+
+    def _apart(self) -> list[str]:
+        """Why options of one tier may have ranks that do not meet, where some do."""
+        is_so = any(
+            one.tier == other.tier and one.worst_rank < other.best_rank
+            for one, other in itertools.permutations(self.options, 2)
+        )
+        said = "of two options in one tier the ranks may still show that one is better: a tier ends"
+        return [f"{said} where all above are better than all below"] * is_so
 
     def _held(self, error: float) -> str:
         looks = "" if self.one_look else ", at all looks"

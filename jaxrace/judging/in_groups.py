@@ -102,7 +102,12 @@ def _as_listed(table: ScoreTable, groups: Mapping[str, str]) -> ScoreTable:
     named = [x if x in groups else f"{own.get(x, '')} {x}".strip() for x in table.task_names]
     if odd := [x for x in named if x not in groups]:
         raise BadArgument("of", f"a list with the task {odd[0]!r}", f"{len(groups):,} others")
-    return dataclasses.replace(table, task_names=tuple(named))
+    new = dict(zip(table.task_names, named, strict=True))
+    clusters = {
+        head: {new[task]: label for task, label in of_task.items() if task in new}
+        for head, of_task in table.clusters.items()
+    }
+    return dataclasses.replace(table, task_names=tuple(named), clusters=clusters)
 
 
 def weights_of(asked: Any, counts: Mapping[str, int]) -> dict[str, float]:

@@ -72,7 +72,7 @@ def in_memory(data: Any, shared: bool, of_numbers: bool, asked: Asked) -> Scores
     task_names, places = numbered(rows)
     tasks = [np.repeat(places[: len(x)], x.size // max(len(x), 1)) for x in columns]
     groups, more = groups_of(names, task_names, rows, wide.groups, wide.grouped_by)
-    about |= {"numbered": wide.tasks is None, "groups": groups}
+    about |= {"numbered": wide.tasks is None, "groups": groups, "clusters": wide.clusters}
     values = tuple(map(np.ravel, columns))
     found = Scores(names, values, tuple(tasks), task_names, (*said, *more), **about)
     return in_clusters(found, asked.cluster) if asked.cluster else found

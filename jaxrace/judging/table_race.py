@@ -3,7 +3,6 @@
 import dataclasses
 import math
 import os
-import re
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -29,6 +28,7 @@ from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
 from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
+from jaxrace.judging.clusters import doubt_about_clusters, doubt_about_folds
 from jaxrace.judging.final_look import with_one_look
 from jaxrace.judging.in_groups import (
     group_means,
@@ -55,7 +55,6 @@ from jaxrace.tables.heads import names_clock
 
 # By a preference, to see whether runs are independent: pairs of all options, runs of an option.
 _MOST_COMPARED, _LEAST_COMPARED = 100_000, 20
-_FOLDS = re.compile(r"\b(cv|split|fold)(?![a-z])|fold_?\d", re.IGNORECASE)
 
 
 def race(
@@ -293,7 +292,8 @@ def _doubts(
             raise BadArgument("runs", "scores of options", got)
     found: list[str | None] = []
     if isinstance(pairs, SharedPairs):
-        found += [_overlap_of(table) if question.of is None else None]
+        if question.of is None:
+            found += [doubt_about_folds(table), doubt_about_clusters(table, pairs)]
         by_lot = question.order_by_lot is not None or (table.lottery and table.lottery.by_name)
         if min(table.progress) != question.of:  # else all were run: these are known
             copies = doubt_about_copies(table, pairs.values)
@@ -318,17 +318,6 @@ def _doubts(
                 "if runs have nothing in common"
             )
     return [doubt for doubt in found if doubt is not None]
-
-
-def _overlap_of(table: scores.ScoreTable) -> str | None:
-    """Why shared tasks that are no list may not be independent: folds of one data set."""
-    columns = re.findall(r"tasks from columns? (.*)", "\n".join(table.said))
-    if not any(map(_FOLDS.search, (" ".join(columns), *table.task_names[:1]))):
-        return None
-    return (
-        "folds of one data set overlap, and are not independent tasks: of=N (--of N) asks about "
-        "the list of all N folds, in an order drawn by lot"
-    )
 
 
 def _notes(question: Question, table: scores.ScoreTable) -> list[str]:

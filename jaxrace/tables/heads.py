@@ -84,12 +84,31 @@ _QUESTIONS = word_set(
     "question questions q item items prompt prompts problem problems query example examples doc "
     "document instance instances case cases sentence sample samples"
 )
+# What several questions are about, or come from; "page title" and "source document", too.
+_CLUSTERS = word_set(
+    "passage paragraph context document doc article story page chapter book paper file text url "
+    "website conversation dialogue dialog thread session transcript chat meeting call video "
+    "image picture photo audio clip recording speaker author user customer patient participant "
+    "respondent proband person student household family hospital site repo repository project "
+    "table database db schema scene cluster question item prompt problem query example case "
+    "instance sample rater judge annotator grader reviewer"
+)
+_ABOUT = word_set("title name text url link path file hash")  # of what the words before name
 # Of a row, but not how good an option was.
 _names_remark = _named(
     "flag flags flagged shard shards hard easy difficult difficulty valid invalid format formatted "
     "parsed truncated skipped refused refusal contaminated leaked duplicate duplicates weight "
     "weights level bucket chunk part worker cluster verified reviewed public private hidden",
     "last",
+)
+_SAID_OF_ROWS = ["is"], ["has"], ["was"], ["needs"], ["contains"]
+# What is known of a row, or was made of the scores of several options: no option.
+_PROPERTIES = word_set(
+    "in_train in_training in_test in_domain in_distribution in_vocab oracle answerable "
+    "unanswerable majority majority_vote consensus agreement multi_hop multihop hops negated "
+    "contaminated ambiguous solved_by_any solved_by_all any_correct all_correct entropy "
+    "discrimination question_len question_length prompt_len prompt_length answer_len "
+    "answer_length year_published"
 )
 # Whole numbers that are not scores: how many, how large, when or where.
 _QUANTITY = word_set(
@@ -140,7 +159,12 @@ def names_task(head: str) -> bool:
 
 def names_remark(head: str) -> bool:
     """Does a head say something of a row, not how good an option was, as "flagged" or "is_hard"?"""
-    return words(head)[:1] in (["is"], ["has"], ["was"], ["needs"]) or _names_remark(head)
+    return words(head)[:1] in _SAID_OF_ROWS or _names_remark(head)
+
+
+def names_property(head: str) -> bool:
+    """Does a head plainly name what a row is like, and no option, as "has_image" or "in_train"?"""
+    return words(head)[:1] in _SAID_OF_ROWS or "_".join(words(head)) in _PROPERTIES
 
 
 def names_again(head: str) -> bool:
@@ -151,6 +175,18 @@ def names_again(head: str) -> bool:
     """
     found = "_".join(_stem_of(head))
     return found in _AGAIN | _DRAWN or found.endswith("_seed")
+
+
+def names_cluster(head: str) -> bool:
+    """Does a head say what several tasks may belong to, as "passage_id" or "video"?
+
+    >>> [names_cluster(head) for head in ("article_title", "repo", "topic", "num_documents", "id")]
+    [True, True, False, False, False]
+    """
+    found = _stem_of(head)
+    found = found[:-1] if len(found) > 1 and found[-1] in _ABOUT else found
+    is_said = words(head)[:1] in _SAID_OF_ROWS or words(head)[:1] in ([x] for x in _COUNTED)
+    return 0 < len(found) <= 2 and found[-1] in _CLUSTERS and not is_said
 
 
 def names_question(head: str) -> bool:

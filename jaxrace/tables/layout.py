@@ -9,7 +9,7 @@ from shlex import quote
 
 import numpy as np
 
-from jaxrace.core.validation import BadArgument
+from jaxrace.tables.clusters import clusters_of, clusters_said, labels_of_clusters
 from jaxrace.tables.comparisons import require_no_comparisons, require_no_votes
 from jaxrace.tables.failures import (
     HINT,
@@ -20,6 +20,7 @@ from jaxrace.tables.failures import (
 )
 from jaxrace.tables.heads import (
     are_numbered_tasks,
+    names_cluster,
     names_group,
     names_id,
     names_option,
@@ -31,7 +32,7 @@ from jaxrace.tables.heads import (
 )
 from jaxrace.tables.leaderboard import benchmarks_of
 from jaxrace.tables.marks import with_numbers_for_marks
-from jaxrace.tables.numbers import numbers_of
+from jaxrace.tables.numbers import labels_as_numbers
 from jaxrace.tables.refusals import (
     among,
     names_measure,
@@ -44,8 +45,9 @@ from jaxrace.tables.refusals import (
     require_options,
     require_tasks,
     without_counts,
+    without_properties,
 )
-from jaxrace.tables.repeats import clusters_said, notes_on, parted
+from jaxrace.tables.repeats import notes_on, parted
 from jaxrace.tables.runs import (
     Asked,
     SourceRuns,
@@ -197,7 +199,10 @@ def _long(
             for head in rest
             if head == asked.group
             # A group of one option alone says nothing that options have in common.
-            or (are_groups(table, head) and (option is None or _are_shared(table, head, option)))
+            or (
+                (are_groups(table, head) or names_cluster(head))
+                and (option is None or _are_shared(table, head, option))
+            )
         ][:1]
     )
     tasks = [*asked.tasks] or without_groups(table, tasks)
@@ -232,10 +237,11 @@ def _long(
     unused = [h for h in others if kinds[h] != "blank" and h != by]
     told += [f"not used: {quoted(unused)}"] if unused else []
     told += [] if labels is None else notes_on(table, names, labels, repeats)
+    clusters = clusters_of(table, [h for h in rest if h != asked.group], labels)
     if labels is not None and not (groups or asked.tasks):
         told += clusters_said(table, (*tasks, *unused), labels)
     about = table.argument, table.where, names, found[score].tolist(), labels, tuple(told)
-    runs = SourceRuns(*about, groups=groups, grouped_by=by, measures=(score,))
+    runs = SourceRuns(*about, groups=groups, grouped_by=by, measures=(score,), clusters=clusters)
     if any(kinds[head] == "text" and len({*table.labels(head)}) > 1 for head in rest):
         runs = dataclasses.replace(runs, alone="--option-column says which column names them")
     return settled(runs, asked.failed)
@@ -336,17 +342,21 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
     groups = {asked.group} if asked.group else {h for h in heads if are_groups(table, h)}
     # Questions of passages are no options either.
     within = {*filter(names_task, heads)} if asked.cluster else {}
-    used = {*tasks, *groups, *within}
+    others = [h for h in heads if h not in asked.columns]
+    belong = labels_of_clusters(table, others, kinds, bool(asked.tasks))
+    tasks = tasks or belong[: int(asked.header)]
+    used = {*tasks, *groups, *within, *belong}
     tasks, repeats = parted(table, tasks, asked)
     rest = [head for head in heads if head not in used | {*repeats.by}]
     texts = [head for head in rest if kinds[head] == "text"]
-    said = list(table.said)
+    said = [*table.said, *[f"not used: {head!r}" for head in belong if head not in tasks]]
     options = list(asked.options) or [head for head in rest if head not in texts]
     if asked.options:
         left = [head for head in rest if head not in options]
         said += [f"left out, as --options does not name them: {quoted(left)}"] * bool(left)
         texts = [head for head in texts if head == rest[0] and head not in options]
     else:
+        options = without_properties(options, said)
         require_no_comparisons(table, texts)
         require_no_outputs(table, texts, options)
         require_no_names_below(table, texts, options)
@@ -372,16 +382,12 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
         require_options(table, found, asked.header)
         said += note_on_options(found)
         guessed = [head for head in tasks if not asked.tasks and kinds[head] == "number"]
-        require_tasks(table, {head: _numbers(table, head) for head in guessed}, found)
+        require_tasks(table, {head: labels_as_numbers(table, head) for head in guessed}, found)
     named = _task_labels(table, tasks, said, bool(asked.tasks))
     heads, is_several, rows = [*tasks, *groups], len(tasks) > 1, repeats.labels
     named, of_rows, by = grouped(table, heads, named, None, is_several, asked.group, rows)
-    return Wide(found, odd, named, of_rows, by, (*said, *more), repeats)
-
-
-def _numbers(table: Table, head: str) -> np.ndarray:
-    """Labels as numbers; NaN if float64 does not hold them, as long ids."""
-    try:
-        return numbers_of(table, [head])[0][head]
-    except BadArgument:
-        return np.full(len(table.lines), np.nan)
+    within = [h for h in table.heads if h not in {*groups, *found}]
+    if named is not None and not of_rows:
+        more += clusters_said(table, within, named)
+    clusters = clusters_of(table, within, named)
+    return Wide(found, odd, named, of_rows, by, (*said, *more), repeats, clusters)

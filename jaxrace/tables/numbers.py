@@ -18,6 +18,14 @@ _THOUSANDS = {
 }
 
 
+def labels_as_numbers(table: Table, head: str) -> np.ndarray:
+    """Labels as numbers; NaN if float64 does not hold them, as long ids."""
+    try:
+        return numbers_of(table, [head])[0][head]
+    except BadArgument:
+        return np.full(len(table.lines), np.nan)
+
+
 def numbers_of(
     table: Table, heads: Sequence[str], decimal: str | None = None
 ) -> tuple[dict[str, np.ndarray], list[str]]:

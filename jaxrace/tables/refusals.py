@@ -14,6 +14,7 @@ from jaxrace.tables.heads import (
     may_name_option,
     names_again,
     names_place,
+    names_property,
     names_remark,
     names_score,
     names_smaller,
@@ -39,7 +40,8 @@ _SAID = word_set("response completion prediction generated_text model_output mod
 # What predictions are compared with.
 _TRUTHS = word_set(
     "label labels y_true target targets truth ground_truth groundtruth gold gold_label reference "
-    "expected true_label actual"
+    "expected true_label actual human_label human_labels majority_label expert_label annotation "
+    "annotations gold_answer correct_answer"
 )
 NAMED = "--options names the columns of options"
 _COLUMNS = "a column for each option"
@@ -155,6 +157,15 @@ def require_tasks(
         is_within = bool(np.all((x >= low) & (x <= high)))
         if may_name_option(head) and is_within and len(np.unique(x)) < len(x):
             raise table.wrong(_COLUMNS, f"{head!r}, which may name tasks or be one", hint=hint)
+
+
+def without_properties(options: Sequence[str], said: list[str]) -> list[str]:
+    """The columns of options without those that plainly are none, if two others are left."""
+    left = [head for head in options if names_property(head)]
+    if not left or len(options) - len(left) < 2:
+        return [*options]
+    said.append(f"left out, as their names are those of no options: {quoted(left)}; {NAMED}")
+    return [head for head in options if head not in left]
 
 
 def note_on_options(found: Mapping[str, np.ndarray]) -> list[str]:

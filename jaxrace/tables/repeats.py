@@ -8,11 +8,9 @@ from collections.abc import Sequence
 from shlex import quote
 from typing import NamedTuple
 
-from jaxrace.tables.heads import names_again, names_place, names_question, names_task, parted_heads
+from jaxrace.tables.heads import names_again, names_place, names_question, parted_heads
 from jaxrace.tables.runs import Asked
 from jaxrace.tables.table import Place, Table, quoted
-
-_FEWEST_CLUSTERS = 8  # fewer are rather groups, as languages are
 
 
 class Repeats(NamedTuple):
@@ -55,21 +53,6 @@ def parted(table: Table, tasks: Sequence[str], asked: Asked) -> tuple[list[str],
     item = " and ".join(map(repr, of_items)) or "task"
     column = of_items[0] if len(of_items) == 1 else ""
     return items, Repeats(item, tuple(again), labels or None, column, bool(asked.cluster))
-
-
-def clusters_said(table: Table, heads: Sequence[str], tasks: Sequence[str]) -> list[str]:
-    """A note on a column of names, such as passages, each of which several tasks belong to."""
-    number = len({*tasks})
-    for head in heads:
-        labels = table.labels(head)
-        are_many = _FEWEST_CLUSTERS <= len({*labels}) <= number / 2
-        is_named = table.kind(head) == "text" or names_task(head)
-        if are_many and is_named and len({*zip(tasks, labels, strict=True)}) == number:
-            return [
-                f"{number:,} tasks of {len({*labels}):,} different below {head!r}: if those of one "
-                f"are alike, --cluster-column {quote(head)} counts each once"
-            ]
-    return []
 
 
 def notes_on(

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from jaxrace.core.validation import BadArgument
+from jaxrace.tables.clusters import are_people, clusters_in_names
 from jaxrace.tables.heads import names_group, names_place
 from jaxrace.tables.run_folders import RunFolder
 from jaxrace.tables.table import Place, Table, alike, is_blank, numbered, quoted
@@ -115,6 +116,8 @@ class Scores:
     # Before which scores of each option its column was blank; () if nowhere.
     blanks: tuple[tuple[int, ...], ...] = ()
     asked_alike: bool = False  # as in ``SourceRuns``
+    # What several tasks belong to, as passages: by column, and by name of a task.
+    clusters: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
 
     @property
     def fits_shared(self) -> bool:
@@ -147,6 +150,7 @@ class SourceRuns(Place):
     alone: str = "the folder of several such files is read as one"  # what helps, of one option
     folder: RunFolder | None = None  # of one run of training
     env: str = ""  # its environment
+    clusters: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
     unlisted: float | None = None  # the score of a task that other files list, and this one not
 
 
@@ -188,9 +192,19 @@ def joined(parts: Sequence[SourceRuns]) -> SourceRuns:
         where=parts[0].where + (", ..." if len(parts) > 1 else ""),
         smaller=all(part.smaller for part in parts),
         numbered=any(part.numbered for part in parts),
+        clusters=_joined_clusters(parts),
         gaps=[gap for part in parts for gap in part.gaps or [0] * len(part.options)],
         failures="",
     )
+
+
+def _joined_clusters(parts: Sequence[SourceRuns]) -> dict[str, dict[str, str]]:
+    """Those of several files; columns that only some of them have are of these."""
+    found: dict[str, dict[str, str]] = {}
+    for part in parts:
+        for head, of_task in part.clusters.items():
+            found.setdefault(head, {}).update(of_task)
+    return found
 
 
 def scores_of(runs: SourceRuns) -> Scores:
@@ -225,6 +239,7 @@ def scores_of(runs: SourceRuns) -> Scores:
         runs.measures,
         blanks=tuple(tuple(np.repeat(np.arange(len(x)), x).tolist()) for x in gaps),
         asked_alike=runs.asked_alike,
+        clusters=runs.clusters,
     )
 
 
@@ -261,6 +276,8 @@ def order_of_tasks(options: Sequence[str], tasks: Sequence[str]) -> list[str]:
 def are_groups(table: Table, head: str, is_one_of_several: bool = False) -> bool:
     """Does a column of words, which repeat, put tasks into groups, as its head says?"""
     if not (names_group(head) or (is_one_of_several and names_place(head))):
+        return False
+    if are_people(table, head):
         return False
     cells = table.column(head)
     is_full = table.kind(head) == "text" and not any(map(is_blank, cells))
@@ -327,7 +344,12 @@ def groups_of(
 
 
 def _named_groups(tasks: Sequence[str]) -> list[str]:
-    """The groups that names of tasks begin with, as "arc/1", "arc/2"; [] if these are not clear."""
+    """The groups that names of tasks begin with, as "arc/1", "arc/2"; [] if these are not clear.
+
+    Many numbers that they begin with are those of passages or the like, and no groups.
+    """
+    if clusters_in_names(tasks):
+        return []
     groups = [match[1] for match in map(_PREFIX.fullmatch, tasks) if match]
     is_clear = len(groups) == len(tasks) and 2 <= len(set(groups)) <= len(tasks) / _FEWEST
     return groups if is_clear and min(Counter(groups).values()) > 1 else []

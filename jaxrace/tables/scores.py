@@ -165,7 +165,7 @@ def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
         for place, (stem, part) in enumerate(zip(stems, parts, strict=True)):
             if part.numbered and part.tasks is not None:
                 tasks = [f"{stem} {task}" for task in part.tasks]
-                parts[place] = dataclasses.replace(part, tasks=tasks)
+                parts[place] = dataclasses.replace(part, tasks=tasks, clusters={})
     seen: dict[tuple[str, str], str] = {}
     for part in parts:
         tasks = part.tasks or ([part.folder.run] * len(part.scores) if part.folder else ())

@@ -21,6 +21,8 @@ class Wide:
     grouped_by: str = ""  # what says so
     said: tuple[str, ...] = ()
     repeats: Repeats = NONE  # of each row
+    # As in ``Scores``.
+    clusters: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
 
     @property
     def has_repeats(self) -> bool:
@@ -49,6 +51,7 @@ class Wide:
             measures=tuple(made),
             gaps=[gap for x in made.values() for gap in (np.diff(x, prepend=-1) - 1).tolist()],
             task_order=labels,
+            clusters=self.clusters,
         )
 
     def of_items(self, place: Place, made: Mapping[str, np.ndarray]) -> list[str]:

@@ -219,7 +219,7 @@ def test_what_may_be_a_learning_curve_is_refused(item, again, score, scores, is_
 
 GRADES = np.random.default_rng(0).random((2, 20)).round(2).tolist()
 REMARKS = [
-    (["flagged", "shard", "is_hard", "correct_format"], [0, 1, 1, 0, 1] * 4, ONCE["main"]),
+    (["flagged", "shard", "hard", "correct_format"], [0, 1, 1, 0, 1] * 4, ONCE["main"]),
     (["solved", "easyness"], [0, 1, 1, 0, 1] * 4, GRADES[0]),
     (["gpt"], [1] * 20, ONCE["main"]),
 ]

@@ -77,6 +77,11 @@ STUDIES = "INSERT INTO studies VALUES (2, 'y'); INSERT INTO study_directions VAL
 RIGHT = [f"t{n},{n % 2},{1 - n % 2}" for n in (3, 1, 4, 6, 5, 9, 2)]
 
 PASSAGES = [f"q{n},p{n // 3},{m},{(n * n + (m == 'a')) % 2}" for n in range(30) for m in "ab"]
+# Of each passage either a or b is right on all; not in their order.
+ALIKE = [(q * 37 % 80, q * 37 % 80 // 4) for q in range(80)]
+RIGHT_ON = [random.Random(p).randrange(2) for p in range(20)]
+NAMED_SO = [(f"p{p}_{q}", f"{RIGHT_ON[p]},{1 - RIGHT_ON[p]}") for q, p in ALIKE]
+ALIKE = [f"q{q},p{p},{RIGHT_ON[p]},{1 - RIGHT_ON[p]}" for q, p in ALIKE]
 EPOCHS = [
     f"{i},{e},{m},.{(7 * i + 3 * e + 5 * (m == 'a')) % 10}"
     for i in range(6)
@@ -123,6 +128,18 @@ TABLES = [
         table("question_id,passage_id,model,correct", *PASSAGES),
         "30 tasks of 10 different below 'passage_id': if those of one are alike, --cluster-column",
         ("--cluster-column passage_id",),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("question_id,passage_id,a,b", *ALIKE),
+        "tasks of one 'passage_id' that are alike: with 20 of these for 80 tasks the mean",
+        ("--cluster-column passage_id", "--of 80"),
+    ),
+    Case(
+        f"{RACE} --shared",
+        table("question_id,a,b", *[f"{i},{x}" for i, x in NAMED_SO]),
+        "80 tasks of 20 different first parts of names, as 'p0' of 'p0_0'",
+        (),
     ),
     Case(
         f"{RACE} --shared",
