@@ -1,6 +1,7 @@
 """Questions of one passage are no independent tasks: equal models are told apart no oftener."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from jaxrace.evidence.independence import DependentRunsWarning
 from jaxrace.judging.scores import as_table
 from jaxrace.tables import read_scores
 
-MEANS = {"shared": True, "by": "mean", "low": 0, "high": 1}
+MEANS: dict[str, Any] = {"shared": True, "by": "mean", "low": 0, "high": 1}
 
 
 def passages(seed, column="passage_id", name="id{0}", number=40, each=10, luck=0.3):
@@ -21,7 +22,7 @@ def passages(seed, column="passage_id", name="id{0}", number=40, each=10, luck=0
     scores = (rng.random((number * each, 2)) < right).astype(int)
     order = rng.permutation(number * each)
     ids = [name.format(n, n // each, n % each) for n in order.tolist()]
-    found = {"question_id": ids, column: [f"p{n // each}" for n in order.tolist()]}
+    found: dict[str, Any] = {"question_id": ids, column: [f"p{n // each}" for n in order.tolist()]}
     if not column:
         del found[column]
     return found | {"new": scores[order, 0].tolist(), "old": scores[order, 1].tolist()}
@@ -161,7 +162,7 @@ META = ["is_hard", "has_image", "in_train", "multi_hop", "answerable", "oracle",
 @pytest.mark.parametrize("head", [*META, "consensus", "contains_code", "question_len"])
 def test_what_a_row_is_like_is_no_option(head):
     rng = np.random.default_rng(0)
-    data = {"question_id": [f"q{n}" for n in range(60)]}
+    data: dict[str, Any] = {"question_id": [f"q{n}" for n in range(60)]}
     data |= {name: rng.integers(0, 2, 60).tolist() for name in ("gpt", "claude")}
     data[head] = [1] * 50 + [0] * 10
     found = read_scores(data)
@@ -176,7 +177,7 @@ def test_what_a_row_is_like_is_no_option(head):
 @pytest.mark.parametrize("head", ["reference", "total-recall", "human_label", "gold"])
 def test_a_name_does_not_refuse_what_options_names(head):
     rng = np.random.default_rng(0)
-    data = {"question_id": [f"q{n}" for n in range(60)]}
+    data: dict[str, Any] = {"question_id": [f"q{n}" for n in range(60)]}
     data |= {name: rng.integers(0, 2, 60).tolist() for name in (head, "gpt")}
     with pytest.raises(ValueError, match="--options"):
         read_scores(data)
