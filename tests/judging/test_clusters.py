@@ -126,7 +126,8 @@ def test_a_list_or_a_fixed_suite_is_what_it_is():
     assert jaxrace.race(data, **MEANS, of=400).certified
     jaxrace.race(data, **MEANS, group_column="passage_id", of=400, weights="equal")
     jaxrace.race(data, **MEANS, group_column="passage_id")
-    for more in ({"order_by_lot": 1}, {"task_column": "question_id"}):
+    ways: list[dict[str, Any]] = [{"order_by_lot": 1}, {"task_column": "question_id"}]
+    for more in ways:
         with pytest.warns(DependentRunsWarning, match="tasks of one 'passage_id'"):
             jaxrace.race(data, **MEANS, **more)
 
