@@ -69,7 +69,7 @@ def test_other_names_have_no_first_parts(name):
 
 
 def test_equal_models_are_told_apart_as_seldom_as_stated():
-    """Without the test 27 of 40 such tables were certified."""
+    """With a note alone 20 of 40 tables of this law, shuffled, were certified."""
     wrong = 0
     for seed in range(40):
         data = passages(seed, number=20, each=20)
