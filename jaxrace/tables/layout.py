@@ -41,6 +41,7 @@ from jaxrace.tables.refusals import (
     require_no_curves,
     require_no_names_below,
     require_no_outputs,
+    require_no_tasks_as_options,
     require_one_measure,
     require_options,
     require_tasks,
@@ -311,6 +312,8 @@ def _require_no_summaries(table: Table, head: str, names: Sequence[str], what: s
 
 def _pivoted(table: Table, asked: Asked, option: str) -> SourceRuns:
     """A row for each option, a column for each task."""
+    if asked.option is None:
+        require_no_tasks_as_options(table, option, [h for h in table.heads if h != option])
     table = among(table, asked, option)
     names = table.labels(option)
     is_new = [bool(name) and name not in names[:row] for row, name in enumerate(names)]
@@ -386,7 +389,8 @@ def _wide(table: Table, asked: Asked, kinds: Mapping[str, str]) -> Wide:
     named = _task_labels(table, tasks, said, bool(asked.tasks))
     heads, is_several, rows = [*tasks, *groups], len(tasks) > 1, repeats.labels
     named, of_rows, by = grouped(table, heads, named, None, is_several, asked.group, rows)
-    within = [h for h in table.heads if h not in {*groups, *found}]
+    scored = {*groups, *found}
+    within = [h for h in table.heads if h not in scored]
     if named is not None and not of_rows:
         more += clusters_said(table, within, named)
     clusters = clusters_of(table, within, named)

@@ -78,6 +78,7 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         said = f"--task-column {quote(counted[0])} says so"
         hint = f"{said}; the scores of an option are in random order; {NAMED}"
         raise table.wrong(_COLUMNS, f"{counted[0]!r}, which seems to number the rows", hint=hint)
+    _require_no_footer(table, found)
     _require_no_aggregates(table, found)
     _require_one_kind(table, found)
     _require_like_columns(table, options)
@@ -109,6 +110,37 @@ def _hint_of_one(table: Table, options: Sequence[str]) -> str:
 def _listed(options: Sequence[str]) -> str:
     """Options as ``--options`` takes them."""
     return quote(",".join(f'"{one}"' if "," in one else one for one in options[:_MOST_NAMED]))
+
+
+def _require_no_footer(table: Table, found: Mapping[str, np.ndarray]) -> None:
+    """Raise if the last row is the number, the sum or the mean of the rows above it, everywhere."""
+    columns = [*found.values()]
+    if len(table.lines) < _LEAST_COUNTED or {len(x) for x in columns} != {len(table.lines)}:
+        return
+    every = np.stack(columns)
+    above, last = every[:, :-1], every[:, -1]
+    if np.isnan(last).any() or np.isnan(above).all(1).any() or (above == last[:, None]).any():
+        return
+    spread, mean = np.nanmax(above, 1) - np.nanmin(above, 1), np.nanmean(above, 1)
+    near = 0.005 * spread  # of means of two digits
+    made = {
+        "number": last == above.shape[1],
+        "sum": abs(last - np.nansum(above, 1)) <= near,
+        "mean": (abs(last - mean) <= near) | (abs(last - 100 * mean) <= 100 * near),
+    }
+    for name, is_it in made.items():
+        if is_it.all():
+            got = f"the {name} of those above below each option"
+            hint = "leave out rows that summarise others"
+            raise table.wrong("scores of a run", got, len(table.lines) - 1, hint=hint)
+
+
+def require_no_tasks_as_options(table: Table, option: str, heads: Sequence[str]) -> None:
+    """Raise if rows are called like tasks, and columns like runs of options without names."""
+    if names_task(option) and are_numbered_runs(heads):
+        got = f"rows of {option!r} and columns {quoted(heads)}, which seem to be runs"
+        hint = f"--option-column {quote(option)} if its rows are the options; {NAMED}"
+        raise table.wrong("names of options", got, hint=hint)
 
 
 def _require_no_aggregates(table: Table, found: Mapping[str, np.ndarray]) -> None:

@@ -113,6 +113,9 @@ def test_what_is_read(name, tmp_path):
 # Words that may name options, below a head that nobody knows.
 GERMAN = "Modell;Lauf;Punkte\na;1;0,5\nb;1;0,7\na;2;0,6\nb;2;0,8\n"
 
+ANSWERS = "1,0\n0,1\n0,1\n1,1\n0,0\n1,1\n0,0\n"
+NUMBERED = "".join(f"q{n},{row}\n" for n, row in enumerate(ANSWERS.split()))
+
 REFUSED = [
     (GERMAN, {}, "words that repeat in column 'Modell': if they name the options, --option-column"),
     ("", {}, "expected a table with something in it in 's.csv', got none"),
@@ -131,6 +134,11 @@ REFUSED = [
     ("1,2\n3,4\n", {}, "with --no-header it is a run"),
     (",x,x,y\nmodel,a,b,a\nseed,,,\n3,1,2,5\n", {}, "got 'x', 'y': frame['x'].to_csv writes"),
     ("seed,a,b\n3,1,2\nmean,1,2\n", {}, "line 3, column 'seed', got 'mean': leave out rows that"),
+    (f"a,b\n{ANSWERS}7,7\n", {}, "line 9, got the number of those above below each option"),
+    (f"id,a,b\n{NUMBERED}acc,.429,.571\n", {}, "line 9, got the mean of those above"),
+    (f"id,a,b\n{NUMBERED}acc,42.86,57.14\n", {}, "line 9, got the mean of those above"),
+    (f"id,a,b\n{NUMBERED}n,3,4\n", {}, "line 9, got the sum of those above below each option"),
+    (f"question_id,run1,run2\n{NUMBERED}", {}, "'run1', 'run2', which seem to be runs: --option-c"),
     ("seed,a,b,All\n3,1,2,1.5\n4,2,3,2.5\n", {}, "got 'All': leave out what is made of"),
     # A head is missing, or a decimal comma is between commas.
     ("model,score\nm0,0,0.52\nm1,1,0.20\n", {}, "expected 2 cells in 's.csv', line 2, got 3: "),
