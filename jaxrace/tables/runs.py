@@ -115,6 +115,7 @@ class Scores:
     # Before which scores of each option its column was blank; () if nowhere.
     blanks: tuple[tuple[int, ...], ...] = ()
     asked_alike: bool = False  # as in ``SourceRuns``
+    chosen: bool = False  # has the caller named the options?
 
     @property
     def fits_shared(self) -> bool:
@@ -147,6 +148,7 @@ class SourceRuns(Place):
     alone: str = "the folder of several such files is read as one"  # what helps, of one option
     folder: RunFolder | None = None  # of one run of training
     env: str = ""  # its environment
+    settings: Mapping[str, str] | None = None  # of an evaluation, as its log has them
     unlisted: float | None = None  # the score of a task that other files list, and this one not
 
 

@@ -332,6 +332,12 @@ TABLES = [
     ),
     Case(RACE, table("a,b", ".3,-1", ".4,.5", ".6,.2"), "--failed -1", ("--failed -1",)),
     Case(
+        f"{RACE} --shared",
+        table("task,a,b", *[f"t{n},{n * n % 7 // 3 * 100},{n % 2}" for n in LOT[:40]]),
+        "got 0 and 1 of b, 0 and 100 of a: write all in one way; --options a,b says that they are",
+        ("--options a,b",),
+    ),
+    Case(
         RACE,
         table("a,b", ".3,", ".4,.5", ".6,.2"),
         "--failed drop (failed='drop') if there was no run",
