@@ -28,6 +28,7 @@ _OF_RUNS = np.array([sign * tilt for tilt in _TILTS for sign in (1, -1)])  # mor
 _OUTSIDE = 0.025  # of all pairs, on either side
 _LEAST_COPIED = 40  # rows
 _UNLIKE = "games are hardly alike: "
+_JUDGES = "judges differ: "
 BY_TURNS = (
     "games look like pairs that are not told: a result is followed by the opposite more often than "
     "by chance, as where an opening is played twice with sides reversed; say who had White, in "
@@ -131,7 +132,7 @@ def doubt_about_judges(games: GamePairs, judges: IntArray, column: str) -> str:
     if log_e < -math.log(WARNED):
         return ""
     return (
-        f"judges differ: those below {column!r} disagree about who is better more than by chance, "
+        f"{_JUDGES}those below {column!r} disagree about who is better more than by chance, "
         f"less than one of {math.exp(min(log_e, 27)):.1g} files; --cluster-column {quote(column)} "
         "counts each judge once; without that column in the file the answer is about these "
         f"{len(np.unique(judges[judges >= 0])):,} judges alone"
