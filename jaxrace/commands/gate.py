@@ -49,7 +49,7 @@ _GROUPS = {
     "of scores alone": (
         *("margin", "by", "low", "high", "shared", "of", "smaller", "larger", "horizon", "gaps"),
         *("looks", "order_by_lot", "weights", "seed", "final", "dependent", "option_column"),
-        *("task_column", "group_column", "cluster_column", "options", "failed", "where"),
+        *("task_column", "group_column", "options", "failed", "where"),
         *("no_header", "next"),
     ),
 }
@@ -63,7 +63,8 @@ def ask(config: Any) -> tuple[GateOfTable | GateOfGames, str]:
     if told == names:
         with contextlib.suppress(ComparisonsError):
             return judge_scores(gate, config)
-    told |= {name: getattr(config, name) for name in ("decimal", "delimiter", "score_column")}
+    also = "decimal", "delimiter", "score_column", "cluster_column"
+    told |= {name: getattr(config, name) for name in also}
     votes = read_comparisons(config.scores, argument="scores", **told)
     if config.next is not None or config.no_header:
         name = "no_header" if config.no_header else "next"

@@ -150,6 +150,7 @@ def own_bets(gap: float, squares: FloatArray, number: IntArray) -> FloatArray:
     return np.minimum(gap / mean, LARGEST_BET)
 
 
+_FEWEST_MIRRORED = 40  # rows
 _OF_GAP = 0.75  # of the weight
 _FIRST_SQUARES, _FIRST_GAMES = 0.3, 10  # the mean of d^2 that is taken first, and its weight
 
@@ -221,6 +222,43 @@ def by_item(
     order = np.argsort(rows)
     rows = rows[order]
     return rows, means[order] * sign[rows]
+
+
+def in_mirrors(
+    first: IntArray, second: IntArray, differences: FloatArray
+) -> tuple[IntArray, str] | None:
+    """Which rows are one verdict in both orders, int [n], and how that is seen; None if none are.
+
+    Two rows, one with sides reversed, come one after the other all through; or the second half of
+    the rows repeats the pairs of the first half so. Or there are as many rows of each result, in
+    every pair, as with sides reversed: by chance so is one of eight files of two options whose
+    sides are balanced. Two results that are taken for one prove less, and nothing that is wrong.
+
+    >>> one, other, won = np.arange(40) % 2, 1 - np.arange(40) % 2, np.repeat([1.0, -1.0], 20)
+    >>> items, how = in_mirrors(one, other, won)
+    >>> items[:6].tolist(), how
+    ([0, 0, 1, 1, 2, 2], 'one after the other')
+    """
+    n = len(first)
+    if n < _FEWEST_MIRRORED or n % 2:
+        return None
+    rows, half = np.arange(n), n // 2
+    for items, how in ((rows // 2, "one after the other"), (rows % half, "in two halves")):
+        order = np.argsort(items, kind="stable")
+        one, other = order[::2], order[1::2]
+        if (first[one] == second[other]).all() and (second[one] == first[other]).all():
+            return items, how
+    is_up = first < second
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    results = np.stack([low, high, np.where(is_up, differences, -differences)], 1)
+    kinds = np.unique(results, axis=0, return_inverse=True)[1].reshape(-1)
+    often = [np.bincount(kinds[side], minlength=kinds.max() + 1) for side in (is_up, ~is_up)]
+    if (often[0] != often[1]).any() or kinds.max() < 1:
+        return None
+    items = np.zeros(n, int)
+    for side in (is_up, ~is_up):  # the k-th of each result with the k-th that is reversed
+        items[np.flatnonzero(side)[np.argsort(kinds[side], kind="stable")]] = np.arange(half)
+    return items, "as often with sides reversed, result by result"
 
 
 def balanced(first: IntArray, second: IntArray, differences: FloatArray) -> IntArray:

@@ -8,6 +8,7 @@ any law Q. Of e-values of several laws the mean is one, of several pairs the pro
 """
 
 import math
+from shlex import quote
 
 import numpy as np
 
@@ -27,6 +28,7 @@ _OF_RUNS = np.array([sign * tilt for tilt in _TILTS for sign in (1, -1)])  # mor
 _OUTSIDE = 0.025  # of all pairs, on either side
 _LEAST_COPIED = 40  # rows
 _UNLIKE = "games are hardly alike: "
+_JUDGES = "judges differ: "
 BY_TURNS = (
     "games look like pairs that are not told: a result is followed by the opposite more often than "
     "by chance, as where an opening is played twice with sides reversed; say who had White, in "
@@ -97,6 +99,43 @@ def doubt_about_copies(first: IntArray, second: IntArray, differences: FloatArra
     return (
         f"{TWICE}{size:,} results from number {one + 1:,} on are the same as those from number "
         f"{other + 1:,} on: leave the copies out"
+    )
+
+
+def doubt_about_judges(games: GamePairs, judges: IntArray, column: str) -> str:
+    """Why votes of one judge are hardly of their own, if judges differ; else nothing.
+
+    Args:
+        games: Votes in which each judge is a block: if judges are alike, any order is as likely.
+        judges: Numbers of those who gave them, [n], or -1.
+        column: That of the judges.
+
+    Judges who are alike are doubted in at most one of a hundred files.
+    """
+    order = np.argsort(judges, kind="stable")
+    whose = judges[order]
+    d = np.where(games.first < games.second, games.differences, -games.differences)[order]
+    low, high = (np.sort([games.first, games.second], axis=0)[:, order]).tolist()
+    pairs = np.unique(np.stack([low, high], 1), axis=0, return_inverse=True)[1].reshape(-1)
+    most = np.argsort(-np.bincount(pairs), kind="stable")[:_MOST_PAIRS]
+    found = [0.0]
+    for pair in most.tolist():
+        of_pair, of_judge, log_es = d[pairs == pair], whose[pairs == pair], [0.0]
+        for won in (np.sign(of_pair), np.sign(of_pair - of_pair.mean())):
+            decided, own = won[won != 0], of_judge[won != 0]
+            if len(decided) >= _FEWEST:
+                cut = np.append(np.flatnonzero(np.diff(own, prepend=own[0] - 1)), len(own))
+                log_es.append(float(log_e_of_blocks(*in_blocks(decided[None], cut))[0]))
+        found.append(float(np.logaddexp.reduce(log_es)) - math.log(len(log_es)))
+    both = np.logaddexp.reduce(found) - math.log(len(found)), np.sum(found)  # mean and product
+    log_e = float(np.logaddexp(*both)) - math.log(2)
+    if log_e < -math.log(WARNED):
+        return ""
+    return (
+        f"{_JUDGES}those below {column!r} disagree about who is better more than by chance, "
+        f"less than one of {math.exp(min(log_e, 27)):.1g} files; --cluster-column {quote(column)} "
+        "counts each judge once; without that column in the file the answer is about these "
+        f"{len(np.unique(judges[judges >= 0])):,} judges alone"
     )
 
 

@@ -167,7 +167,7 @@ def gate(
 
 def _games(data: Any, settings: Mapping[str, Any], told: Mapping[str, str]) -> Votes:
     """Games or votes, to which no argument of scores applies but that of their column."""
-    names = ("decimal", "delimiter", "score_column")
+    names = ("decimal", "delimiter", "score_column", "cluster_column")
     text = {name: settings[name] for name in names if name in settings}
     unset = {name: one.default for name, one in inspect.signature(race).parameters.items()}
     for name, given in settings.items():

@@ -130,6 +130,7 @@ def as_table(data: Any, *, shared: bool, of_numbers: bool = True, **columns: Any
     elif not isinstance(data, Scores):
         data = read_scores(data, **columns)
     table = _of_scores(data, shared, data.failed if asked.failed is None else asked.failed)
+    table = dataclasses.replace(table, chosen=table.chosen or bool(asked.options))
     number, names = len(table.names), ", ".join(table.names)
     if number < 2:
         raise wrong("two options or more", names or "none")

@@ -51,6 +51,7 @@ from jaxrace.judging.question import (
     question_of_shared,
 )
 from jaxrace.judging.result import NextRuns, RaceOfTable
+from jaxrace.judging.scales import on_one_scale
 from jaxrace.tables.heads import names_clock
 
 # By a preference, to see whether runs are independent: pairs of all options, runs of an option.
@@ -203,8 +204,7 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
     order_by_lot, is_shared = question.order_by_lot, bool(told.get("shared"))
     for name, looks_once in (("order_by_lot", order_by_lot is not None), ("final", question.final)):
         if looks_once and looks is not None:
-            hint = ": it is for a table of one look"
-            raise BadArgument(name, "no file of looks", "one", hint)
+            raise BadArgument(name, "no file of looks", "one", ": it is for a table of one look")
     require_truth("dependent", dependent)
     past = None if looks is None else Looks(looks, dataclasses.asdict(question) | kept)
     columns = {name: value for name, value in columns.items() if value not in (None, (), "")}
@@ -218,6 +218,7 @@ def prepared(kind: Kind, data: Any, settings: Mapping[str, Any], **kept: Any) ->
         alike = ["all options were asked the same: compared task by task, as with --shared"]
     if of_numbers:
         is_smaller = question.better(table) == "smaller"
+        table = on_one_scale(table, is_smaller)
         table = table.with_worst(question.high if is_smaller else question.low, is_smaller)
     if past is not None:
         table = past.continued(table)

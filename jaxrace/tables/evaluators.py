@@ -9,6 +9,7 @@ from jaxrace.tables.files import File, loads, members
 from jaxrace.tables.reading import are_objects, chosen, number_in, object_in
 from jaxrace.tables.runs import Asked, SourceRuns
 from jaxrace.tables.table import quoted
+from jaxrace.tables.variants import settings_in
 
 # Of a line of samples_*.jsonl; its metrics are beside these, and named by "metrics".
 _HARNESS = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
@@ -144,6 +145,9 @@ def inspect(file: File, asked: Asked) -> SourceRuns | None:
     task = str(about.get("task", ""))
     tasks = [f"{task} {one['id']}" if "task" in about else str(one["id"]) for one in samples]
     failed = sum(score != score for score in scores)
+    plan = log.get("plan") or {}
+    steps = [one.get("params") for one in plan.get("steps") or () if isinstance(one, Mapping)]
+    set_for = (about.get("task_args"), about.get("model_args"), steps, plan.get("config"))
     models, groups = [str(about["model"])] * len(scores), [task] * len(scores)
     return SourceRuns(
         *(file.argument, file.where, models, scores, tasks, tuple(said)),
@@ -153,6 +157,7 @@ def inspect(file: File, asked: Asked) -> SourceRuns | None:
         again=[str(one.get("epoch", 1)) for one in samples],
         asked_alike=True,
         measures=(f"{name} {part or ''}",),
+        settings=settings_in(*set_for),
         failures=f"samples without a score: {failed:,}" if failed else "",
     )
 

@@ -32,6 +32,7 @@ _UNFINISHED = re.compile(
 )
 _FINE = {"ok", "okay", "success", "succeeded", "complete", "completed", "finished", "done"}
 _MOST_STATES = 8
+_MANY = 20  # scores of an option: of fewer none may be -1 by chance
 _CODES = ("exit_code", "exitcode", "exit_status", "returncode", "return_code")
 _FLAGS = ("failed", "crashed", "timeout", "timed_out", "pruned", "aborted", "killed")
 _MEANS = {
@@ -81,11 +82,16 @@ def _states(head: str, column: Sequence[Cell], is_long: bool) -> list[str]:
 
 
 def numbers_made(
-    table: Table, heads: Sequence[str], failed: Failed, is_long: bool = False
+    table: Table,
+    heads: Sequence[str],
+    failed: Failed,
+    is_long: bool = False,
+    options: Sequence[str] | None = None,
 ) -> tuple[dict[str, np.ndarray], list[str], dict[str, np.ndarray]]:
     """``numbers_of`` some columns, and of each which cells are of runs that failed, bool [rows].
 
     Blank cells of runs (``is_long``) are. BadArgument if nothing says what these count as.
+    ``options`` are those of the rows, if columns are not of one each.
     """
     takes_blanks = is_long and failed is not None
 
@@ -102,7 +108,9 @@ def numbers_made(
             pairs = zip(columns[head], odd[head], strict=True)
             columns[head] = [None if bad else cell for cell, bad in pairs]
     found, said = numbers_of(dataclasses.replace(table, columns=tuple(columns.values())), heads)
-    below = None if failed == -1 else sentinels(list(found.values()), heads)
+    read = [*found.values()]
+    by_option = read if options is None else _by_option(np.stack(read), options)
+    below = None if failed == -1 else sentinels(read, heads, by_option)
     for place, head in enumerate(heads):
         if below is not None:
             odd[head] |= below[place]
@@ -115,6 +123,13 @@ def numbers_made(
             raise table.wrong(EXPECTED, repr(cell), row, column, hint=hint)
         found[head] = np.where(odd[head], math.nan, found[head])
     return found, said, odd
+
+
+def _by_option(numbers: np.ndarray, options: Sequence[str]) -> list[np.ndarray]:
+    """Numbers [columns, rows] of each option of the rows."""
+    places = np.unique(np.array(options, str), return_inverse=True)[1].reshape(-1)
+    order = np.argsort(places, kind="stable")
+    return np.split(numbers[:, order], np.cumsum(np.bincount(places))[:-1], axis=1)
 
 
 def kind_of_scores(column: Sequence[Cell]) -> Kind:
@@ -134,10 +149,16 @@ def is_failure(cell: Cell) -> bool:
     return isinstance(cell, float | np.floating) and math.isinf(cell)
 
 
-def sentinels(columns: Sequence[np.ndarray], measures: Sequence[str]) -> list[np.ndarray] | None:
+def sentinels(
+    columns: Sequence[np.ndarray],
+    measures: Sequence[str],
+    by_option: Sequence[np.ndarray] | None = None,
+) -> list[np.ndarray] | None:
     """Where columns of scores have a -1 that stands for a failure, None if that is not likely.
 
-    It is beside grades from 1 to 10, fractions of 1, or what is called loss, time or the like.
+    It is beside grades from 1 to 10, fractions of 1, or what is called loss, time or the like; or
+    beside 0 and 1 of some options, where another one has 0 and 1 alone, often. ``by_option`` are
+    the scores of each, if these are not the columns.
 
     >>> sentinels([np.array([7, -1]), np.array([9, 8])], ["a", "b"])
     [array([False,  True]), array([False, False])]
@@ -150,7 +171,11 @@ def sentinels(columns: Sequence[np.ndarray], measures: Sequence[str]) -> list[np
     are_grades = others.min() >= 1 and others.max() <= 10 and others.max() > 1
     are_shares = others.max() <= 1 and bool(((others > 0) & (others < 1)).any())
     are_large = bool(measures) and names_smaller(*measures)
-    if not (are_grades or are_shares or are_large):
+    are_answers = bool(np.isin(others, (0, 1)).all()) and any(
+        (x == 0).any() and (x == 1).any() and not (x == -1).any() and len(x) >= _MANY
+        for x in (one[~np.isnan(one)] for one in map(np.ravel, by_option or columns))
+    )
+    if not (are_grades or are_shares or are_large or are_answers):
         return None
     return [column == -1 for column in columns]
 

@@ -46,7 +46,8 @@ def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> 
             f"labels of pairs, such as rounds, are in {len(pairs)} of {len(parts)} files: not "
             "used, so games of two are paired as they come; labels in all files are used"
         )
-    copies, endings = (_known_in(parts, *of) for of in (("copies", [-1, -1]), ("endings", "")))
+    columns = ("copies", [-1, -1]), ("endings", ""), ("judges", -1)
+    copies, endings, judges = (_known_in(parts, *of) for of in columns)
     lines = np.concatenate([part.lines for part in parts])
     counts = [(path, len(part.first)) for path, part in zip(files, parts, strict=True)]
     said = [note for note in said if not note.startswith(SHORT)]
@@ -67,6 +68,8 @@ def joined(place: Place, files: Sequence[Path], read: Callable[[Path], Any]) -> 
         ordered=all(part.ordered for part in parts),
         pairs=np.concatenate(pairs) if len(pairs) == len(parts) else None,
         items=np.concatenate(items) if len(items) == len(parts) else None,
+        judges=judges if (judges >= 0).any() else None,
+        judged_by=next((part.judged_by for part in parts if part.judged_by), ""),
         copies=copies,
         endings=endings,
         unended=tuple(unended),

@@ -210,7 +210,7 @@ def _long(
     names = [called] * len(table.lines) if option is None else table.labels(option)
     if option is not None:
         _require_names(table, option, names, "a name of an option")
-    found, more, odd = numbers_made(table, [score], asked.failed, is_long=True)
+    found, more, odd = numbers_made(table, [score], asked.failed, True, names)
     is_made = ~np.isnan(found[score]) | odd[score]
     expected = f"a number as score of {names[int(np.argmin(is_made))]}"
     table.require(score, is_made, expected, f"leave the row out if there was no run; {HINT}")
@@ -320,7 +320,7 @@ def _pivoted(table: Table, asked: Asked, option: str) -> SourceRuns:
     table.require(option, is_new, "different names of options, one in each row")
     _require_no_summaries(table, option, names, "option")
     heads = [head for head in table.heads if head != option]
-    found, more, odd = numbers_made(table, heads, asked.failed)
+    found, more, odd = numbers_made(table, heads, asked.failed, options=names)
     scores, failed = (
         dict(zip(names, np.array([of[head] for head in heads]).T, strict=True))
         for of in (found, odd)

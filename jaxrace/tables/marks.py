@@ -14,7 +14,9 @@ _PAIRS = tuple(
     for right, wrong in (
         *((["c"], ["i"]), (["pass"], ["fail"]), (["passed"], ["failed"])),
         *((["correct"], ["incorrect"]), (["right"], ["wrong"]), (["yes"], ["no"])),
-        (["true"], ["false"]),
+        *((["true"], ["false"]), (["wahr"], ["falsch"]), (["richtig"], ["falsch"])),
+        *((["vrai"], ["faux"]), (["verdadero"], ["falso"]), (["vero"], ["falso"])),
+        *((["ja"], ["nein"]), (["oui"], ["non"]), (["si", "sí", "sì"], ["no"])),
         ([*"✓✔✅☑"], [*"✗✘❌✕"]),
     )
 )

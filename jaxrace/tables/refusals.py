@@ -247,7 +247,12 @@ def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence
         if is_count or len(options) <= 2:
             hint = (
                 f"if they name the options, --option-column {quote(head)} and --score-column NAME "
-                f"say so; if not, {NAMED}: --options {_listed(options)}"
+                "say so; if "
+            )
+            hint += (
+                f"not, {NAMED}: --options {_listed(options)}"
+                if options
+                else "they are scores, write them as numbers, such as 1 and 0"
             )
             got = f"words that repeat in column {head!r}"
             raise table.wrong("scores below the names of options", got, hint=hint)

@@ -118,6 +118,7 @@ class Scores:
     asked_alike: bool = False  # as in ``SourceRuns``
     # What several tasks belong to, as passages: by column, and by name of a task.
     clusters: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
+    chosen: bool = False  # has the caller named the options?
 
     @property
     def fits_shared(self) -> bool:
@@ -151,6 +152,7 @@ class SourceRuns(Place):
     folder: RunFolder | None = None  # of one run of training
     env: str = ""  # its environment
     clusters: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
+    settings: Mapping[str, str] | None = None  # of an evaluation, as its log has them
     unlisted: float | None = None  # the score of a task that other files list, and this one not
 
 

@@ -21,6 +21,7 @@ from jaxrace.tables.repeats import Repeats, notes_on
 from jaxrace.tables.runs import Asked, Scores, SourceRuns, asked_for, in_clusters, joined, scores_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Place, quoted, with_visible_names
+from jaxrace.tables.variants import require_one_scorer, told_apart
 from jaxrace.tables.wide import Wide
 
 # What is looked for in a folder, the first that is there; what lies beside results of asv.
@@ -31,6 +32,7 @@ _OF_SEVERAL = (
     "if they are of two environments, give the folder of one, or end the names of their folders "
     "as ids do, such as CartPole-v1; if they are two runs of one, name their folders seed_1, seed_2"
 )
+_NAMED = "{'new': 'new.json', 'old': 'old.json'}"
 _NO_RUNS = ("machine.json", "benchmarks.json")
 
 
@@ -97,7 +99,8 @@ def read_scores(
     columns = *names, options, failed, where
     written = {"header": header, "decimal": decimal, "delimiter": delimiter, "argument": argument}
     asked = asked_for(*columns, **written)
-    found = dataclasses.replace(scores_of(_runs(source, asked)), failed=asked.failed)
+    found = scores_of(_runs(source, asked))
+    found = dataclasses.replace(found, failed=asked.failed, chosen=bool(asked.options))
     return in_clusters(found, asked.cluster) if asked.cluster else found
 
 
@@ -155,7 +158,8 @@ def _folder(folder: Path, asked: Asked) -> SourceRuns:
 
 def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
     """Several files; those of the same model must be of different tasks."""
-    parts = placed([_file(path, asked, whole=False) for path in paths])
+    parts = told_apart(placed([_file(path, asked, whole=False) for path in paths]))
+    require_one_scorer(parts)
     if any(part.folder for part in parts):
         places = taken(parts, asked.where)
         paths = [paths[place] for place in places]
@@ -174,6 +178,8 @@ def _files(paths: Sequence[Path], asked: Asked) -> SourceRuns:
             if other != part.where:
                 expected = f"one evaluation of {option!r} on {task!r}"
                 got = f"two, in {other} and {part.where}: leave one out"
+                if part.settings is not None:
+                    got += f"; in Python a mapping names them apart: {_NAMED}"
                 if part.folder:
                     expected = f"one {task or 'run'} of {option!r}"
                     got += f"; {_OF_SEVERAL}"

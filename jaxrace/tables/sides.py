@@ -3,15 +3,12 @@
 import dataclasses
 import itertools
 import re
-from collections import Counter
 from collections.abc import Sequence
 from shlex import quote
 
-import numpy as np
-
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.heads import word_set
-from jaxrace.tables.table import Table, quoted, words_of
+from jaxrace.tables.table import Table, quoted
 
 # What tells two columns apart whose names are the same but for it.
 _SIDES = {
@@ -21,8 +18,8 @@ _SIDES = {
 }
 # Who has points in chess: 1, 0 and 1/2 as a result are those of the first that is named.
 _PLAYERS = word_set("engine engines player players program bot opponent opponents")
-_HALVES, _NONE = frozenset(("1/2", "½", "0.5", ".5")), frozenset(("0", "0.0"))
-_POINTS = _NONE | {"1", "1.0"}
+HALVES, NONE = frozenset(("1/2", "½", "0.5", ".5")), frozenset(("0", "0.0"))
+ONE_OR_NONE = NONE | {"1", "1.0"}
 POINTS = "1, 0 and 1/2 are read as points of the first of two, as chess has them"
 # What the rest of such a name may be, the likelier first.
 _NAMED = (
@@ -30,24 +27,16 @@ _NAMED = (
     *("engine", "bot", "program"),
 )
 _ENDS = ("winner", "loser"), ("chosen", "rejected")  # of the two
+_CHOSEN = *_ENDS[1:], ("preferred", "rejected"), ("better", "worse"), ("preferred", "other")
 _OUTCOMES = (
     *("score", "winner", "result", "outcome", "preference", "vote", "verdict", "label"),
     *("choice", "ftr", "res"),  # the last ones of football, at full time
 )
-_TIES = frozenset(
-    (
-        *("tie", "ties", "tied", "draw", "drawn", "equal", "same", "both", "neither", "none"),
-        *("bothbad", "both bad", "tie bothbad", "tie both bad", "both good", "1/2-1/2", "½-½"),
-        *("0.5-0.5", "1/2", "½", "0.5", ".5", "remis", "d"),
-        *("tievote", "bothbad_vote", "a=b", "b=a"),
-    )
-)
+# The same, of words alone, where none of these is there: texts of judges may be called so, too.
+_ALSO = "preferred", "judgement", "judgment", "decision", "better", "loser", "worse", "rejected"
+_LOSERS = word_set("loser lost losing worse worst rejected bad dispreferred")
 _TIED, _WINS = word_set("tie ties draw draws"), word_set("wins won win winner")
 _SCORES = word_set("score scores points goals")
-_FOOTBALL = ("h", "a", "d"), ("1", "2", "x")  # who is at home has won, has lost, a draw
-_WON, _LOST = word_set("win won"), word_set("loss lost lose")
-# For the first by its name, as white, whichever was asked for as first; of arenas and Arena-Hard.
-_RESULTS = word_set("1-0 leftvote a>b a>>b"), word_set("0-1 rightvote b>a b>>a")
 _AT_HOME = (("white", "black"), ("home", "away"))
 PENTANOMIAL = tuple(f"ptnml_{half}" for half in range(5))  # pairs of games by halves of a point
 # The same by other names: of lost, drawn and won games, or of points.
@@ -61,7 +50,7 @@ _COUNTS_READ = (
     "; counts are read from wins, losses and draws (of the first), from those of each side, as "
     "wins_a, wins_b and draws, and of pairs of games from ptnml_0 to ptnml_4, or ll, ld, dd, wd, ww"
 )
-_OPEN = "*"  # a game that has not ended
+OPEN = "*"  # a game that has not ended
 SCALE = "from a scale such as 1 to 5 subtract the middle, so that 0 is a tie"
 
 
@@ -80,12 +69,12 @@ class Sides:
     @property
     def is_named(self) -> bool:
         """Does the outcome name who has won, so that numbers in it are names?"""
-        return _plain(self.outcome or "") == "winner"
+        return plain(self.outcome or "") == "winner"
 
     @property
     def names_losers(self) -> bool:
         """Does the outcome say who has lost?"""
-        return _plain(self.outcome or "") in ("loser", "lost")
+        return bool({*_words(self.outcome or "")} & _LOSERS)
 
     @property
     def own_words(self) -> tuple[str, str]:
@@ -99,6 +88,12 @@ class Sides:
         """Is the first called as the second one of a pair is, such as black beside white?"""
         one, other = self.own_words
         return bool(one) and _SIDES.get(other) == one
+
+    @property
+    def are_told_apart(self) -> bool:
+        """Are the two called first and second, a and b or the like, in either order?"""
+        one, other = self.own_words
+        return bool(one) and other in (_SIDES.get(one), *(a for a, b in _SIDES.items() if b == one))
 
     @property
     def are_at_home(self) -> bool:
@@ -119,10 +114,10 @@ class Sides:
 
     def has_points(self, table: Table) -> bool:
         """Is the outcome 1, 0 and halves of two players? By convention the first one's points."""
-        if not self.are_players or _plain(self.outcome or "") not in ("result", "points"):
+        if not self.are_players or plain(self.outcome or "") not in ("result", "points"):
             return False
-        cells = {str(cell).strip() for cell in table.column(self.outcome or "")} - {_OPEN}
-        return bool(cells & _HALVES) and cells <= _HALVES | _POINTS
+        cells = {str(cell).strip() for cell in table.column(self.outcome or "")} - {OPEN}
+        return bool(cells & HALVES) and cells <= HALVES | ONE_OR_NONE
 
     def require_said(
         self, table: Table, asked: str, got: str, row: int = 0, is_scale: bool = False
@@ -152,12 +147,12 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
         raise table.wrong("--first-column and --second-column", "one of them")
     hint = "--score-column says which it is"
     heads = [head for head in table.heads if head != outcome]
-    by_name = {_plain(head): head for head in heads}
+    by_name = {plain(head): head for head in heads}
     for base, (won, lost) in itertools.product(_NAMED[1:] if first is None else (), _ENDS):
         if {f"{won} {base}", f"{lost} {base}"} <= set(by_name):
             return Sides(by_name[f"{won} {base}"], by_name[f"{lost} {base}"], outcome)
     if first is None and {"winner", "loser"} <= set(by_name):
-        others = [head for head in heads if _plain(head) in {*_OUTCOMES, "margin"} | _TIED]
+        others = [head for head in heads if plain(head) in {*_OUTCOMES, "margin"} | _TIED]
         others.remove(by_name["winner"])
         if others and outcome is None:
             how = " --score margin" if table.kind(others[0]) == "number" else ""
@@ -167,6 +162,11 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
                 hint = "make it numbers, .5 for a tie and 1 for others, below the head score"
             raise table.wrong("one way to say who has won", quoted(others), hint=hint)
         return Sides(by_name["winner"], by_name["loser"], outcome)
+    for pair in _CHOSEN if first is None and outcome is None else ():
+        chosen = [by_name[word] for word in pair if word in by_name]
+        # Beside other columns of options it says how it ended; texts have nothing in common.
+        if len(chosen) == 2 and not _pairs(heads) and _have_names_in_common(table, chosen):
+            return Sides(chosen[0], chosen[1])
     pairs = _pentanomial(heads)
     if first is None or second is None:
         first, second = _pair(table, [head for head in heads if head not in pairs])
@@ -179,14 +179,17 @@ def sides_of(table: Table, first: str | None, second: str | None, outcome: str |
     if counts := _for_each_side(table, rest, _WINS)[::step]:
         ties = [head for head in rest if _TIED & {*_words(head)[-1:]}]
         return Sides(first, second, "", counts=(*counts, *ties[:1]))
-    found = [head for word in (*_OUTCOMES, "margin") for head in rest if _plain(head) == word]
-    if found and (len(found) == 1 or _plain(found[0]) == "score"):
+    found = [head for word in (*_OUTCOMES, "margin") for head in rest if plain(head) == word]
+    if found and (len(found) == 1 or plain(found[0]) == "score"):
+        return Sides(first, second, found[0])
+    found = found or [head for head in rest if plain(head) in _ALSO and table.kind(head) == "text"]
+    if len(found) == 1:
         return Sides(first, second, found[0])
     if found:
         raise table.wrong("one column that says who has won", quoted(found), hint=hint)
     if scores := _for_each_side(table, rest, _SCORES)[::step]:
         return Sides(first, second, "", scores=(scores[0], scores[1]))
-    own = [[head for head in rest if _plain(head) in words] for words in _OF_FIRST]
+    own = [[head for head in rest if plain(head) in words] for words in _OF_FIRST]
     if step == 1 and [*map(len, own)] in ([1, 1, 0], [1, 1, 1]):
         return Sides(first, second, "", counts=tuple(head for one in own for head in one))
     if sum(table.kind(head) == "number" for head in rest) > 1:
@@ -219,7 +222,7 @@ def are_sides(heads: Sequence[str]) -> bool:
 
 def names_winners(heads: Sequence[str]) -> bool:
     """Are two heads winner and loser, in any order?"""
-    return {*map(_plain, heads)} == {"winner", "loser"}
+    return {*map(plain, heads)} == {"winner", "loser"}
 
 
 def names_one_winner(heads: Sequence[str]) -> bool:
@@ -227,7 +230,8 @@ def names_one_winner(heads: Sequence[str]) -> bool:
     return all({"winner", "won", "win"} & {*_words(head)} for head in heads[:2])
 
 
-def _plain(head: str) -> str:
+def plain(head: str) -> str:
+    """The words of a head or a cell, in small letters, with spaces between them."""
     return " ".join(_words(head))
 
 
@@ -261,7 +265,7 @@ def _pair(table: Table, heads: Sequence[str]) -> tuple[str, str]:
     pairs = [
         pair
         for pair in _pairs(heads)
-        if not {"player", "opponent"} <= {*map(_plain, pair[:2])}
+        if not {"player", "opponent"} <= {*map(plain, pair[:2])}
         or _have_names_in_common(table, pair[:2])
         or any(Sides(*pair[:2], head).has_points(table) for head in table.heads)
     ]
@@ -294,106 +298,3 @@ def _only(
     if len(pairs) > 1:
         raise table.wrong(expected, quoted([head for pair in pairs for head in pair]), hint=hint)
     return pairs[0] if pairs else None
-
-
-def shares_of(
-    table: Table,
-    sides: Sides,
-    asked: str,
-    names: Sequence[str],
-    first: np.ndarray,
-    second: np.ndarray,
-) -> tuple[np.ndarray, list[str]]:
-    """The first's share of a win in each row, float64 [rows], NaN for a game that has not ended.
-
-    Numbers among the words are for the first if ``asked`` is win, or the column's name says so.
-    """
-    assert sides.outcome is not None
-    said: list[str] = []
-    cells, (places,) = words_of(table.column(sides.outcome))
-    lower = {cell.lower() for cell in cells} - {_OPEN}
-    has_points = sides.has_points(table)
-    # Sides may be called 1 and 2: then 2 among the words says that 1 is a name, too.
-    are_shares = (asked == "win" or sides.are_for_first or has_points) and "2" not in lower
-    words = (*_words_of_sides(sides, are_shares), _TIES)
-    if has_points and asked == "auto" and not sides.are_for_first:
-        said.append(POINTS)
-    codes = next((codes for codes in _FOOTBALL if lower <= {*codes}), ())
-    if codes and {*sides.own_words} == {"home", "away"}:
-        home, away, drawn = codes
-        ways = (away, home, drawn) if sides.is_turned else codes
-        words = tuple(frozenset((code,)) for code in ways)
-        at_home = sides.second if sides.is_turned else sides.first
-        how = f"are won, drawn and lost by {at_home!r}"
-        said.append(f"{home.upper()}, {drawn.upper()} and {away.upper()} {how}")
-    elif sides.is_named and "2" in cells and {*cells} <= {"1", "2", *_TIES}:
-        one, other = ("2", "1") if sides.is_turned else ("1", "2")
-        words = words[0] | {one}, words[1] | {other}, _TIES
-        said.append(f"winner {one} is {sides.first!r}, {other} is {sides.second!r}")
-    found = [_share(cell, words) for cell in cells]
-    by_word = np.array([-1 if share is None else share for share in found])[places]
-    called = {name: place for place, name in enumerate(names)}
-    named = np.array([called.get(cell, -1) for cell in cells])[places]
-    by_name = np.select([named == first, named == second], [1.0, 0.0], -1)
-    has_word, has_name = by_word != -1, by_name != -1
-    unknown = np.flatnonzero(~(has_word | has_name)).tolist()
-    for row in [row for row in unknown if cells[places[row]] == "-1"]:
-        hint = "of 1, 0 and -1 a tie is 0: write all of them as numbers"
-        raise table.wrong("one way to write results", "-1", row, sides.outcome, hint=hint)
-    for row in unknown:
-        cell = cells[places[row]]
-        if cell in ("0", "1") and asked == "auto" and not sides.names_losers:
-            sides.require_said(table, asked, cell, row)
-        expected = f"{sides.first}, {sides.second}, one of the two options, or tie"
-        if _plain(sides.outcome) in ("score", "margin"):
-            expected = "a number"
-        hint = "" if cell else "leave the row out, or write tie if it was one"
-        raise table.wrong(expected, repr(cell), row, sides.outcome, hint=hint)
-    # All winners are named in one way: an option may be called like a side.
-    is_side = (by_word == 1) | (by_word == 0) | ~has_word
-    is_named = bool(has_name.any() and (has_name | ~is_side).all())
-    is_by_name = has_name & is_named
-    shares = np.where(is_by_name, by_name, by_word)
-    is_unlike = is_by_name & (by_word != by_name) & (bool(has_word.all()) | (by_word == 0.5))
-    for row in np.flatnonzero(is_unlike | (shares == -1)).tolist():
-        expected, hint = f"{sides.first}, {sides.second} or tie, as in other rows", ""
-        if is_unlike[row]:
-            expected = "one winner"
-            hint = "an option is called so, and a side or a tie is, too: rename one"
-        raise table.wrong(expected, repr(cells[places[row]]), row, sides.outcome, hint=hint)
-    shares = 1 - shares if sides.names_losers else shares
-    often = np.bincount(places, minlength=len(cells)).tolist()
-    if both_bad := sum(n for cell, n in zip(cells, often, strict=True) if "bad" in cell.lower()):
-        read = f"votes for neither, as both are bad, read as ties: {both_bad:,}"
-        said.append(f"{read}; leave their rows out to drop them")
-    if far := sum(n for cell, n in zip(cells, often, strict=True) if ">>" in cell):
-        said.append(f"wins by far (>>) read as wins: {far:,}")
-    if (unended := np.isnan(shares)).any():
-        told = zip(first[unended].tolist(), second[unended].tolist(), strict=True)
-        whose = [
-            f"{names[i]} against {names[j]} {n:,}" for (i, j), n in Counter(told).most_common(5)
-        ]
-        said.append(f"games that have not ended, left out: {unended.sum():,} ({', '.join(whose)})")
-    return shares, said
-
-
-def _words_of_sides(sides: Sides, with_numbers: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """What says that the first has won, and that the second has."""
-    one, other = sides.own_words
-    won, lost = _RESULTS[::-1] if sides.is_turned else _RESULTS
-    first = _WON | won | {_plain(sides.first), one} - {""}
-    second = _LOST | lost | {_plain(sides.second), other} - {""}
-    if {one, other} == {"home", "away"}:  # H, D and A
-        first, second = first | {one[0]}, second | {other[0]}
-    if with_numbers and not sides.names_losers:  # 1 does not name who has lost
-        return (first - {"2"}) | _POINTS - _NONE, (second - {"1"}) | _NONE
-    return first, second
-
-
-def _share(cell: str, words: Sequence[frozenset[str]]) -> float | None:
-    if cell == _OPEN:
-        return float("nan")
-    for share, known in zip((1.0, 0.0, 0.5), words, strict=True):
-        if cell.strip("[]").lower() in known or _plain(cell) in known:
-            return share
-    return None

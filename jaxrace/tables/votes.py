@@ -5,12 +5,13 @@ import functools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jaxrace.core.validation import require_choice
-from jaxrace.tables.annotations import items_of, plain_votes
+from jaxrace.tables.about import NOT_USED, about
+from jaxrace.tables.annotations import plain_votes
 from jaxrace.tables.copies import copies_in, copies_of
 from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
@@ -18,8 +19,9 @@ from jaxrace.tables.joined import joined
 from jaxrace.tables.matches import pairs_of_games, parted_pairs
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
+from jaxrace.tables.outcomes import Kind, kind_of_scores, shares_of
 from jaxrace.tables.pairs import with_heads
-from jaxrace.tables.sides import POINTS, SCALE, Sides, names_one_winner, shares_of, sides_of
+from jaxrace.tables.sides import POINTS, Sides, names_one_winner, sides_of
 from jaxrace.tables.so_far import held_rows
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import (
@@ -32,8 +34,6 @@ from jaxrace.tables.table import (
     words_of,
 )
 
-Kind = Literal["win", "margin"]
-
 
 class Unended(NamedTuple):
     """A game that has begun, and has no result."""
@@ -45,7 +45,6 @@ class Unended(NamedTuple):
 
 
 OF_TOURNAMENT = ("home", "away", "score")  # heads of the log of one: shares of the points
-_VOTES = (0.0, 0.5, 1.0)  # as shares of a win: lost, tied, won
 _READ_AS_WINS = (
     "scores are read as the first's share of a win: 1 won, 0 lost, 0.5 tied; --score margin reads "
     "them as margins"
@@ -81,6 +80,9 @@ class Votes:
     items: np.ndarray | None = (
         None  # int64 [n]: those about one item, as a question, have one; or -1
     )
+    cluster: str = ""  # the column of these, if the caller says that they count once
+    judges: np.ndarray | None = None  # int64 [n]: those by one judge have one; or -1
+    judged_by: str = ""  # the column of these
     copies: np.ndarray | None = None  # int64 [n, 2]: numbers of its moves, see ``copies_of``
     endings: np.ndarray | None = None  # str [n]: how it ended if not on the board, or ""
     unended: tuple[Unended, ...] = ()  # games without a result, in their order
@@ -111,6 +113,7 @@ def read_votes(
     first_column: str | None = None,
     second_column: str | None = None,
     score_column: str | None = None,
+    cluster_column: str | None = None,
     decimal: str = "auto",
     delimiter: str = "auto",
     argument: str = "votes",
@@ -133,6 +136,8 @@ def read_votes(
             it.
         second_column: The column of the second option.
         score_column: The column that says how it ended.
+        cluster_column: The column of what belongs together, such as a question or a judge. All
+            votes of two that it names alike count once, by their mean, for what is proven.
         decimal: As for all doors, and so are ``delimiter`` and ``argument``.
         delimiter: What separates the columns of a text.
         argument: What messages begin with.
@@ -152,21 +157,23 @@ def read_votes(
     require_choice("score", score, ("auto", "win", "margin"))
     if isinstance(source, str | os.PathLike) and Path(source).is_dir():
         names = {"first_column": first_column, "second_column": second_column}
-        names |= {"score": score, "score_column": score_column, "argument": argument}
+        names |= {"score_column": score_column, "cluster_column": cluster_column}
+        names |= {"score": score, "argument": argument}
         read = functools.partial(read_votes, decimal=decimal, delimiter=delimiter, **names)
         files = files_in(argument, Path(source), _IN_FOLDERS)
         return joined(Place(argument, f"'{source}'"), files, read)
-    asked = {first_column, second_column, score_column} - {None}
+    asked = {first_column, second_column, score_column, cluster_column} - {None}
     source = with_heads(argument, source, asked)
     table = without_ends(read_table(argument, source, decimal=decimal, delimiter=delimiter))
     table = parted_pairs(table)
+    table.require_heads([cluster_column] if cluster_column else [])
     if first_column is None:
-        table, score = plain_votes(table, score)
+        table, score = plain_votes(table, score, cluster_column)
     square = crosstable_in(table) if first_column is None else None
     if square is not None:
         return _of_crosstable(square)
     sides = sides_of(table, first_column, second_column, score_column)
-    votes = _of_table(table, sides, score)
+    votes = _of_table(table, sides, score, cluster_column)
     if votes.copies is not None:
         more, refused = copies_in(votes.copies, votes.lines)
         votes = dataclasses.replace(votes, said=(*votes.said, *more), refused=refused)
@@ -181,7 +188,7 @@ def _turned(votes: Votes) -> Votes:
     return dataclasses.replace(votes, scores=scores, **sides)
 
 
-def _of_table(table: Table, sides: Sides, score: str) -> Votes:
+def _of_table(table: Table, sides: Sides, score: str, cluster: str | None) -> Votes:
     """The comparisons in a table."""
     if not table.lines:
         raise table.wrong("at least one row", "none")
@@ -189,12 +196,17 @@ def _of_table(table: Table, sides: Sides, score: str) -> Votes:
     lines = np.array(table.lines, np.int64)
     sided = sides.are_at_home
     pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
-    items, how = items_of(table, {sides.first, sides.second, sides.outcome}, first, second)
-    said, ones = (*table.said, *alike("options", names), *more, *how), np.ones(len(first))
-    if sides.are_players and not sided and items is None:
+    taken = {sides.first, sides.second, sides.outcome, *(sides.scores or sides.counts or ())}
+    of = about(table, taken, first, second, cluster)
+    if sided or sides.are_players:  # of games there may be much else, and no judges
+        notes = [note for note in of.said if not note.startswith(NOT_USED)]
+        of = of._replace(judges=None, judged_by="", said=tuple(notes))
+    said, ones = (*table.said, *alike("options", names), *more, *of.said), np.ones(len(first))
+    if sides.are_players and not sided and of.items is None:
         said = *said, NO_ROUNDS
-    about = pairs, items, copies_of(table), endings_of(table)
-    votes = Votes(names, first, second, ones, "win", lines, said, sided, True, *about)
+    known = of._asdict() | {"pairs": pairs, "said": said, "sided": sided}
+    known |= {"copies": copies_of(table), "endings": endings_of(table)}
+    votes = Votes(names, first, second, ones, "win", lines, **known)
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:
@@ -243,7 +255,7 @@ def _of_numbers(table: Table, sides: Sides, asked: str, votes: Votes) -> Votes:
     least = int(np.argmin(scores))
     is_scale = scores[least] >= 0 and bool((scores > 1).any())
     sides.require_said(table, asked, f"{scores[least]:g}", least, is_scale)
-    kind = _kind_of(table, head, scores, asked)
+    kind = kind_of_scores(table, head, scores, asked)
     guessed = [_READ_AS_WINS if kind == "win" else _READ_AS_MARGINS]
     guessed = [POINTS] if sides.has_points(table) else guessed
     guessed = guessed if asked == "auto" and (table.heads, kind) != (OF_TOURNAMENT, "win") else []
@@ -357,34 +369,3 @@ def _games_of_points(
         got = "100 for both together in every pair, as of percents"
         raise table.wrong("points", got, hint=f"{_NO_SHARES}; columns a, b, wins_a, wins_b do")
     return games_of(np.where(met[:, None], both, 0))
-
-
-def _kind_of(table: Table, head: str, scores: np.ndarray, asked: str) -> Kind:
-    """Are scores shares of a win, or margins? Read wrongly, options named first look better."""
-    if asked == "margin" or (asked == "auto" and head.lower() == "margin"):
-        return "margin"
-    outside = (scores < 0) | (scores > 1)
-    if asked == "win" and outside.any():
-        row = int(np.argmax(outside))
-        expected = "shares of a win, from 0 (the first lost) to 1 (it won),"
-        raise table.wrong(expected, f"{scores[row]:g}", row, head)
-    is_vote = np.isin(scores, _VOTES)
-    if asked == "win" or is_vote.all():
-        return "win"
-    if (scores >= 0).all():
-        row, expected = int(np.argmin(is_vote)), "win or margin as --score for scores"
-        hint = (
-            "no score is negative, and this one is not 0, 0.5 or 1: --score margin if scores are "
-            "by how much the first was better"
-        )
-        are_shares = bool((scores <= 1).all())
-        hint += ", --score win if they are its share of a win" if are_shares else f"; {SCALE}"
-        raise table.wrong(expected, f"{scores[row]:g}", row, head, hint=hint)
-    if (is_vote | (scores == -1)).all() and (scores == 0.5).any():
-        row, other = int(np.argmax(scores == -1)), int(np.argmax(scores == 0.5))
-        hint = (
-            f"of 1, 0 and -1, and 0.5 in {table.unit} {table.lines[other]}, of 1, 0.5 and 0: write "
-            "all in one way, or say --score margin if these are margins"
-        )
-        raise table.wrong("one way to write votes", "-1", row, head, hint=hint)
-    return "margin"

@@ -57,6 +57,7 @@ def in_blocks(*sizes, blank=()):
 
 SEVEN = [f"{m},{n},{'' if (m, n) == ('a', 3) else n % 3}" for n in range(7) for m in "ab"]
 
+LOT = random.Random(0).sample(range(180), 180)  # numbers in a random order
 RACE, VOTES = "race FILE.csv", "select FILE.csv"
 LOG = "improve FILE.csv --low 0 --high 1"
 GAP = table("task,a,b", "u,0.3,0.1", "v,0.4,", "w,0.6,0.2", "x,0.7,0.8")
@@ -348,6 +349,12 @@ TABLES = [
     ),
     Case(RACE, table("a,b", ".3,-1", ".4,.5", ".6,.2"), "--failed -1", ("--failed -1",)),
     Case(
+        f"{RACE} --shared",
+        table("task,a,b", *[f"t{n},{n * n % 7 // 3 * 100},{n % 2}" for n in LOT[:40]]),
+        "got 0 and 1 of b, 0 and 100 of a: write all in one way; --options a,b says that they are",
+        ("--options a,b",),
+    ),
+    Case(
         RACE,
         table("a,b", ".3,", ".4,.5", ".6,.2"),
         "--failed drop (failed='drop') if there was no run",
@@ -518,6 +525,18 @@ ITEMS = [
     ),
 ]
 VOTE_CASES = [
+    Case(
+        VOTES,
+        table("judge,model_a,model_b,winner", *[f"j{n % 9},x,y,{'xy'[n % 9 > 4]}" for n in LOT]),
+        "--cluster-column judge counts each judge once; without that column",
+        ("--cluster-column judge",),
+    ),
+    Case(
+        "gate FILE.csv --baseline x",
+        table("judge,model_a,model_b,winner", *[f"j{n % 9},x,y,{'xy'[n % 2]}" for n in LOT]),
+        "what is certain is about these judges; --cluster-column judge counts each once",
+        ("--cluster-column judge",),
+    ),
     Case(
         VOTES,
         table(f"{SIDES}label", "x,y,1", "y,z,0", "x,z,1"),

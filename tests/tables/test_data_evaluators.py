@@ -262,3 +262,48 @@ def test_a_frame_of_optuna_with_two_rows_of_heads():
     rows = [(0, 0.5, 1, "COMPLETE"), (1, 0.25, 2, "COMPLETE"), (2, 0.75, 1, "COMPLETE")]
     frame = pd.DataFrame(rows, columns=pd.MultiIndex.from_tuples(heads))
     assert found_in(frame)[0] == {"x=1": [0.5, 0.75], "x=2": [0.25]}
+
+
+def inspect_log(folder, name, scorer="match", task="arc", model="gpt", **settings):
+    """A log of three samples of one model."""
+    samples = [{"id": n, "scores": {scorer: {"value": "CI"[n % 2]}}} for n in range(3)]
+    about = {"model": model, "task": task} | {x: y for x, y in settings.items() if x != "steps"}
+    plan = {"steps": [{"solver": "generate", "params": settings.get("steps", {})}]}
+    log = {"status": "success", "eval": about, "plan": plan, "samples": samples}
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(json.dumps(log))
+
+
+@pytest.mark.parametrize("what", ["task_args", "model_args", "steps"])
+def test_evaluations_of_one_model_are_named_by_what_was_set(what, tmp_path):
+    for prompt in ("old", "new"):
+        inspect_log(tmp_path / "logs", f"{prompt}.json", **{what: {"prompt": prompt, "n": 3}})
+    inspect_log(tmp_path / "logs", "other.json", model="claude")
+    found = read_scores(tmp_path / "logs")
+    assert {*found.names} == {"gpt (prompt=old)", "gpt (prompt=new)", "claude"}
+    assert "evaluations of 'gpt' are told apart by what was set" in found.said
+
+
+def test_settings_of_different_tasks_name_nothing(tmp_path):
+    for model in ("gpt", "claude"):
+        for task in ("arc", "mmlu"):
+            name, set_for = f"{model}-{task}.json", {"shots": task}
+            inspect_log(tmp_path / "logs", name, task=task, model=model, task_args=set_for)
+    assert {*read_scores(tmp_path / "logs").names} == {"gpt", "claude"}
+
+
+def test_two_runs_of_the_same_settings_are_refused_and_may_be_named(tmp_path):
+    for name in ("old.json", "new.json"):
+        inspect_log(tmp_path / "logs", name)
+    with pytest.raises(ValueError, match="leave one out; in Python a mapping names them apart"):
+        read_scores(tmp_path / "logs")
+    named = {name: tmp_path / "logs" / f"{name}.json" for name in ("old", "new")}
+    assert read_scores(named).names == ("old", "new")
+
+
+def test_other_scorers_of_one_task_are_refused(tmp_path):
+    inspect_log(tmp_path / "logs", "a.json", task="mmlu", scorer="choice")
+    inspect_log(tmp_path / "logs", "b.json")
+    inspect_log(tmp_path / "logs", "c.json", "model_graded_qa", model="claude")
+    with pytest.raises(ValueError, match=r"one scorer of 'arc', got 'match' in .*b\.json"):
+        read_scores(tmp_path / "logs")

@@ -42,7 +42,32 @@ SAME = {
     "goals": "home,away,home_goals,away_goals\nx,y,3,1\nx,y,0,1\nx,y,5,1\n",
     "halves": "player_a,player_b,ptnml_0,ptnml_1,ptnml_2,ptnml_3,ptnml_4\nx,y,1,0,0,4,2\n",
     "counts": "player_a,player_b,wins_a,wins_b\nx,y,2,1\n",
+    "places": "model_a,model_b,winner\nx,y,Left\nx,y,right\nx,y,first\n",
+    "outputs": "model_1,model_2,preferred\nx,y,output_1\nx,y,output_2\nx,y,output_1\n",
+    "sentences": "first,second,judgement\nx,y,A is better\nx,y,Response B\nx,y,A wins\n",
+    "losers": "model_a,model_b,worse\nx,y,B\nx,y,model_a\nx,y,b\n",
+    "losers and rejected": "model_a,model_b,rejected\nx,y,y\nx,y,x\nx,y,y\n",
 }
+
+
+def test_places_are_no_sides_where_an_option_may_be_called_so():
+    """Output 1 won in both rows: once as the first, once as the second."""
+    first, second = ["output 1", "output 2"], ["output 2", "output 1"]
+    votes = {"model_a": first, "model_b": second, "winner": ["output_1", "output_1"]}
+    with pytest.raises(ValueError, match="one of the two options"):
+        read_votes(votes)
+    votes["winner"] = ["output 1", "output 1"]
+    assert read_votes(votes).scores.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("heads", [("chosen", "rejected"), ("better", "worse")])
+def test_names_below_chosen_and_rejected_are_winners_and_losers(heads):
+    votes = read_votes(dict(zip(heads, (["x", "y", "x"], ["y", "x", "z"]), strict=True)))
+    assert [votes.names[place] for place in votes.first] == ["x", "y", "x"]
+    assert votes.scores.tolist() == [1, 1, 1]
+    texts = dict(zip(heads, (["a text", "one"], ["another", "two"]), strict=True))
+    with pytest.raises(ValueError, match="two columns of options"):
+        read_votes(texts)
 
 
 @pytest.mark.parametrize("name", SAME)

@@ -6,6 +6,7 @@ import jaxrace
 from jaxrace.tables import read_scores
 
 PAIRS = ["C I", "pass fail", "Passed FAILED", "correct incorrect", "yes no", "right wrong", "✓ ✗"]
+PAIRS += ["WAHR FALSCH", "VRAI FAUX", "VERDADERO FALSO", "Sí No", "ja nein"]  # as Excel has them
 RIGHT = {"main": [1, 0, 0, 1, 0, 0, 1, 0], "cand": [1, 1, 0, 1, 1, 0, 1, 1]}
 
 

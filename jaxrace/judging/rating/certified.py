@@ -6,18 +6,24 @@ Better is: expects more than half of the points against another option. Axes: K 
 import dataclasses
 import itertools
 import math
+from shlex import quote
 from typing import NamedTuple
 
 import numpy as np
 
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
-from jaxrace.evidence.games import GamePairs, balanced, by_item, in_rounds
+from jaxrace.evidence.games import GamePairs, balanced, by_item, in_mirrors, in_rounds
 from jaxrace.evidence.levels import FloatArray, levels
 from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
 from jaxrace.evidence.task_bets import shared_bets
-from jaxrace.judging.alike_games import doubt_about_copies, doubt_of, first_doubt
+from jaxrace.judging.alike_games import (
+    doubt_about_copies,
+    doubt_about_judges,
+    doubt_of,
+    first_doubt,
+)
 from jaxrace.judging.lost_games import (
     doubtful_absence,
     doubtful_failures,
@@ -81,18 +87,35 @@ def games_of(votes: Votes, level: float) -> Results:
     if votes.kind == "margin" and not np.isin(d, (-1, 0, 1)).all():
         d, wrong = d / np.abs(d).max(), _NO_RANGE
     first, second, said = votes.first.astype(int), votes.second.astype(int), []
-    pairs = votes.pairs
-    if votes.items is not None:
-        rows, d = by_item(first, second, d, votes.items, sided=votes.sided)
-        first, second, pairs = first[rows], second[rows], None if pairs is None else pairs[rows]
-        if len(rows) < len(votes.items):
+    pairs, judges, items = votes.pairs, votes.judges, votes.items
+    alike = f"with the same {votes.cluster!r}" if votes.cluster else "about the same item"
+    is_once = items is None or len(np.unique(items[items >= 0])) == (items >= 0).sum()
+    if votes.ordered and not votes.sided and is_once and not votes.cluster:
+        mirrors = in_mirrors(first, second, d)
+        if mirrors is not None:
+            items, how = mirrors
+            alike = f"that mirror each other ({how})"
+    if items is not None:
+        rows, d = by_item(first, second, d, items, sided=votes.sided)
+        first, second = first[rows], second[rows]
+        pairs, judges = (None if x is None else x[rows] for x in (pairs, judges))
+        if len(rows) < len(items):
             said.append(
-                "for what is proven, votes of two about the same item count as one, by their mean: "
-                f"{len(votes.items):,} votes are {len(rows):,} results; the estimate takes each"
+                f"for what is proven, votes of two {alike} count as one, by their mean: "
+                f"{len(items):,} votes are {len(rows):,} results; the estimate takes each"
             )
     refused = votes.refused
     if votes.ordered and not refused:
         refused = doubt_about_copies(first, second, d)
+        if not (refused or votes.sided):  # copies may be reversed
+            turned = np.where(first < second, 1, -1)
+            low, high = np.minimum(first, second), np.maximum(first, second)
+            refused = doubt_about_copies(low, high, turned * d)
+    if judges is not None:
+        said.append(_judges_said(votes))
+        if not (refused or wrong or votes.cluster):
+            games = GamePairs(len(votes.names), first, second, d, shared_bets(level))
+            refused = doubt_about_judges(games, judges, votes.judged_by)
     if votes.sided:
         if votes.ordered:
             first, second, d, left = in_rounds(first, second, d, pairs)
@@ -119,6 +142,17 @@ def games_of(votes: Votes, level: float) -> Results:
     said += failures_said(votes)
     games = GamePairs(len(votes.names), first, second, d, shared_bets(level), votes.ordered)
     return Results(games, said, wrong, refused)
+
+
+def _judges_said(votes: Votes) -> str:
+    """Whose votes these are, where judges are named who have voted several times."""
+    assert votes.judges is not None
+    head, number = votes.judged_by, len(np.unique(votes.judges[votes.judges >= 0]))
+    if votes.cluster == head:
+        return f"each of {number:,} judges counts once: the votes of other judges are as likely"
+    said = f"votes of {number:,} judges, by column {head!r}: what is certain is about these judges"
+    how = f"; --cluster-column {quote(head)} counts each once, for what holds of others as well"
+    return said + how * (not votes.cluster)
 
 
 def games_in_one(games: GamePairs, votes: Votes) -> int:

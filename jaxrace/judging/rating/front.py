@@ -57,8 +57,8 @@ def select(
             negative; else refused.
         seed: The seed of all random numbers.
         argument: What messages begin with.
-        **columns: ``first_column``, ``second_column``, ``score_column``, ``decimal`` and
-            ``delimiter`` of ``read_votes``.
+        **columns: ``first_column``, ``second_column``, ``score_column``, ``cluster_column``,
+            ``decimal`` and ``delimiter`` of ``read_votes``.
 
     Raises:
         ValueError: An argument is out of its range, or data are no comparisons, or may be read in
