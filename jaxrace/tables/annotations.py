@@ -37,7 +37,8 @@ def _anonymous(table: Table) -> Table:
     if not rows:
         raise table.wrong("votes that are anonymous, by column 'anony',", "none")
     left = f"votes that are not anonymous, left out: {len(labels) - len(rows):,}"
-    return table.rows(rows, left) if len(rows) < len(labels) else table
+    table = table.rows(rows, left) if len(rows) < len(labels) else table
+    return table.without(["anony"])
 
 
 def _alpaca(table: Table, kept: str | None) -> Table:
