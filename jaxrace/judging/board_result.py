@@ -218,7 +218,7 @@ class RankOfTable(AnswerOfTable):
             heads[2:2] = ["tier*", "rank*"]
             for row, one in zip(rows, self.options, strict=True):
                 row[2:2] = [str(one.final_tier), _span(one.final_best_rank, one.final_worst_rank)]
-        below = self._below()
+        below = [*self._below(), *self._apart()]
         below += [f"{self.better} scores are better", *self._star()]
         below += run_next(self.next_runs)
         shown = [Shown.first(heads, rows, *below)]
@@ -248,16 +248,16 @@ class RankOfTable(AnswerOfTable):
         """How intervals hold; nothing of a list that is known."""
         if self.whole:
             return []
-        return [f"intervals: {self._held(self.delta)}", *self._overlap(), *self._apart()]
+        return [f"intervals: {self._held(self.delta)}", *self._overlap()]
 
     def _apart(self) -> list[str]:
-        """Why options of one tier may have ranks that do not meet, where some do."""
+        """Why options of one tier may have ranks that do not meet, where some do; nothing of a list that is known."""
         is_so = any(
             one.tier == other.tier and one.worst_rank < other.best_rank
             for one, other in itertools.permutations(self.options, 2)
         )
-        said = "of two options in one tier the ranks may still show that one is better: a tier ends"
-        return [f"{said} where all above are better than all below"] * is_so
+        said = "ranks may tell two of one tier apart: it ends where all above beat all below"
+        return [said] * (is_so and not self.whole)
 
     def _held(self, error: float) -> str:
         looks = "" if self.one_look else ", at all looks"
