@@ -251,7 +251,10 @@ class RankOfTable(AnswerOfTable):
         return [f"intervals: {self._held(self.delta)}", *self._overlap()]
 
     def _apart(self) -> list[str]:
-        """Why options of one tier may have ranks that do not meet, where some do; nothing of a list that is known."""
+        """Why options of one tier may have ranks that do not meet, where some do.
+
+        Nothing of a list that is known.
+        """
         is_so = any(
             one.tier == other.tier and one.worst_rank < other.best_rank
             for one, other in itertools.permutations(self.options, 2)
