@@ -5,6 +5,7 @@ import pytest
 
 import jaxrace
 from jaxrace.evidence.games import in_mirrors
+from jaxrace.judging.engine_result import GateOfGames
 
 
 def votes_of_judges(judges, each, spread, seed=0, names="xy"):
@@ -76,6 +77,7 @@ def test_each_judge_once_can_be_certain():
     found = jaxrace.select(votes, cluster_column="judge")
     assert (found.certificate, found.best, found.proven[0].games) == ("dominance", ["x"], 60)
     gated = jaxrace.gate(votes, baseline="y", cluster_column="judge")
+    assert isinstance(gated, GateOfGames)
     assert (gated.candidates[0].verdict, gated.candidates[0].games) == ("better", 60)
 
 

@@ -264,11 +264,11 @@ def test_a_frame_of_optuna_with_two_rows_of_heads():
     assert found_in(frame)[0] == {"x=1": [0.5, 0.75], "x=2": [0.25]}
 
 
-def inspect_log(folder, name, scorer="match", task="arc", model="gpt", **settings):
+def inspect_log(folder, name, scorer="match", task="arc", model="gpt", settings=None):
     """A log of three samples of one model."""
     samples = [{"id": n, "scores": {scorer: {"value": "CI"[n % 2]}}} for n in range(3)]
-    about = {"model": model, "task": task} | {x: y for x, y in settings.items() if x != "steps"}
-    plan = {"steps": [{"solver": "generate", "params": settings.get("steps", {})}]}
+    about = {"model": model, "task": task} | (settings or {})
+    plan = {"steps": [{"solver": "generate", "params": about.pop("steps", {})}]}
     log = {"status": "success", "eval": about, "plan": plan, "samples": samples}
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(json.dumps(log))
@@ -277,7 +277,9 @@ def inspect_log(folder, name, scorer="match", task="arc", model="gpt", **setting
 @pytest.mark.parametrize("what", ["task_args", "model_args", "steps"])
 def test_evaluations_of_one_model_are_named_by_what_was_set(what, tmp_path):
     for prompt in ("old", "new"):
-        inspect_log(tmp_path / "logs", f"{prompt}.json", **{what: {"prompt": prompt, "n": 3}})
+        inspect_log(
+            tmp_path / "logs", f"{prompt}.json", settings={what: {"prompt": prompt, "n": 3}}
+        )
     inspect_log(tmp_path / "logs", "other.json", model="claude")
     found = read_scores(tmp_path / "logs")
     assert {*found.names} == {"gpt (prompt=old)", "gpt (prompt=new)", "claude"}
@@ -287,8 +289,8 @@ def test_evaluations_of_one_model_are_named_by_what_was_set(what, tmp_path):
 def test_settings_of_different_tasks_name_nothing(tmp_path):
     for model in ("gpt", "claude"):
         for task in ("arc", "mmlu"):
-            name, set_for = f"{model}-{task}.json", {"shots": task}
-            inspect_log(tmp_path / "logs", name, task=task, model=model, task_args=set_for)
+            name, set_for = f"{model}-{task}.json", {"task_args": {"shots": task}}
+            inspect_log(tmp_path / "logs", name, task=task, model=model, settings=set_for)
     assert {*read_scores(tmp_path / "logs").names} == {"gpt", "claude"}
 
 
