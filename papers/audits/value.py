@@ -8,7 +8,6 @@ A race errs when it selects an option and discards another whose mean is no smal
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -47,9 +46,11 @@ TASKS: tuple[ValueTask, ...] = (
 class _Narrow(racing.HoeffdingRace):
     """What a range that is too small would make of the intervals, if none looked."""
 
-    def radius(self, *about: Any) -> jax.Array:
+    def radius(
+        self, rounds: jax.Array, deviation: jax.Array, events: jax.Array, params: racing.ValueParams
+    ) -> jax.Array:
         """A quarter of what is proven."""
-        return super().radius(*about) / 4
+        return super().radius(rounds, deviation, events, params) / 4
 
 
 # By claim: the race, and whether it intersects its intervals.
