@@ -159,6 +159,17 @@ def _group_column(table: ScoreTable) -> str:
     return found[1] if found else ""
 
 
+def of_one_group(table: ScoreTable) -> str:
+    """How to ask of independent runs in one of several groups, which differ; "" of others."""
+    if not (head := _group_column(table)):
+        return ""
+    return (
+        f"; runs of several {head!r} are no runs of one kind: --where {quote(head)}=NAME "
+        f"(where='{head}=NAME') takes those of one; runs with a number that all options share, "
+        "chosen before results were known, are shared tasks (--shared)"
+    )
+
+
 def of_list(table: ScoreTable) -> str:
     """How to ask about these tasks alone; "" where that would be refused as well."""
     number = len(table.task_names)

@@ -22,7 +22,7 @@ from jaxrace.judging.engine_result import GateOfGames
 from jaxrace.judging.final_look import look_once
 from jaxrace.judging.gate_games import gate_games, require_baseline
 from jaxrace.judging.gate_result import CLAIMS, Candidate, GateOfTable
-from jaxrace.judging.judgement import mean_score, refusal
+from jaxrace.judging.judgement import mean_score, outside, refusal
 from jaxrace.judging.next_runs import next_runs, number_of, to_run
 from jaxrace.judging.rating.front import read_comparisons
 from jaxrace.judging.result import NextRuns
@@ -225,11 +225,9 @@ def _answer(
     verdicts, further = found.verdicts(want, pairs.bets.weights, question.of)
     refused, is_odd = "", (common > 0) & ~((low <= mean) & (mean <= high))
     if is_odd.any():
-        why = (
-            f"by how much {candidates[int(is_odd.argmax())]} is better than {baseline} over all of "
-            "the table is outside of its own interval"
-        )
-        refused = refusal(why, question)
+        odd = int(is_odd.argmax())
+        numbers = (float(question.effect(x)[odd]) for x in (mean, low, high))
+        refused = refusal(outside(candidates[odd], baseline, *numbers), question, table)
     runs: NextRuns = {}
     if not refused and asked.may_go_on:
         is_open = np.zeros((len(table.names), len(table.names)), bool)

@@ -74,8 +74,11 @@ def in_lottery(question: Question, table: ScoreTable) -> ScoreTable:
             got = f"{sum(sizes.values()):,}: others are not in the table"
             raise BadArgument("of", f"the groups of all {question.of:,} tasks", got, hint)
     if question.weights == "size" and sizes is None and question.order_by_lot is None:
-        hint = ": those of a stream would change as it grows; of says how many there are"
-        raise BadArgument("weights", "sizes that are known", "groups of a stream", hint)
+        hint = (
+            ": order_by_lot=1 (--order-by-lot 1) takes the tasks of a complete table as they are, "
+            "for one look; of=N (--of N) asks about N tasks that are all there are"
+        )
+        raise BadArgument("weights", "sizes that are known", "a table that may grow", hint)
     weights = weights_of(question.weights, sizes or counts)
     if sizes is None:
         drawn = groups_of_stream(weights, counts, question.seed)

@@ -32,6 +32,7 @@ from jaxrace.judging.next_runs import next_runs, number_of, progress, to_run
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import Option, Pair, RaceOfTable
 from jaxrace.judging.scores import ScoreTable
+from jaxrace.tables.clusters import ways_to_count
 
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
@@ -292,13 +293,18 @@ def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) ->
         return why
     for pair in answered.pairs:
         if not pair.low <= pair.estimate <= pair.high:
-            return refusal(
-                f"over all of the table the difference of {pair.better} and {pair.worse} is "
-                f"{pair.estimate:.3g}, outside of its own interval, {pair.low:.3g} to "
-                f"{pair.high:.3g}",
-                found.question,
-            )
+            why = outside(pair.better, pair.worse, pair.estimate, pair.low, pair.high)
+            return refusal(why, *about[:2])
     return ""
+
+
+def outside(one: str, other: str, estimate: float, low: float, high: float) -> str:
+    """That a difference is outside of its own interval, which looks may have left empty."""
+    interval = f"its own interval, {low:.5g} to {high:.5g}"
+    if low > high:
+        interval = f"all intervals so far: at least {low:.5g}, and at most {high:.5g}"
+    of_all = f"over all of the table the difference of {one} and {other} is {estimate:.5g}"
+    return f"{of_all}, outside of {interval}"
 
 
 def contradiction(
@@ -314,15 +320,15 @@ def contradiction(
     early = "was certain at an earlier look, but over all of the table"
     for i, j in np.argwhere(reached & (seen.mean < null)):
         why = f"that {names[i]} is better than {names[j]} {early} {names[j]} is better"
-        return refusal(why, question)
+        return refusal(why, question, table)
     if not null:
         for i, j in np.argwhere(reached & reached.T):
             why = f"both {names[i]} over {names[j]} and {names[j]} over {names[i]} were certain"
-            return refusal(why, question)
+            return refusal(why, question, table)
     return ""
 
 
-def refusal(why: str, question: Question) -> str:
+def refusal(why: str, question: Question, table: ScoreTable) -> str:
     """What does not look like what is assumed, why, and how often that is chance alone.
 
     The rates are those of docs/theory/assumptions.md, of two options.
@@ -331,11 +337,11 @@ def refusal(why: str, question: Question) -> str:
     if question.of is not None:
         looks = "the order of the tasks does not look drawn by lot"
     odds = "where it is true, chance alone does so to 1 or 2 of 100 tables at delta 0.05"
-    doubt = f"nothing is certified, as it is in doubt ({odds}) that {_assumed(question)}"
+    doubt = f"nothing is certified, as it is in doubt ({odds}) that {_assumed(question, table)}"
     return f"{looks}: {why}: {doubt}"
 
 
-def _assumed(question: Question) -> str:
+def _assumed(question: Question, table: ScoreTable) -> str:
     """What is assumed, and what to do if it is not true."""
     if not question.shared:
         return "runs are alike and independent; what changed from run to run?"
@@ -344,4 +350,5 @@ def _assumed(question: Question) -> str:
         return f"the order of the tasks was drawn by lot; {advice}"
     if question.order_by_lot is not None:
         return "the tasks are alike; ask again with more tasks, in a table of their own"
-    return f"the tasks are alike; {ORDER_BY_LOT}"
+    once = [ways_to_count(table.clusters, head) for head in table.clusters]
+    return "; ".join(["the tasks are alike", *once, ORDER_BY_LOT])

@@ -27,7 +27,13 @@ from jaxrace.evidence.levels import By, Gaps
 from jaxrace.evidence.process import Pairs
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging import scores
-from jaxrace.judging.alike import doubt_about_copies, doubt_about_order, in_order_by_lot, pooled
+from jaxrace.judging.alike import (
+    doubt_about_copies,
+    doubt_about_order,
+    in_order_by_lot,
+    of_one_group,
+    pooled,
+)
 from jaxrace.judging.clusters import doubt_about_clusters, doubt_about_folds
 from jaxrace.judging.final_look import with_one_look
 from jaxrace.judging.in_groups import (
@@ -301,9 +307,10 @@ def _doubts(
             found.append(copies if copies or by_lot else doubt_about_order(table, pairs))
     elif runs:
         try:
-            found.append(doubt_about(runs))
+            doubt = doubt_about(runs)
+            found.append(doubt and doubt + of_one_group(table))
         except BadArgument as error:
-            hint = f"; {IN_COMMON}" if table.have_tasks_in_common else ""
+            hint = f"; {IN_COMMON}" if table.have_tasks_in_common else of_one_group(table)
             if "lag-1" in error.got:
                 hint += "; runs are in the order of the rows: tasks one after the other look so too"
             hint += "; --dependent (dependent=True) looks at them, and certifies nothing"

@@ -168,6 +168,10 @@ class ValueRace(base.Race):
             owner=self._state_owner,
         )
 
+    def rounds_to_tell(self, state: ValueState) -> int:
+        """One, after which the race may ask others; more are counted as if told one by one."""
+        return 1
+
     @verb
     def ask(self, state: ValueState, params: ValueParams) -> jax.Array:
         return ~(state.selected | state.discarded) & (state.round < params.max_rounds)

@@ -87,7 +87,7 @@ def notes_on(
     low, high = min(cells.values()), max(cells.values())
     number = f"{high:,}" if low == high else f"{low:,} to {high:,}"
     by = f", told apart by {quoted(about.by)}" if about.labels else ""
-    said = f"{number} rows of an option for each {about.item}{by}: compared task by task, "
+    said = f"{number} rows of an option for each {about.item}{by}: with --shared "
     said += f"each {about.item} counts once, by all of its rows"
     head = about.column
     is_suite = head.lower().startswith(("task", "instance")) and about.by

@@ -70,7 +70,7 @@ def test_it_is_what_a_cluster_column_says():
     assert (pair.low, pair.high) == pytest.approx((other.low, other.high))
 
 
-SAID = "10 rows of an option for each {!r}, told apart by {!r}: compared task by task, each"
+SAID = "10 rows of an option for each {!r}, told apart by {!r}: with --shared each"
 ITEMS = [
     ("id", "repeat"),
     *[(item, "epoch") for item in ("question_id", "problem", "prompt", "doc_id", "sample_id")],

@@ -107,6 +107,32 @@ TABLES = [
         ("--where env=u", "--options a,b"),
     ),
     Case(
+        RACE,
+        table(
+            "algo,env,seed,score",
+            *[
+                f"{m},{e},{m}{n},{9 * (e == 'u')}.{(7 * n + 5 * (m == 'a')) % 10}"
+                for m in "ab"
+                for e in "uvw"
+                for n in range(20)
+            ],
+        ),
+        "runs of several 'env' are no runs of one kind: --where env=NAME (where='env=NAME')",
+        ("--where env=u",),
+    ),
+    Case(
+        RACE,
+        table("question_id,run1,run2", *[f"q{n},{n % 2},{n % 3 % 2}" for n in range(9)]),
+        "'run1', 'run2', which seem to be runs: --option-column question_id if its rows are the",
+        ("--option-column question_id",),
+    ),
+    Case(
+        "rank FILE.csv --shared --by mean --low 0 --high 1 --weights size",
+        table("benchmark,task,a,b", *[f"{'xy'[n % 2]},q{n},{row}" for n, row in enumerate(WIDE)]),
+        "--weights: expected sizes that are known, got a table that may grow: order_by_lot=1",
+        ("--order-by-lot 1", "--of 8"),
+    ),
+    Case(
         "rank FILE.csv --weights equal",
         table("benchmark,task,a,b", *[f"{'xy'[n % 2]},q{n},{row}" for n, row in enumerate(WIDE)]),
         "--weights: expected shared tasks, got independent runs: shared=True (--shared) says",

@@ -189,6 +189,10 @@ class PreferenceRace(ComparingRace):
             owner=self._state_owner,
         )
 
+    def rounds_to_tell(self, state: PreferenceState) -> int:
+        """One, after which the race may ask others; more are counted as if told one by one."""
+        return 1
+
     @verb
     def ask(self, state: PreferenceState, params: PreferenceParams) -> jax.Array:
         return state.active.any(-1) & (state.round < params.max_rounds)
