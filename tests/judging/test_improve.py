@@ -230,7 +230,11 @@ SAID = [
 FLOORS = [  # its kind, in the headline, and what is not certain
     ({}, "floor 0.500)", ""),
     ({"in_use": 0.55}, "floor 0.500)", ""),  # the bound is above that
-    ({"in_use": 0.65}, "floor 0.500, worse than the log's 0.650)", "a worse one may pass"),
+    (
+        {"in_use": 0.65},
+        "floor 0.500, worse than the searched part's 0.650)",
+        "a worse one may pass",
+    ),
     (
         {"floor_is_estimate": True},
         "floor 0.500, an estimate of the policy in use)",
@@ -268,7 +272,10 @@ def test_a_floor_below_what_the_log_earns(tmp_path):
     found = improve(data, 0, 1, bound="betting", candidates="none", floor=0.03)
     assert found.found
     assert found.lower_bound < found.summary["in_use"]
-    assert f"floor 0.030, worse than the log's {found.summary['in_use']:.3f}" in found.headline()
+    assert (
+        f"floor 0.030, worse than the searched part's {found.summary['in_use']:.3f}"
+        in found.headline()
+    )
 
 
 @pytest.mark.parametrize(("changes", "part"), SAID)

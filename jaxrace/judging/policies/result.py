@@ -240,7 +240,9 @@ class ImprovementOfLog(Answer):
         """What the floor is, for the headline."""
         if self.summary["floor_is_estimate"]:
             return ", an estimate of the policy in use"
-        return f", worse than the log's {self._shown(self.summary['in_use'])}" * self._is_low
+        return (
+            f", worse than the searched part's {self._shown(self.summary['in_use'])}" * self._is_low
+        )
 
     @property
     def _of_floor(self) -> str:
