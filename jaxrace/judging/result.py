@@ -319,6 +319,9 @@ class RaceOfTable(AnswerOfTable, Ranking):
             said.append("?: not known yet, may be among the best")
         if any(one.score is None for one in self.options):
             said.append(f"no {score}: there are no runs to compare")
+        shown = [one.score for one in self.options if one.score is not None]
+        if shown != sorted(shown, reverse=self.by == "wins" or self.better != "smaller"):
+            said.append(f"options are in the order of the evidence, not of {score}")
         said += run_next(self.next_runs)
         pairs = [self._pairs()] if self.pairs else []
         return [Shown.first(heads, rows, *said), *pairs, *groups_shown(self.groups, self.names)]
