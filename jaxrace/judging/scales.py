@@ -29,7 +29,10 @@ def on_one_scale(table: ScoreTable, is_smaller: bool) -> ScoreTable:
         return table
     columns = []
     for name, column in [*zip(table.names, table.values, strict=True)][:_MOST_OPTIONS]:
-        numbers = column.astype(float).ravel()
+        try:
+            numbers = column.astype(float).ravel()
+        except OverflowError:  # a whole number beyond floats, which is refused by its place
+            continue
         numbers = numbers[np.isfinite(numbers)]
         if len(numbers) >= _FEWEST:
             columns.append((name, numbers))
