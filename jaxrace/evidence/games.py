@@ -224,6 +224,18 @@ def by_item(
     return rows, means[order] * sign[rows]
 
 
+def lower_first(
+    first: IntArray, second: IntArray, differences: FloatArray
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """The same games, named and counted from the option with the lower number, [n] each.
+
+    >>> [x.tolist() for x in lower_first(np.array([0, 2]), np.array([1, 1]), np.array([1.0, 1.0]))]
+    [[0, 1], [1, 2], [1.0, -1.0]]
+    """
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    return low, high, np.where(first < second, differences, -differences)
+
+
 def in_mirrors(
     first: IntArray, second: IntArray, differences: FloatArray
 ) -> tuple[IntArray, str] | None:
@@ -249,8 +261,7 @@ def in_mirrors(
         if (first[one] == second[other]).all() and (second[one] == first[other]).all():
             return items, how
     is_up = first < second
-    low, high = np.minimum(first, second), np.maximum(first, second)
-    results = np.stack([low, high, np.where(is_up, differences, -differences)], 1)
+    results = np.stack(lower_first(first, second, differences), 1)
     kinds = np.unique(results, axis=0, return_inverse=True)[1].reshape(-1)
     often = [np.bincount(kinds[side], minlength=kinds.max() + 1) for side in (is_up, ~is_up)]
     if (often[0] != often[1]).any() or kinds.max() < 1:

@@ -149,8 +149,13 @@ def pooled(groups: tuple[str, ...]) -> str:
 
 def how_to_ask(table: ScoreTable) -> str:
     """What to ask of tasks that are not alike."""
+    return "; ".join(filter(None, [how_to_mend(table), of_list(table)]))
+
+
+def how_to_mend(table: ScoreTable) -> str:
+    """What makes tasks alike that are not."""
     once = [ways_to_count(table.clusters, head) for head in table.clusters]
-    return "; ".join([*once, ORDER_BY_LOT, *filter(None, [of_list(table)])])
+    return "; ".join([*once, ORDER_BY_LOT])
 
 
 def _group_column(table: ScoreTable) -> str:

@@ -13,7 +13,7 @@ from shlex import quote
 import numpy as np
 
 from jaxrace.evidence.copies import equal_blocks
-from jaxrace.evidence.games import GamePairs
+from jaxrace.evidence.games import GamePairs, lower_first
 from jaxrace.evidence.gamma import log_choose
 from jaxrace.evidence.independence import REFUSED, WARNED
 from jaxrace.evidence.levels import BoolArray, FloatArray, IntArray, log_sum
@@ -114,8 +114,7 @@ def doubt_about_judges(games: GamePairs, judges: IntArray, column: str) -> str:
     """
     order = np.argsort(judges, kind="stable")
     whose = judges[order]
-    d = np.where(games.first < games.second, games.differences, -games.differences)[order]
-    low, high = (np.sort([games.first, games.second], axis=0)[:, order]).tolist()
+    low, high, d = (x[order] for x in lower_first(games.first, games.second, games.differences))
     pairs = np.unique(np.stack([low, high], 1), axis=0, return_inverse=True)[1].reshape(-1)
     most = np.argsort(-np.bincount(pairs), kind="stable")[:_MOST_PAIRS]
     found = [0.0]

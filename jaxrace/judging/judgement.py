@@ -27,12 +27,11 @@ from jaxrace.evidence.process import (
     wanted_pairs,
 )
 from jaxrace.evidence.table_decision import TableDecision
-from jaxrace.judging.alike import ORDER_BY_LOT
+from jaxrace.judging.alike import how_to_mend
 from jaxrace.judging.next_runs import next_runs, number_of, progress, to_run
 from jaxrace.judging.question import Question
 from jaxrace.judging.result import Option, Pair, RaceOfTable
 from jaxrace.judging.scores import ScoreTable
-from jaxrace.tables.clusters import ways_to_count
 
 _MOST_PAIRS = 20  # whose intervals are found
 _MOST_HELPED = 500  # options among which it is looked who may help, apart from pairs in doubt
@@ -294,7 +293,7 @@ def _contradiction(answered: RaceOfTable, found: Judgement, cross: BoolArray) ->
     for pair in answered.pairs:
         if not pair.low <= pair.estimate <= pair.high:
             why = outside(pair.better, pair.worse, pair.estimate, pair.low, pair.high)
-            return refusal(why, *about[:2])
+            return refusal(why, found.question, found.table)
     return ""
 
 
@@ -350,5 +349,4 @@ def _assumed(question: Question, table: ScoreTable) -> str:
         return f"the order of the tasks was drawn by lot; {advice}"
     if question.order_by_lot is not None:
         return "the tasks are alike; ask again with more tasks, in a table of their own"
-    once = [ways_to_count(table.clusters, head) for head in table.clusters]
-    return "; ".join(["the tasks are alike", *once, ORDER_BY_LOT])
+    return f"the tasks are alike; {how_to_mend(table)}"

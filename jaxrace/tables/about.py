@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jaxrace.tables.heads import word_set, words
-from jaxrace.tables.table import Table, quoted
+from jaxrace.tables.table import Table
 
 _ITEMS = {
     *("question_id", "question", "id_question", "item", "item_id", "prompt", "prompt_id"),
@@ -21,8 +21,6 @@ _JUDGES = word_set(
 )
 _OF_JUDGES = word_set("id ids uid key hash name no nr number model")  # may stand behind these
 
-NOT_USED = "not used: "
-
 
 class About(NamedTuple):
     """What some votes have in common; numbers are digests of names, and the same in all files."""
@@ -32,6 +30,7 @@ class About(NamedTuple):
     judged_by: str = ""  # the column of these
     cluster: str = ""  # the column that the caller names: what it has once counts once
     said: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()  # other columns
 
 
 def names_item(head: str) -> bool:
@@ -56,7 +55,7 @@ def about(
     second: np.ndarray,
     cluster: str | None = None,
 ) -> About:
-    """What votes have in common, by their columns but for those ``taken``; also what is not used.
+    """What votes have in common, by their columns but for those ``taken``.
 
     ``cluster`` is the column whose rows count once, if the caller says so.
     """
@@ -77,8 +76,7 @@ def about(
             items, item = numbers, head
             break
     unused = [h for h in heads if h not in (item, judged_by) and table.kind(h) != "blank"]
-    said += [f"{NOT_USED}{quoted(unused)}"] if unused else []
-    return About(items, judges, judged_by, cluster or "", tuple(said))
+    return About(items, judges, judged_by, cluster or "", tuple(said), tuple(unused))
 
 
 def _repeats(table: Table, head: str) -> bool:

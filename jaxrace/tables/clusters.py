@@ -56,11 +56,14 @@ def _largest(table: Table, head: str) -> float:
 
 def clusters_in_names(tasks: Sequence[str]) -> Clusters:
     """The first parts of names of tasks, as "q1" of "q1_p3", if these repeat in all of them."""
-    parts = [_FIRST_PART.fullmatch(task) for task in tasks]
-    of_task = {task: part[1] for task, part in zip(tasks, parts, strict=True) if part}
+    of_task: dict[str, str] = {}
+    for task in dict.fromkeys(tasks):
+        if (part := _FIRST_PART.fullmatch(task)) is None:
+            return {}
+        of_task[task] = part[1]
     kinds = {*of_task.values()}
     are_numbered = len({label.rstrip("0123456789") for label in kinds}) == 1
-    if not (all(parts) and are_numbered and _FEWEST <= len(kinds) <= len(of_task) / 2):
+    if not (are_numbered and _FEWEST <= len(kinds) <= len(of_task) / 2):
         return {}
     return {IN_NAMES: of_task}
 

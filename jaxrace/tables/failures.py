@@ -108,9 +108,7 @@ def numbers_made(
             pairs = zip(columns[head], odd[head], strict=True)
             columns[head] = [None if bad else cell for cell, bad in pairs]
     found, said = numbers_of(dataclasses.replace(table, columns=tuple(columns.values())), heads)
-    read = [*found.values()]
-    by_option = read if options is None else _by_option(np.stack(read), options)
-    below = None if failed == -1 else sentinels(read, heads, by_option)
+    below = None if failed == -1 else sentinels([*found.values()], heads, options)
     for place, head in enumerate(heads):
         if below is not None:
             odd[head] |= below[place]
@@ -125,8 +123,9 @@ def numbers_made(
     return found, said, odd
 
 
-def _by_option(numbers: np.ndarray, options: Sequence[str]) -> list[np.ndarray]:
-    """Numbers [columns, rows] of each option of the rows."""
+def _by_option(columns: Sequence[np.ndarray], options: Sequence[str]) -> list[np.ndarray]:
+    """The numbers of each option of the rows."""
+    numbers = np.stack(columns)
     places = np.unique(np.array(options, str), return_inverse=True)[1].reshape(-1)
     order = np.argsort(places, kind="stable")
     return np.split(numbers[:, order], np.cumsum(np.bincount(places))[:-1], axis=1)
@@ -152,13 +151,13 @@ def is_failure(cell: Cell) -> bool:
 def sentinels(
     columns: Sequence[np.ndarray],
     measures: Sequence[str],
-    by_option: Sequence[np.ndarray] | None = None,
+    options: Sequence[str] | None = None,
 ) -> list[np.ndarray] | None:
     """Where columns of scores have a -1 that stands for a failure, None if that is not likely.
 
     It is beside grades from 1 to 10, fractions of 1, or what is called loss, time or the like; or
-    beside 0 and 1 of some options, where another one has 0 and 1 alone, often. ``by_option`` are
-    the scores of each, if these are not the columns.
+    beside 0 and 1 of some options, where another one has 0 and 1 alone, often. ``options`` are
+    those of the rows, if columns are not of one each.
 
     >>> sentinels([np.array([7, -1]), np.array([9, 8])], ["a", "b"])
     [array([False,  True]), array([False, False])]
@@ -171,10 +170,13 @@ def sentinels(
     are_grades = others.min() >= 1 and others.max() <= 10 and others.max() > 1
     are_shares = others.max() <= 1 and bool(((others > 0) & (others < 1)).any())
     are_large = bool(measures) and names_smaller(*measures)
-    are_answers = bool(np.isin(others, (0, 1)).all()) and any(
-        (x == 0).any() and (x == 1).any() and not (x == -1).any() and len(x) >= _MANY
-        for x in (one[~np.isnan(one)] for one in map(np.ravel, by_option or columns))
-    )
+    are_answers = False
+    if np.isin(others, (0, 1)).all():
+        own = columns if options is None else _by_option(columns, options)
+        are_answers = any(
+            (x == 0).any() and (x == 1).any() and not (x == -1).any() and len(x) >= _MANY
+            for x in (one[~np.isnan(one)] for one in map(np.ravel, own))
+        )
     if not (are_grades or are_shares or are_large or are_answers):
         return None
     return [column == -1 for column in columns]

@@ -185,7 +185,8 @@ def names_cluster(head: str) -> bool:
     """
     found = _stem_of(head)
     found = found[:-1] if len(found) > 1 and found[-1] in _ABOUT else found
-    is_said = words(head)[:1] in _SAID_OF_ROWS or words(head)[:1] in ([x] for x in _COUNTED)
+    first = words(head)[:1]
+    is_said = first in _SAID_OF_ROWS or not _COUNTED.isdisjoint(first)
     return 0 < len(found) <= 2 and found[-1] in _CLUSTERS and not is_said
 
 

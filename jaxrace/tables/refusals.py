@@ -90,10 +90,10 @@ def require_options(table: Table, found: Mapping[str, np.ndarray], has_header: b
         head, why = other
         kept = [one for one in found if one != head]
         hint = f"--task-column {quote(head)} if it names the tasks; else {NAMED}, such as "
-        hint += _listed(kept)
+        hint += as_options(kept)
         if len(kept) < 2:  # then columns of options are no answer
             hint = f"if it names the options, --option-column {quote(head)} says so; {NAMED}: "
-            hint += f"--options {_listed([*found])}"
+            hint += f"--options {as_options([*found])}"
         raise table.wrong(_COLUMNS, f"{head!r}, {why}", hint=hint)
 
 
@@ -107,8 +107,8 @@ def _hint_of_one(table: Table, options: Sequence[str]) -> str:
     return "add a column, such as model, that names the option of each run"
 
 
-def _listed(options: Sequence[str]) -> str:
-    """Options as ``--options`` takes them."""
+def as_options(options: Sequence[str]) -> str:
+    """The first names of options as ``--options`` takes them."""
     return quote(",".join(f'"{one}"' if "," in one else one for one in options[:_MOST_NAMED]))
 
 
@@ -232,7 +232,7 @@ def require_no_outputs(table: Table, texts: Sequence[str], options: Sequence[str
     if said := [head for name, head in called.items() if name in names]:
         got = f"measures of what is in column {said[0]!r}"
         hint = f"add a column, such as model, that names the option of each run; if not, {NAMED}"
-        raise table.wrong(_COLUMNS, got, hint=f"{hint}: --options {_listed(options)}")
+        raise table.wrong(_COLUMNS, got, hint=f"{hint}: --options {as_options(options)}")
 
 
 def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence[str]) -> None:
@@ -250,7 +250,7 @@ def require_no_names_below(table: Table, texts: Sequence[str], options: Sequence
                 "say so; if "
             )
             hint += (
-                f"not, {NAMED}: --options {_listed(options)}"
+                f"not, {NAMED}: --options {as_options(options)}"
                 if options
                 else "they are scores, write them as numbers, such as 1 and 0"
             )

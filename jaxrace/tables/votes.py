@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jaxrace.core.validation import require_choice
-from jaxrace.tables.about import NOT_USED, about
+from jaxrace.tables.about import about
 from jaxrace.tables.annotations import plain_votes
 from jaxrace.tables.copies import copies_in, copies_of
 from jaxrace.tables.endings import endings_of
@@ -199,14 +199,21 @@ def _of_table(table: Table, sides: Sides, score: str, cluster: str | None) -> Vo
     taken = {sides.first, sides.second, sides.outcome, *(sides.scores or sides.counts or ())}
     of = about(table, taken, first, second, cluster)
     if sided or sides.are_players:  # of games there may be much else, and no judges
-        notes = [note for note in of.said if not note.startswith(NOT_USED)]
-        of = of._replace(judges=None, judged_by="", said=tuple(notes))
+        of = of._replace(judges=None, judged_by="", unused=())
     said, ones = (*table.said, *alike("options", names), *more, *of.said), np.ones(len(first))
+    said = (*said, f"not used: {quoted(of.unused)}") if of.unused else said
     if sides.are_players and not sided and of.items is None:
         said = *said, NO_ROUNDS
-    known = of._asdict() | {"pairs": pairs, "said": said, "sided": sided}
-    known |= {"copies": copies_of(table), "endings": endings_of(table)}
-    votes = Votes(names, first, second, ones, "win", lines, **known)
+    votes = Votes(
+        *(names, first, second, ones, "win", lines, said, sided),
+        pairs=pairs,
+        items=of.items,
+        cluster=of.cluster,
+        judges=of.judges,
+        judged_by=of.judged_by,
+        copies=copies_of(table),
+        endings=endings_of(table),
+    )
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
     if sides.outcome is None:

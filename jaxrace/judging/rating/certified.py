@@ -13,7 +13,7 @@ import numpy as np
 
 from jaxrace.evidence import decision, table_decision
 from jaxrace.evidence.boundaries import board_levels, board_of
-from jaxrace.evidence.games import GamePairs, balanced, by_item, in_mirrors, in_rounds
+from jaxrace.evidence.games import GamePairs, balanced, by_item, in_mirrors, in_rounds, lower_first
 from jaxrace.evidence.levels import FloatArray, levels
 from jaxrace.evidence.process import Evidence, confidence, intervals
 from jaxrace.evidence.table_decision import Certificate
@@ -108,9 +108,7 @@ def games_of(votes: Votes, level: float) -> Results:
     if votes.ordered and not refused:
         refused = doubt_about_copies(first, second, d)
         if not (refused or votes.sided):  # copies may be reversed
-            turned = np.where(first < second, 1, -1)
-            low, high = np.minimum(first, second), np.maximum(first, second)
-            refused = doubt_about_copies(low, high, turned * d)
+            refused = doubt_about_copies(*lower_first(first, second, d))
     if judges is not None:
         said.append(_judges_said(votes))
         if not (refused or wrong or votes.cluster):
