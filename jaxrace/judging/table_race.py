@@ -320,7 +320,7 @@ def _doubts(
                 "options have several runs on one task, such as episodes of a seed, and these "
                 f"depend on each other: give the mean of each task as one run; {IN_COMMON}"
             )
-        if table.have_tasks_in_common:
+        if table.have_tasks_in_common and not any(IN_COMMON in doubt for doubt in found if doubt):
             found.append(
                 f"options have tasks in common, such as seeds: {IN_COMMON}; leave the column out "
                 "if runs have nothing in common"

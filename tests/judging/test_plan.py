@@ -283,3 +283,14 @@ def test_a_stated_baseline_has_any_name():
     about = {"options": 3, "gap": 0.8, "spread": 1.0, "simulations": 40}
     found = [jaxrace.plan(**about, baseline=name) for name in ("main", "option 1")]
     assert found[0].quantiles == found[1].quantiles
+
+
+@pytest.mark.parametrize(("settings", "near"), [({}, "tolerance"), ({"baseline": "a"}, "margin")])
+def test_options_that_hardly_differ_are_told_what_ends_their_race(settings, near):
+    asked = {"shared": True, "by": "mean", "low": 0, "high": 1, "simulations": 40} | settings
+    pilot = np.random.default_rng(5).integers(0, 2, (100, 2))
+    equal = dict(zip("ab", pilot.T.tolist(), strict=True))
+    long = jaxrace.plan(equal, most=1000, **asked)
+    assert any(f"--{near} X ({near}=X)" in line for line in long.meanings())
+    short = jaxrace.plan(equal, most=1000, **asked, **{near: 0.3})
+    assert not any(f"--{near}" in line for line in short.meanings())

@@ -140,6 +140,10 @@ class SelectionOfVotes(Ranking):
         return "game" if self.of_games else "comparison"
 
     @property
+    def _alone(self) -> str:
+        return f"by the {self._unit}s alone"
+
+    @property
     def _few(self) -> list[str]:
         """The two options at the boundary, as far as they were hardly compared."""
         at_boundary = self.options[self.top - 1 : self.top + 1]
@@ -242,7 +246,7 @@ class SelectionOfVotes(Ranking):
         wrong = f"wrong with a probability of at most {self.delta:g}, at all looks together"
         if self.whole:
             if not self.certificate:
-                return "by the games alone, without a model: the order is not certified yet"
+                return f"{self._alone}, without a model: the order is not certified yet"
             claim = "each is better than each of those behind it"
         elif self.certificate:
             each = "each is" if self.top > 1 else "it is"
@@ -253,15 +257,15 @@ class SelectionOfVotes(Ranking):
             if self.top > 1:
                 claim = f"the best {self.top} are among {listed(self.possible)}"
         else:
-            return "by the games alone, without a model: nothing is certified yet"
-        return f"by the games alone, without a model: {claim}; {wrong}"
+            return f"{self._alone}, without a model: nothing is certified yet"
+        return f"{self._alone}, without a model: {claim}; {wrong}"
 
     def _tiers_said(self) -> str:
         if len(self.tiers) == 1:
             why = "no boundary is certain yet"
             if self.certificate:
                 why = "tiers are right together, which takes more games"
-            return f"by the games alone, ONE TIER: {why}"
+            return f"{self._alone}, ONE TIER: {why}"
         tiers = "; ".join(f"{n} {listed(tier)}" for n, tier in enumerate(self.tiers, 1))
         return f"tiers, any of them wrong with probability at most {self.delta:g}: {tiers}"
 
@@ -299,7 +303,7 @@ class SelectionOfVotes(Ranking):
         ]
         shown = [*_LEADS, count, "share"]
         shown += [f"{100 * self.proven_confidence:.3g} % interval", "Elo", "evidence"]
-        how = "by the games alone: each interval holds by itself, at all looks together"
+        how = f"{self._alone}: each interval holds by itself, at all looks together"
         of_pairs = [Shown.first(shown, proven, how)] if proven else []
         return [Shown.first(heads, rows, about), *([ahead] if pairs else []), *of_pairs]
 
