@@ -66,6 +66,7 @@ def figure_of(
     **shared: bool,
 ) -> "plots.Figure":
     """A panel for each task; of many methods those have colours that lead most often."""
+    columns = 2 if len(curves) == 4 else columns
     figure, panels = plots.grid(len(curves), columns, size, (0, 0.6), **shared)
     names, every = leading(curves), {name for found in curves.values() for name in found}
     handles = {}
@@ -76,7 +77,7 @@ def figure_of(
             panel.label_outer()
     told = [*names]
     if others := every - {*names}:
-        told.append(f"{len(others)} others")
+        told.append(f"{len(others)} others" if len(others) > 1 else min(others))
         handles[told[-1]] = handles[others.pop()]
     shown = [handles[name] for name in told]
     wide = int(figure.get_figwidth() / 2.4)

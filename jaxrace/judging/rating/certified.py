@@ -36,7 +36,7 @@ from jaxrace.tables import Votes
 
 _MOST_PAIRS = 20  # with an interval
 _NO_RANGE = (
-    "nothing is proven by the games alone: margins have no known range; a column winner in their "
+    "nothing is certified: margins have no known range; a column winner in their "
     "place proves who wins more often, and jaxrace.Tournament(margin=) takes a range"
 )
 
