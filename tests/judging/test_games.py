@@ -262,8 +262,9 @@ def test_what_is_certified():
     found = jaxrace.select(rows)
     assert (found.certificate, found.leads, found.possible) == ("dominance", ["a"], ["a"])
     assert found.tiers == [["a"], ["b"], ["c"]]
-    assert "CERTIFIED: a\n  by the comparisons alone, without a model: it is better than each" in str(
-        found
+    assert (
+        "CERTIFIED: a\n  by the comparisons alone, without a model: it is better than each"
+        in str(found)
     )
     for pair in found.proven:
         gap = 1 / (1 + math.exp(strengths[pair.worse] - strengths[pair.better]))
