@@ -370,7 +370,8 @@ class GateOfTable(Gate, AnswerOfTable):
         if any(one.verdict == "too few" for one in self.candidates):
             below.append(
                 "too few: the number is a forecast, if runs go on as before; the median of "
-                "simulated gates took half to all of it; `jaxrace plan` gives quartiles"
+                "simulated gates took half to all of it; `jaxrace plan` with the same --baseline "
+                "and --margin gives quartiles"
             )
         below += run_next(self.next_runs)
         names = [self.baseline.name, *(one.name for one in self.candidates)]

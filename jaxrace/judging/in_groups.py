@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -236,10 +237,14 @@ def unused_of(table: ScoreTable) -> str | None:
 
 
 def group_means(question: Question, table: ScoreTable, pairs: Any) -> tuple[GroupMean, ...]:
-    """The mean score of each option in each group; nothing of outcomes that are no numbers."""
+    """The mean score of each option in each group, of runs that did not fail.
+
+    Nothing of outcomes that are no numbers.
+    """
     if question.compare is not None or table.lottery is None or table.tasks is None:
         return ()
     values = by_task([x.astype(float) for x in table.values], table.tasks, len(table.groups))
+    values = np.where(np.abs(values) == sys.float_info.max, np.nan, values)  # failed, and the worst
     raw = dataclasses.replace(pairs, values=values)
     weights = table.lottery.weights.items()
     (totals, counts), (squares, _) = raw.sums(raw.task_means), raw.sums(raw.task_means**2)

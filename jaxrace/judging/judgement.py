@@ -143,6 +143,7 @@ def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
         return answered
     if why := _contradiction(answered, found, cross):
         nothing = {"certificate": None, "possible": answered.names, "tiers": [answered.names]}
+        nothing |= {"pairs": (), "closest": (), "more_pairs": 0}
         return _ended(answered, dict.fromkeys(names, "?"), **nothing, refused=why)
     if question.order_by_lot is not None:
         return _ended(answered, {}, one_look=True)
@@ -166,7 +167,8 @@ def _answer(found: Judgement, notes: list[str]) -> RaceOfTable:
     if is_certified and not question.tolerance:
         possible = decided.leads
         if decided.certificate == "counts":
-            possible = possible | decision.perhaps_tied(found.seen.strong, decided.leads)
+            equal = found.evidence.tied
+            possible = possible | decision.perhaps_tied(found.seen.strong, decided.leads, equal)
     verdicts = np.where(possible, "?", "out").astype(object)
     if is_certified:
         verdicts[decided.leads] = "good enough" if question.tolerance else "in"

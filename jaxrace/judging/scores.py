@@ -197,7 +197,8 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
             raise wrong("the task of each score, for shared tasks", "none", hint)
         if sum(own.size > 0 for own in made) > 1 and not in_common:
             hint = (
-                "task_column (--task-column) names the column of what is the same; "
+                "task_column (--task-column) names the column of what is the same; seeds that each "
+                "option has by itself may be numbered alike, before results are known; "
                 "reset_index(drop=True) drops the index of a series"
             )
             raise wrong("tasks that options have in common", "others for each", hint)

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 import jaxrace
@@ -383,3 +384,18 @@ def test_a_group_of_seeds_that_is_used_up_takes_more_of_each():
         said[head] = " ".join(jaxrace.race(table, shared=True, weights="equal").notes)
     assert ": run a seed more of each group; or, if there are no more" in said["seed"]
     assert ": run new tasks of " in said["question"]
+
+
+def test_means_of_groups_are_of_runs_that_did_not_fail():
+    scores = np.random.default_rng(2).normal(size=(40, 2)).round(3)
+    rows = [
+        {"algo": name, "env": f"e{run % 2}", "seed": run // 2, "return": scores[run, option]}
+        for run in range(40)
+        for option, name in enumerate("ab")
+    ]
+    rows[0]["return"] = None
+    asked = {"shared": True, "weights": "equal", "failed": "worst"}
+    found = jaxrace.race(pandas.DataFrame(rows), **asked).groups
+    means = {(one.option, one.group): one.mean for one in found}
+    assert means["a", "e0"] == pytest.approx(scores[2::2, 0].mean())
+    assert means["b", "e0"] == pytest.approx(scores[::2, 1].mean())

@@ -238,7 +238,7 @@ FLOORS = [  # its kind, in the headline, and what is not certain
     (
         {"floor_is_estimate": True},
         "floor 0.500, an estimate of the policy in use)",
-        "no worse than that estimate is certified",
+        "not certified to be better than the policy in use, of which the floor is an estimate",
     ),
 ]
 

@@ -401,3 +401,19 @@ def test_what_a_reader_takes_is_read(tmp_path):
     ):
         result = jaxrace.race(data, by="mean", low=0, high=2, dependent=True)
         assert [(one.name, one.runs, one.score) for one in result.options] == expected
+
+
+def test_of_a_whole_list_nothing_is_left_open_by_counts():
+    """Who beats the most others is known then, and an option that ties with it beats fewer."""
+    rng, seen = np.random.default_rng(4), set()
+    for _ in range(300):
+        scores = rng.integers(0, 3, (4, 5))
+        names = dict(zip("abcd", scores.tolist(), strict=True))
+        found = jaxrace.race(names, shared=True, of=5)
+        if found.certificate != "counts":
+            continue
+        beats = (np.sign(scores[:, None] - scores).sum(2) > 0).sum(1)
+        best = {"abcd"[option] for option in np.flatnonzero(beats == beats.max())}
+        assert set(found.possible) == best
+        seen.add(len(found.possible))
+    assert seen >= {1, 2}

@@ -508,7 +508,7 @@ TABLES = [
     Case(
         "gate FILE.csv --baseline a --shared",
         table("task,a,b", *NUMBERED),
-        "`jaxrace plan` gives quartiles",
+        "`jaxrace plan` with the same --baseline and --margin gives quartiles",
         ("jaxrace plan FILE.csv --baseline a --shared",),
     ),
     Case(

@@ -249,7 +249,10 @@ class ImprovementOfLog(Answer):
         """What is not certain of the policy in use; "" if it is estimated below the bound."""
         in_use = "the policy in use"
         if self.summary["floor_is_estimate"]:
-            return f"the floor is an estimate of {in_use}: no worse than that estimate is certified"
+            return (
+                f"not certified to be better than {in_use}, of which the floor is an estimate: "
+                "--floor X (floor=X) asks for more"
+            )
         if not self._is_low:
             return ""
         mean, error = (self._shown(self.summary[x]) for x in ("in_use", "in_use_stderr"))
