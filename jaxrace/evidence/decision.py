@@ -175,9 +175,8 @@ def perhaps_best(beats: Any, top: int) -> tuple[Any, Any]:
 def perhaps_tied(strong: Any, leads: Any, equal: Any = False) -> Any:
     """Options whose scores the strong verdicts leave room to be equal across the boundary: [K].
 
-    ``strong`` are the verdicts [K, K] that all hold together, ``leads`` [K] is the set that
-    certificate (b) names: i with some j across the boundary, such that z_i + o_j is at most K - 1.
-    Pairs known to be ``equal`` [K, K] count in o_j: neither is over the other.
+    ``strong`` are the verdicts [K, K] that all hold together, ``leads`` [K] is what certificate (b)
+    names: i with a j across the boundary and z_i + o_j <= K - 1; ``equal`` pairs count in o_j.
     """
     barely = strong.sum(1)[:, None] + (strong | equal).sum(0)[None, :] <= len(leads) - 1
     pairs = leads[:, None] & ~leads[None, :] & barely
