@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +14,7 @@ from jaxrace.evidence.groups import Lottery, groups_of_list, groups_of_stream, i
 from jaxrace.judging.group_means import GroupMean
 from jaxrace.judging.known import seeds_of
 from jaxrace.judging.question import Question
-from jaxrace.judging.scores import ScoreTable, by_task
+from jaxrace.judging.scores import WORST, ScoreTable, by_task
 from jaxrace.tables.by_name import all_numbers, numbers_by_name
 from jaxrace.tables.items import read_items
 from jaxrace.tables.sources import read_table
@@ -244,7 +243,7 @@ def group_means(question: Question, table: ScoreTable, pairs: Any) -> tuple[Grou
     if question.compare is not None or table.lottery is None or table.tasks is None:
         return ()
     values = by_task([x.astype(float) for x in table.values], table.tasks, len(table.groups))
-    values = np.where(np.abs(values) == sys.float_info.max, np.nan, values)  # failed, and the worst
+    values = np.where(np.abs(values) == WORST, np.nan, values)  # failed
     raw = dataclasses.replace(pairs, values=values)
     weights = table.lottery.weights.items()
     (totals, counts), (squares, _) = raw.sums(raw.task_means), raw.sums(raw.task_means**2)

@@ -142,9 +142,7 @@ def answer(found: Judgement, notes: list[str]) -> RaceOfTable:
     if answered.whole:
         return answered
     if why := _contradiction(answered, found, cross):
-        nothing = {"certificate": None, "possible": answered.names, "tiers": [answered.names]}
-        nothing |= {"pairs": (), "closest": (), "more_pairs": 0}
-        return _ended(answered, dict.fromkeys(names, "?"), **nothing, refused=why)
+        return _ended(answered.without_verdicts(), {}, refused=why)
     if question.order_by_lot is not None:
         return _ended(answered, {}, one_look=True)
     return _ended(answered, {}) if question.is_complete else answered

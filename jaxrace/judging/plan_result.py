@@ -84,7 +84,7 @@ class PlanOfRace(Answer):
             ends = "are answered in one look at" if self.one_look else "end within"
             share = f"{self.answered:.0%} of the races {ends} {within}, give or take {error:.0%}"
             told.insert(0, share)
-        if self.quantiles[2].each is None and not self.tolerance:
+        if self.quantiles[2].each is None and not self.tolerance and self.tiers is None:
             near = "margin" if self.baseline is not None else "tolerance"
             told.append(
                 f"options that hardly differ take long: --{near} X ({near}=X) says how small a "

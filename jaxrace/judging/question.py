@@ -85,10 +85,8 @@ class Question:
         require_direction(self.smaller, self.larger)
         for name, unset in _OF_SHARED.items():
             if getattr(self, name) != unset and not self.shared:
-                hint = (
-                    ": shared=True (--shared) says that all options ran on the same tasks; seeds "
-                    "that each has by itself may be numbered alike, before results are known"
-                )
+                says = ": shared=True (--shared) says that all options ran on the same tasks; "
+                hint = says + scores.NUMBERED_ALIKE
                 raise BadArgument(name, "shared tasks", "independent runs", hint)
         require_integer("seed", self.seed, 0)
         if self.weights is None:

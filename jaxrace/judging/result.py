@@ -133,6 +133,10 @@ class RaceOfTable(AnswerOfTable, Ranking):
 
     def without_guarantee(self) -> "RaceOfTable":
         """The same answer for runs that may depend on each other: a guess; nothing is certain."""
+        return dataclasses.replace(self.without_verdicts(), is_dependent=True)
+
+    def without_verdicts(self) -> "RaceOfTable":
+        """The same in which nothing is certain."""
         return dataclasses.replace(
             self,
             options=tuple(dataclasses.replace(one, verdict="?", beats=0) for one in self.options),
@@ -144,7 +148,6 @@ class RaceOfTable(AnswerOfTable, Ranking):
             more_pairs=0,
             at_least=0,
             about=0,
-            is_dependent=True,
             final=None,
         )
 

@@ -25,6 +25,11 @@ _MOST_OPTIONS, _MOST_SCORES = 5_000, 5_000_000
 _TRIES = 199  # permutations, all of which an honest table is beyond once in 200
 _LEAST_SPREAD = 2.0**-40  # of scores, in their range; rounding is 2**-53
 
+WORST = sys.float_info.max  # of runs that failed, where no number says how bad that is
+NUMBERED_ALIKE = (
+    "seeds that each option has by itself may be numbered alike, before results are known"
+)
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ScoreTable(Scores):
@@ -97,7 +102,7 @@ class ScoreTable(Scores):
         if any(odd) and self.failed != "worst":
             raise wrong(EXPECTED, f"inf of {self.names[odd.index(True)]}", HINT)
         if worst is None:
-            worst = sys.float_info.max if smaller else -sys.float_info.max
+            worst = WORST if smaller else -WORST
         pairs = zip(self.values, odd, strict=True)
         values = tuple(np.where(np.isinf(x), worst, x) if is_odd else x for x, is_odd in pairs)
         return dataclasses.replace(self, values=values)
@@ -197,9 +202,8 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
             raise wrong("the task of each score, for shared tasks", "none", hint)
         if sum(own.size > 0 for own in made) > 1 and not in_common:
             hint = (
-                "task_column (--task-column) names the column of what is the same; seeds that each "
-                "option has by itself may be numbered alike, before results are known; "
-                "reset_index(drop=True) drops the index of a series"
+                "task_column (--task-column) names the column of what is the same; "
+                f"{NUMBERED_ALIKE}; reset_index(drop=True) drops the index of a series"
             )
             raise wrong("tasks that options have in common", "others for each", hint)
         there = [_are_there(x) for x in values]

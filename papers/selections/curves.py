@@ -66,7 +66,6 @@ def figure_of(
     **shared: bool,
 ) -> "plots.Figure":
     """A panel for each task; of many methods those have colours that lead most often."""
-    columns = 2 if len(curves) == 4 else columns
     figure, panels = plots.grid(len(curves), columns, size, (0, 0.6), **shared)
     names, every = leading(curves), {name for found in curves.values() for name in found}
     handles = {}

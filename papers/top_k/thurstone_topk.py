@@ -85,7 +85,7 @@ def _compare(
 def leave(bench: Workbench, curves: Curves, said: str, *rest: str) -> None:
     """Write success.csv, success.png and report.md."""
     bench.write_table("success.csv", table_of(curves))
-    bench.write_figure("success.png", figure_of(curves))
+    bench.write_figure("success.png", figure_of(curves, 2 if len(curves) == 4 else 3))
     bench.write_report(said, "![Success rate](success.png)", *rest)
 
 

@@ -394,7 +394,7 @@ def test_means_of_groups_are_of_runs_that_did_not_fail():
         for option, name in enumerate("ab")
     ]
     rows[0]["return"] = None
-    asked = {"shared": True, "weights": "equal", "failed": "worst"}
+    asked: dict[str, Any] = {"shared": True, "weights": "equal", "failed": "worst"}
     found = jaxrace.race(pandas.DataFrame(rows), **asked).groups
     means = {(one.option, one.group): one.mean for one in found}
     assert means["a", "e0"] == pytest.approx(scores[2::2, 0].mean())

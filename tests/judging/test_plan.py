@@ -3,6 +3,7 @@
 import importlib
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -287,10 +288,15 @@ def test_a_stated_baseline_has_any_name():
 
 @pytest.mark.parametrize(("settings", "near"), [({}, "tolerance"), ({"baseline": "a"}, "margin")])
 def test_options_that_hardly_differ_are_told_what_ends_their_race(settings, near):
-    asked = {"shared": True, "by": "mean", "low": 0, "high": 1, "simulations": 40} | settings
+    asked: dict[str, Any] = {"shared": True, "by": "mean", "low": 0, "high": 1, "simulations": 40}
+    asked |= settings
     pilot = np.random.default_rng(5).integers(0, 2, (100, 2))
     equal = dict(zip("ab", pilot.T.tolist(), strict=True))
     long = jaxrace.plan(equal, most=1000, **asked)
     assert any(f"--{near} X ({near}=X)" in line for line in long.meanings())
-    short = jaxrace.plan(equal, most=1000, **asked, **{near: 0.3})
+    if not settings:  # tiers are planned without a tolerance
+        tiers = jaxrace.plan(equal, most=1000, tiers=2, **asked)
+        assert not any("--tolerance" in line for line in tiers.meanings())
+    asked[near] = 0.3
+    short = jaxrace.plan(equal, most=1000, **asked)
     assert not any(f"--{near}" in line for line in short.meanings())

@@ -36,8 +36,8 @@ from jaxrace.tables import Votes
 
 _MOST_PAIRS = 20  # with an interval
 _NO_RANGE = (
-    "nothing is certified: margins have no known range; a column winner in their "
-    "place proves who wins more often, and jaxrace.Tournament(margin=) takes a range"
+    "nothing is certified: margins have no known range; a column winner in their place proves who "
+    "wins more often, and jaxrace.Tournament(margin=) takes a range"
 )
 
 

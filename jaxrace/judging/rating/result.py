@@ -264,7 +264,7 @@ class SelectionOfVotes(Ranking):
         if len(self.tiers) == 1:
             why = "no boundary is certain yet"
             if self.certificate:
-                why = "tiers are right together, which takes more games"
+                why = f"tiers are right together, which takes more {self._unit}s"
             return f"{self._alone}, ONE TIER: {why}"
         tiers = "; ".join(f"{n} {listed(tier)}" for n, tier in enumerate(self.tiers, 1))
         return f"tiers, any of them wrong with probability at most {self.delta:g}: {tiers}"
