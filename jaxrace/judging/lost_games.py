@@ -154,8 +154,8 @@ def doubtful_absence(votes: Votes, ahead: BoolArray) -> OtherGames | None:
         told[0] += f", most of them with {votes.names[side]} first"
     told = told if len(rows) else []
     if votes.unended:
-        told.append(f"{len(votes.unended):,} games have not ended")
-    what = "halves of pairs are missing" if len(rows) else "games have not ended"
+        told.append(f"{len(votes.unended):,} games have not ended, or are of rounds not there")
+    what = "halves of pairs are missing" if len(rows) else "games are missing"
     told, why = ", and ".join(told), "tell all games, however they ended"
     never = _never_lost(votes, whole, lost, ahead)
     if never:

@@ -16,7 +16,7 @@ from jaxrace.tables.copies import copies_in, copies_of
 from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
 from jaxrace.tables.joined import joined
-from jaxrace.tables.matches import pairs_of_games, parted_pairs
+from jaxrace.tables.matches import missing_rounds, pairs_of_games, parted_pairs
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.outcomes import Kind, kind_of_scores, shares_of
@@ -36,7 +36,7 @@ from jaxrace.tables.table import (
 
 
 class Unended(NamedTuple):
-    """A game that has begun, and has no result."""
+    """A game that has begun, and has no result; or one of a round that is not there."""
 
     place: int  # how many of the comparisons come before it
     first: int  # a place in ``names``
@@ -85,7 +85,7 @@ class Votes:
     judged_by: str = ""  # the column of these
     copies: np.ndarray | None = None  # int64 [n, 2]: numbers of its moves, see ``copies_of``
     endings: np.ndarray | None = None  # str [n]: how it ended if not on the board, or ""
-    unended: tuple[Unended, ...] = ()  # games without a result, in their order
+    unended: tuple[Unended, ...] = ()  # games without a result, by their places
     refused: str = ""  # why nothing can be proven by these data, as ``Answer.refused`` has it
 
     def at(self, rows: Any) -> "Votes":
@@ -196,6 +196,8 @@ def _of_table(table: Table, sides: Sides, score: str, cluster: str | None) -> Vo
     lines = np.array(table.lines, np.int64)
     sided = sides.are_at_home
     pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
+    missing, notes = missing_rounds(table, first, second, pairs)
+    more = [*more, *notes]
     taken = {sides.first, sides.second, sides.outcome, *(sides.scores or sides.counts or ())}
     of = about(table, taken, first, second, cluster)
     if sided or sides.are_players:  # of games there may be much else, and no judges
@@ -213,6 +215,7 @@ def _of_table(table: Table, sides: Sides, score: str, cluster: str | None) -> Vo
         judged_by=of.judged_by,
         copies=copies_of(table),
         endings=endings_of(table),
+        unended=tuple(Unended(*game) for game in missing),
     )
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
@@ -234,11 +237,11 @@ def _of_table(table: Table, sides: Sides, score: str, cluster: str | None) -> Vo
         raise table.wrong("at least one comparison that has ended", "none")
     what = "games" if sided else "votes"
     more = [f"{what} from column {sides.outcome!r}", *more]
-    unended = []
+    unended = [*votes.unended]
     for row in np.flatnonzero(np.isnan(shares)).tolist():
         pair = -1 if pairs is None else int(pairs[row])
         unended.append(Unended(row, int(first[row]), int(second[row]), pair))
-    votes = dataclasses.replace(votes, unended=tuple(unended))
+    votes = dataclasses.replace(votes, unended=tuple(sorted(unended)))
     return _told(votes, *more, rows=rows, scores=shares[rows])
 
 

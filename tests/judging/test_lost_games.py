@@ -76,6 +76,37 @@ def test_lost_halves_that_may_be_the_losses_are_refused(drop, said, tmp_path):
         assert said in found.meaning()
 
 
+@pytest.mark.parametrize("by_number", [False, True])
+def test_rounds_that_are_lost_whole_may_be_the_losses(by_number, tmp_path):
+    """Equal engines; seven of ten pairs in which new has less than half are not told."""
+    doubted = 0
+    for seed in range(4):
+        games, lot = match(seed, 300), random.Random(seed)
+        both = [*zip(games[::2], games[1::2], strict=True)]
+        numbers = [
+            number
+            for number, two in enumerate(both)
+            if not sum(has_lost("new", one) - has_lost("old", one) for one in two) > 0
+            or lot.random() < 0.3
+        ]
+        if by_number:
+            ended = [(2 * n + half + 1, *both[n][half]) for n in numbers for half in (0, 1)]
+            text = "".join(f"Finished game {n} ({w} vs {b}): {r}\n" for n, w, b, r, *_ in ended)
+            (path := tmp_path / "match.log").write_text(text)
+        else:
+            path = write(tmp_path / "g.pgn", [one for number in numbers for one in both[number]])
+        found, selected = gate(path), jaxrace.select(path)
+        assert found.status == selected.status
+        assert found.status in (3, 4)
+        doubted += found.status == 4
+        said = [note for note in found.notes if "are not there, by their rounds" in note]
+        assert (len(said), found.refused[:17]) == (1, found.refused and "games are missing")
+    assert doubted >= 3
+    # A verdict that bears their loss stands.
+    games = [one for number, one in enumerate(match(4, 200, (0.55, 0.3, 0.15))) if number % 30 > 1]
+    assert gate(write(tmp_path / "some.pgn", games)).passed == ["new"]
+
+
 def without_losses(seed, number, result=None):
     """300 pairs of equal engines; so many games that new has lost are gone, or have no result."""
     games, lot = match(seed, 300), random.Random(seed)

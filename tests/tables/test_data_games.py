@@ -145,12 +145,30 @@ def test_positions_that_are_played_once_are_said(tmp_path):
 
 
 def test_rounds_that_are_not_there_are_said(tmp_path):
-    for rounds, expected in (("123", ()), ("12789", ("4 of 1 to 9",)), ("1a", ())):
+    for rounds, expected in (("123", ()), ("12789", ("rounds: 4; were",)), ("1a", ())):
         games = [(*two, "1-0", {"Round": n}) for n in rounds for two in ("xy", "yx")]
         (tmp_path / "g.pgn").write_text(pgn(games))
         said = [one for one in read_votes(tmp_path / "g.pgn").said if "not there" in one]
         assert len(said) == len(expected)
         assert all(words in one for words, one in zip(expected, said, strict=True))
+
+
+def test_pairs_of_rounds_that_are_not_there_are_as_games_without_an_end(tmp_path):
+    """Two have met in ten rounds, and not in a fifth of those between; others in all."""
+
+    def missing(rounds, *others):
+        games = [(*two, "1-0", {"Round": n}) for n in rounds for two in ("xy", "yx")]
+        games += [(*two, "1-0", {"Round": n}) for n in others for two in ("xz", "zx")]
+        (tmp_path / "g.pgn").write_text(pgn(games))
+        return read_votes(tmp_path / "g.pgn").unended
+
+    own = [n for n in range(1, 13) if n not in (5, 9)]
+    assert missing(own) == ((8, 0, 1, 10), (8, 1, 0, 10), (14, 0, 1, 11), (14, 1, 0, 11))
+    assert len(missing(own, *range(1, 13))) == 4
+    assert missing(own[:6]) == ()  # they may have met by chance
+    assert missing(range(1, 25, 2), *range(2, 26, 2)) == ()  # numbers of games of all
+    assert missing([3 * n for n in range(1, 13)]) == ()  # one of three computers
+    assert missing([20260100 + 900 * n for n in range(12)]) == ()  # dates
 
 
 def test_a_reason_beside_white_and_black_says_how_a_game_ended():
