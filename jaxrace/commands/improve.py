@@ -2,9 +2,9 @@
 
 By a lower confidence bound, the new policy's mean return is no lower than the floor. By default
 that is an estimate of what the policy in use earns: the mean return of the fifth of the log that is
-searched. With a floor below what it earns, a worse policy than the one in use may pass. The rest of
-the log tests the policy, once. If you try a log again until something passes, the error probability
-grows.
+searched. The rest of the log tests the policy, once. Whether it is better than the policy in use is
+said besides, with an error probability of its own. If you try a log again until something passes,
+these grow.
 
 A table has a row for each step, with columns such as trajectory, action, probability, reward,
 perhaps behaviour, and what was observed. An NPZ file has arrays [n, T]. --out leaves a folder with

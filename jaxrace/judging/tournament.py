@@ -98,6 +98,8 @@ class Tournament:
             raise BadArgument("players", "names of their own", repr(self.players)[:80])
         count = len(self.players)
         if top != "all":
+            if isinstance(top, str):
+                raise BadArgument("top", "how many of the best, or 'all'", repr(top))
             require_top(top, count)
         self._goal = pairing.TournamentGoal(count, None if top == "all" else top)
         require_probability("delta", delta)

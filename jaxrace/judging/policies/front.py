@@ -42,6 +42,11 @@ class _Log(NamedTuple):
         """What a number in [0, 1] is in the log's own units."""
         return None if share is None else float(self.returns.original(float(share)))
 
+    def lower(self, rng: np.random.Generator, values: np.ndarray, behaviour: np.ndarray) -> float:
+        """The bound of the mean of values >= 0, [n]."""
+        rows = Used(np.ones(len(values), bool), behaviour)
+        return float(BOUNDS[self.bound].bound_of_one(rng, values, rows, self.delta))
+
 
 def improve(
     data: Any,
@@ -63,8 +68,9 @@ def improve(
     r"""Look in a log of decisions for a policy whose mean return is certainly no less than a floor.
 
     A fifth of the log is searched for a candidate, and the rest tests it, once. With a safe bound a
-    policy below the floor is returned with probability at most ``delta``. If you try a log again
-    until something passes, the error probability is larger.
+    policy below the floor is returned with probability at most ``delta``. Its gain over the policy
+    in use has a bound of its own, wrong with probability at most ``delta``, too. If you try a log
+    again until something passes, the error probability is larger.
 
     Args:
         data: Logged decisions, as ``jaxrace.tables.read_log`` takes them: a data frame, columns by
@@ -77,9 +83,9 @@ def improve(
             pass and take longer. none: no mixtures.
         delta: The error probability of the test.
         floor: The mean return that a new policy must have, from ``low`` to ``high``. Without it an
-            estimate of the policy in use: the mean return of the fifth that is searched. Below
-            that, a policy that is worse than the one in use may pass. With ``smaller`` it is the
-            most that a policy may cost.
+            estimate of the policy in use: the mean return of the fifth that is searched. A
+            policy that is worse than the one in use may pass: see ``gain_bound``. With ``smaller``
+            it is the most that a policy may cost.
         discount: The discount of rewards, per step.
         smaller: Rewards are costs: smaller is better. The floor is then the largest allowed mean.
         larger: Larger rewards are better, though a name such as "ticket price" sounds like a cost.
@@ -217,13 +223,15 @@ def _tested(
     log: _Log, test: LogEvidence, weights: np.ndarray, wanted: float, rng: np.random.Generator
 ) -> dict[str, Any]:
     """What the part of the log that was not searched says of a policy with these weights, [n]."""
-    parts, lower = log.parts, np.nan
+    parts, lower, gain = log.parts, np.nan, np.nan
+    width = log.returns.high - log.returns.low
     with np.errstate(over="ignore", invalid="ignore"):
         values = weights * test.returns
         estimate = values.mean()
+        gains = values - test.returns  # of mean V(new) - V(in use), at least -1
     if np.isfinite(weights).all():
-        rows = Used(np.ones(len(values), bool), test.behaviour)
-        lower = float(BOUNDS[log.bound].bound_of_one(rng, values, rows, log.delta))
+        lower = log.lower(rng, values, test.behaviour)
+        gain = log.lower(rng, gains + 1, test.behaviour) - 1
     of_weights = plausibility.check_weights(weights)
     of_actions = plausibility.check_actions(parts.train, parts.test)
     # A bound that cannot be told, for want of data or of digits, certifies nothing; and weights
@@ -237,6 +245,8 @@ def _tested(
         "lower_bound": None if log.returns.smaller else log.own(lower),
         "upper_bound": log.own(lower) if log.returns.smaller else None,
         "tested_estimate": log.own(estimate),
+        "gain": width * float(gains.mean()),
+        "gain_bound": width * gain,
         "weights": of_weights.to_dict(),
         "taken_actions": of_actions,
     }

@@ -89,6 +89,14 @@ class ImprovementOfLog(Answer):
         return self.summary["floor"]
 
     @property
+    def gain_bound(self) -> float | None:
+        """By how much it is better than the policy in use, at least; None: unknown.
+
+        By the part of the log that tested it, as its mean of (w - 1) R; of costs by how much lower.
+        """
+        return self.summary.get("gain_bound")
+
+    @property
     def rules(self) -> tuple[Rule, ...]:
         """What the policy does, in a few rules; () for the one in use."""
         found = []
@@ -175,8 +183,7 @@ class ImprovementOfLog(Answer):
         # A bound that is not the floor does not look like it.
         bound, floor, estimate = next((t for t in texts if t[0] != t[1]), texts[0])
         bound = f"{bound} (estimate {estimate}; floor {floor}{self._floor_is})"
-        kind = "confidence" if summary["bound_is_safe"] else "approximate confidence"
-        confidence = f"with {kind} {self._level}%"
+        confidence = self._confidence
         if not summary["passed"]["mean"]:
             return f"NOTHING FOUND: the bound of the candidate {confidence} is {bound}; {keep}"
         if not summary["alpha"]:
@@ -191,10 +198,10 @@ class ImprovementOfLog(Answer):
         """What is guaranteed."""
         if self.refused:
             return self.refusal_meant()
-        of_floor = [self._of_floor] if self.found and self._of_floor else []
+        of_gain = [self._of_gain] if self.found and self.gain_bound is not None else []
         ceiling = "smaller is better, so the floor is a ceiling: the most that it may be"
-        of_floor += [ceiling] * bool(self.summary["smaller"])
-        return [*worth(self.summary).split("; "), *of_floor]
+        of_gain += [ceiling] * bool(self.summary["smaller"])
+        return [*worth(self.summary).split("; "), *of_gain]
 
     def tables(self) -> list[Shown]:
         """What the policy does, and what it is worth."""
@@ -245,18 +252,23 @@ class ImprovementOfLog(Answer):
         )
 
     @property
-    def _of_floor(self) -> str:
-        """What is not certain of the policy in use; "" if it is estimated below the bound."""
-        in_use = "the policy in use"
-        if self.summary["floor_is_estimate"]:
+    def _of_gain(self) -> str:
+        """Is it certainly better than the policy in use, whatever the floor?"""
+        least, mean = (self._shown(self.summary[x]) for x in ("gain_bound", "gain"))
+        if (self.gain_bound or 0) > 0:
             return (
-                f"not certified to be better than {in_use}, of which the floor is an estimate: "
-                "--floor X (floor=X) asks for more"
+                f"better than the policy in use by at least {least} (estimate {mean}), "
+                f"{self._confidence} of its own"
             )
-        if not self._is_low:
-            return ""
-        mean, error = (self._shown(self.summary[x]) for x in ("in_use", "in_use_stderr"))
-        return f"{in_use} is estimated at {mean} +- {error}: a worse one may pass such a floor"
+        return (
+            f"not certified to be better than the policy in use: the gain is at least {least} "
+            f"(estimate {mean}), {self._confidence} of its own"
+        )
+
+    @property
+    def _confidence(self) -> str:
+        kind = "confidence" if self.summary["bound_is_safe"] else "approximate confidence"
+        return f"with {kind} {self._level}%"
 
     @property
     def refused(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
