@@ -74,7 +74,7 @@ def gate_games(
         ahead = np.zeros((len(votes.names),) * 2, bool)
         ahead[both[::-1] if fell else both] = True
         for doubt in filter(None, (doubtful_failures(two), doubtful_absence(two, ahead))):
-            again = None if doubt.others is None else _judged(doubt.others, asked)
+            again = None if doubt.others is None else _judged(doubt.others, asked, is_told=False)
             other = None if again is None else _named(again, one.name)
             if other is not None and other.verdict == one.verdict:
                 continue
@@ -127,8 +127,11 @@ class _Asked(NamedTuple):
     reserved: int  # candidates that share the errors
 
 
-def _judged(votes: Votes, asked: _Asked) -> GateOfGames:
-    """The answer, if all games that were played to their end are there."""
+def _judged(votes: Votes, asked: _Asked, *, is_told: bool = True) -> GateOfGames:
+    """The answer, if all games that were played to their end are there.
+
+    Games that may be are not doubted: those that are told have been.
+    """
     baseline, tolerance, gap, want, errors, reserved = asked
     place = votes.names.index(baseline)
     candidates = [name for name in votes.names if name != baseline]
@@ -148,7 +151,7 @@ def _judged(votes: Votes, asked: _Asked) -> GateOfGames:
     mean, common = found.processes[0].mean, found.processes[0].common
     verdicts, further = found.verdicts(want, games.bets.weights)
     ends = found.ends(games, first, second, margin)
-    refused = first_doubt(doubt_of(games, float(levels.min())), odd)
+    refused = first_doubt(doubt_of(games, float(levels.min())), odd) if is_told else ""
     if len(games.first):
         said += _one_sided(with_baseline, games, place)
     in_one = games_in_one(games, votes)

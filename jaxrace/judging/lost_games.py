@@ -14,6 +14,7 @@ import numpy as np
 from jaxrace.evidence.levels import BoolArray, IntArray
 from jaxrace.tables import Votes
 from jaxrace.tables.endings import ON_TIME
+from jaxrace.tables.rounds import numbered
 
 ONE_COLOUR = "no opening was played with both colours"
 _FEWEST = 8  # games, from which on they may have a cause in common
@@ -153,9 +154,12 @@ def doubtful_absence(votes: Votes, ahead: BoolArray) -> OtherGames | None:
     if most >= max(_FEWEST, _ONE_SIDED * len(rows)):
         told[0] += f", most of them with {votes.names[side]} first"
     told = told if len(rows) else []
-    if votes.unended:
-        told.append(f"{len(votes.unended):,} games have not ended, or are of rounds not there")
-    what = "halves of pairs are missing" if len(rows) else "games are missing"
+    if unended := sum(game.round < 0 for game in votes.unended):
+        told.append(f"{unended:,} games have not ended")
+    if rounds := [game.round for game in votes.unended if game.round >= 0][::2]:
+        told.append(f"rounds are not there: {numbered(rounds)}")
+    what = "rounds are missing" if rounds else "games have not ended"
+    what = "halves of pairs are missing" if len(rows) else what
     told, why = ", and ".join(told), "tell all games, however they ended"
     never = _never_lost(votes, whole, lost, ahead)
     if never:
@@ -202,7 +206,7 @@ def _with_unended(votes: Votes, ahead: BoolArray) -> Votes:
     """The games with those that have not ended, all lost by who is ahead."""
     if not votes.unended:
         return votes
-    places, first, second, pairs = np.array(votes.unended, int).T
+    places, first, second, pairs, _ = np.array(votes.unended, int).T
     return _with_games(dataclasses.replace(votes, unended=()), places, first, second, pairs, ahead)
 
 
@@ -230,7 +234,7 @@ def _with_games(
     scores = np.where(ahead[first, second], 0.0, 1.0)
     new = {"first": first, "second": second, "pairs": pairs, "items": np.full(len(first), -1)}
     new |= {"scores": scores if votes.kind == "win" else 2 * scores - 1}
-    new |= {"lines": votes.lines[places - 1]}
+    new |= {"lines": votes.lines[np.maximum(places - 1, 0)]}
     old = {name: getattr(votes, name) for name in new}
     return dataclasses.replace(
         votes,

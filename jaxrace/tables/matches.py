@@ -1,9 +1,7 @@
 """Games of two as chess programs leave them: PGN, and what they print. Axes: n games."""
 
 import dataclasses
-import itertools
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -18,8 +16,6 @@ _HEADER = re.compile(r'\[(\w+)\s+"((?:[^"\\]|\\.)*)"\]\s*')
 _NEEDED = ("White", "Black", "Result")
 _OPENINGS, _ENDED = ("Round", "FEN", "ECO", "Opening"), "Termination"
 _UNKNOWN = ("", "?", "-", "None")
-_FEWEST_ROUNDS = 8  # of two, from which on others are expected between them
-_MOST_APART = 10  # rounds for each that two have: else they are no count, such as dates
 
 _TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".pgn")  # not what a program prints
 _MATCH = re.compile(r"(.+) \([^()]*,.*\)")  # and how it was played
@@ -232,60 +228,6 @@ def pairs_of_games(
             "all there is to a lead; play each twice (-repeat)"
         )
     return None, [f"pairs by order of games: openings not matched, as {once}"]
-
-
-def missing_rounds(
-    table: Table, first: np.ndarray, second: np.ndarray, pairs: np.ndarray | None
-) -> tuple[list[tuple[int, int, int, int]], list[str]]:
-    """Pairs of games that are not there, as (place, first, second, pair) of each, and a note.
-
-    Two players who have pairs in eight rounds or more have them in those between, too, unless they
-    lack more than half. Where the rounds of two are hardly ever those of others, as numbers of
-    games of a whole tournament are, they lack only what nobody has.
-    """
-    named = {head.lower(): head for head in table.heads}
-    if pairs is None or "round" not in named:
-        return [], []
-    players = zip(first.tolist(), second.tolist(), strict=True)
-    of_two: dict[tuple[int, int, str], dict[int, list[int]]] = {}  # rows of each round
-    labels = table.labels(named["round"])
-    for row, ((i, j), label) in enumerate(zip(players, labels, strict=True)):
-        run, _, number = label.split(".")[0].rpartition("/")
-        if not number.isdecimal():
-            return [], []
-        rounds = of_two.setdefault((min(i, j), max(i, j), run), {})
-        rounds.setdefault(int(number), []).append(row)
-    shared = Counter((run, number) for (*_, run), rounds in of_two.items() for number in rounds)
-    found, nobody = list[tuple[int, int, int, int]](), set[tuple[str, int]]()
-    pair = int(pairs.max()) + 1
-    for (i, j, run), rounds in of_two.items():
-        own = sorted(rounds)
-        are_shared = 2 * sum(shared[run, number] > 1 for number in own) > len(own)
-        if own[-1] - own[0] > _MOST_APART * len(own):
-            continue
-        lacking = list[int]()  # what comes before each
-        for low, high in itertools.pairwise(own):
-            for number in range(low + 1, high):
-                if not shared[run, number]:
-                    nobody.add((run, number))
-                if are_shared or not shared[run, number]:
-                    lacking.append(low)
-        has_pairs = 2 * sum(map(len, rounds.values())) > 3 * len(own)
-        if has_pairs and len(own) >= max(_FEWEST_ROUNDS, len(lacking)):
-            for low in lacking:
-                place = rounds[low][-1] + 1
-                found += [(place, i, j, pair), (place, j, i, pair)]
-                pair += 1
-    count = len(found) // 2 or len(nobody)
-    if not count:
-        return [], []
-    what = "pairs of games" if found else "rounds"
-    then = (
-        "a verdict must stand if who is ahead lost them"
-        if found
-        else "were their games left out, nothing here is certain"
-    )
-    return sorted(found), [f"{what} that are not there, by their rounds: {count:,}; {then}"]
 
 
 def labelled_pairs(

@@ -16,11 +16,12 @@ from jaxrace.tables.copies import copies_in, copies_of
 from jaxrace.tables.endings import endings_of
 from jaxrace.tables.files import files_in
 from jaxrace.tables.joined import joined
-from jaxrace.tables.matches import missing_rounds, pairs_of_games, parted_pairs
+from jaxrace.tables.matches import pairs_of_games, parted_pairs
 from jaxrace.tables.matrix import crosstable_in, games_of, results_in
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.outcomes import Kind, kind_of_scores, shares_of
 from jaxrace.tables.pairs import with_heads
+from jaxrace.tables.rounds import Missing, missing_rounds
 from jaxrace.tables.sides import POINTS, Sides, names_one_winner, sides_of
 from jaxrace.tables.so_far import held_rows
 from jaxrace.tables.sources import read_table
@@ -42,6 +43,7 @@ class Unended(NamedTuple):
     first: int  # a place in ``names``
     second: int
     pair: int  # as in ``Votes.pairs``, or -1
+    round: int = -1  # of one that is not there
 
 
 OF_TOURNAMENT = ("home", "away", "score")  # heads of the log of one: shares of the points
@@ -196,8 +198,8 @@ def _of_table(table: Table, sides: Sides, score: str, cluster: str | None) -> Vo
     lines = np.array(table.lines, np.int64)
     sided = sides.are_at_home
     pairs, more = pairs_of_games(table, first, second) if sided else (None, [])
-    missing, notes = missing_rounds(table, first, second, pairs)
-    more = [*more, *notes]
+    missing = missing_rounds(table, first, second, pairs) if sided else Missing([], [])
+    more = [*more, *missing.said]
     taken = {sides.first, sides.second, sides.outcome, *(sides.scores or sides.counts or ())}
     of = about(table, taken, first, second, cluster)
     if sided or sides.are_players:  # of games there may be much else, and no judges
@@ -215,7 +217,7 @@ def _of_table(table: Table, sides: Sides, score: str, cluster: str | None) -> Vo
         judged_by=of.judged_by,
         copies=copies_of(table),
         endings=endings_of(table),
-        unended=tuple(Unended(*game) for game in missing),
+        unended=tuple(Unended(*game) for game in missing.games),
     )
     if sides.counts is not None:
         return _counted(table, sides.counts, votes)
@@ -241,7 +243,7 @@ def _of_table(table: Table, sides: Sides, score: str, cluster: str | None) -> Vo
     for row in np.flatnonzero(np.isnan(shares)).tolist():
         pair = -1 if pairs is None else int(pairs[row])
         unended.append(Unended(row, int(first[row]), int(second[row]), pair))
-    votes = dataclasses.replace(votes, unended=tuple(sorted(unended)))
+    votes = dataclasses.replace(votes, unended=tuple(sorted(unended, key=lambda x: x.place)))
     return _told(votes, *more, rows=rows, scores=shares[rows])
 
 

@@ -169,7 +169,7 @@ def prove(votes: Votes, top: int, delta: float) -> Proof:
     if proof.refused:
         return proof
     for doubt in filter(None, (doubtful_failures(votes), doubtful_absence(votes, mean > 0))):
-        again = None if doubt.others is None else _proof(doubt.others, top, delta)[0]
+        again = None if doubt.others is None else _proof(doubt.others, top, delta, is_told=False)[0]
         if again is not None and _holds(proof, again):
             continue
         if doubt.refuses and _holds(proof, _unproven(proof)):
@@ -205,8 +205,13 @@ def _side_of(pair: ProvenPair) -> int:
     return int(pair.low > 0.5) - int(pair.high < 0.5)
 
 
-def _proof(votes: Votes, top: int, delta: float) -> tuple[Proof, FloatArray]:
-    """What the games say if they are all, and the mean of each two, [K, K]."""
+def _proof(
+    votes: Votes, top: int, delta: float, *, is_told: bool = True
+) -> tuple[Proof, FloatArray]:
+    """What the games say if they are all, and the mean of each two, [K, K].
+
+    Games that may be are not doubted: those that are told have been.
+    """
     names, count = np.array(votes.names), len(votes.names)
     level, of_tiers = levels("wins", count, top, delta), board_levels("wins", count, delta)
     games, said, wrong, odd = games_of(votes, level.verdict)
@@ -214,7 +219,9 @@ def _proof(votes: Votes, top: int, delta: float) -> tuple[Proof, FloatArray]:
     evidence.look_at(games, games.met > 0)
     highest, mean = evidence.plain, evidence.mean
     said += [wrong] if wrong else []
-    refused = "" if wrong else first_doubt(doubt_of(games, level.verdict), odd)
+    refused = ""
+    if is_told and not wrong:
+        refused = first_doubt(doubt_of(games, level.verdict), odd)
     if wrong or refused:
         highest = np.full_like(highest, -np.inf)
     seen = decision.seen_of(highest, mean, level.verdict, level.strong)

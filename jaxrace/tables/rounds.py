@@ -1,0 +1,134 @@
+"""Rounds of games that are not there, by the numbers of those that are. Axes: n games."""
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from jaxrace.tables.table import Table
+
+_FEWEST = 8  # rounds of two, from which on it is known how far apart they are
+_LONGEST = 30  # steps; after a longer one, up or down, another match begins
+_OFTEN = 0.25  # of the steps, to be known
+_MOST_DIGITS = 7  # else it is a date
+_SHOWN = 5
+
+
+class Missing(NamedTuple):
+    """Rounds that are not there."""
+
+    games: list[tuple[int, int, int, int, int]]  # place, first, second, pair and round of each
+    said: list[str]  # notes
+
+
+def missing_rounds(
+    table: Table, first: np.ndarray, second: np.ndarray, pairs: np.ndarray | None
+) -> Missing:
+    """Pairs of games of rounds that are not there, and notes; ``pairs`` as in ``Votes``.
+
+    The rounds of two players are mostly one step apart: 1, or more where those between are of
+    others. So they lack what is on the way from one to the next, and from 1 to the first, if that
+    is at most 30 steps: else another match begins. Where most of their rounds are of nobody else,
+    as numbers of all pairs of a tournament are, they do not lack those of others. A round is of two
+    games where that is so of most; of one, it gives a note alone.
+    """
+    named, found = {head.lower(): head for head in table.heads}, Missing([], [])
+    if "round" not in named:
+        return found
+    told: dict[tuple[int, int, str], list[tuple[int, int]]] = {}  # round and row of each game
+    players = zip(first.tolist(), second.tolist(), strict=True)
+    for row, ((i, j), label) in enumerate(zip(players, table.labels(named["round"]), strict=True)):
+        match, _, number = label.split(".")[0].rpartition("/")
+        if number.isdecimal() and len(number) <= _MOST_DIGITS:
+            told.setdefault((min(i, j), max(i, j), match), []).append((int(number), row))
+    met = Counter((match, n) for (*_, match), own in told.items() for n in {n for n, _ in own})
+    alone, pair = list[int](), 0 if pairs is None else int(pairs.max()) + 1
+    for (i, j, match), own in told.items():
+        rounds = {number for number, _ in own}
+        if len(rounds) < _FEWEST:
+            continue
+        steps = Counter(high - low for low, high in itertools.pairwise(sorted(rounds)))
+        step = min(steps, key=lambda step: (-steps[step], step))
+        if steps[step] < _OFTEN * len(rounds):
+            continue
+        are_shared = 2 * sum(met[match, number] > 1 for number in rounds) > len(rounds)
+        lacking = [
+            (place, number)
+            for place, number in _on_the_way(own, step, len(rounds))
+            if are_shared or met[match, number] == (number in rounds)
+        ]
+        has_pairs = pairs is not None and _are_pairs(own, pairs)
+        for place, number in lacking:
+            if has_pairs and place >= 0:
+                ends = pair, number
+                found.games.extend([(place, i, j, *ends), (place, j, i, *ends)])
+                pair += 1
+            else:
+                alone.append(number)
+    lost = [game[-1] for game in found.games[::2]]
+    found.games.sort(key=lambda game: game[0])
+    for numbers, then in (
+        (lost, "a verdict must stand if who is ahead has lost both games of each"),
+        (alone, "were their games left out, nothing here is certain"),
+    ):
+        if numbers:
+            found.said.append(f"rounds that are not there: {numbered(numbers)}; {then}")
+    return found
+
+
+def numbered(rounds: Sequence[int]) -> str:
+    """How many, and the first ones.
+
+    >>> numbered([7, 8, 9])
+    '3 (7, 8, 9)'
+    """
+    shown = ", ".join(f"{number}" for number in sorted(rounds)[:_SHOWN])
+    return f"{len(rounds):,} ({shown}{', ...' * (len(rounds) > _SHOWN)})"
+
+
+def _on_the_way(own: list[tuple[int, int]], step: int, most: int) -> list[tuple[int, int]]:
+    """Rounds between those of two, and its place: -1 of one before what may be another match."""
+    found, last = list[tuple[int, int]](), dict[int, int]()
+
+    def close() -> None:
+        rounds = sorted(last)
+        if rounds[0] <= _LONGEST * step:
+            earlier = range(rounds[0] - step, 0, -step)
+            found.extend((min(last.values()), number) for number in earlier[::-1])
+        for low, high in itertools.pairwise(rounds):
+            found.extend((last[low] + 1, number) for number in range(low + step, high, step))
+
+    before = own[0][0]
+    for number, row in _without_strays(own, _LONGEST * step):
+        if abs(number - before) > _LONGEST * step:
+            close()
+            last = {}
+            if 0 < number - before <= most * step:
+                found.extend((-1, between) for between in range(before + step, number, step))
+        last[number] = row
+        before = number
+    close()
+    return found
+
+
+def _without_strays(own: list[tuple[int, int]], far: int) -> list[tuple[int, int]]:
+    """Without rounds that are far from those before and after, which are near each other."""
+    parts = [[*part] for _, part in itertools.groupby(own, key=lambda game: game[0])]
+    numbers = [part[0][0] for part in parts]
+    kept = parts[:1]
+    for place, part in enumerate(parts[1:-1], 1):
+        before, number, after = numbers[place - 1 : place + 2]
+        is_stray = min(abs(number - before), abs(number - after)) > far >= abs(before - after)
+        kept += [] if is_stray else [part]
+    return [*itertools.chain(*kept, *parts[1:][-1:])]
+
+
+def _are_pairs(own: list[tuple[int, int]], pairs: np.ndarray) -> bool:
+    """Are two games of one pair in most rounds?"""
+    labels: dict[int, list[int]] = {}
+    for number, row in own:
+        labels.setdefault(number, []).append(int(pairs[row]))
+    of_two = [max(Counter(x for x in one if x >= 0).values(), default=0) for one in labels.values()]
+    return 2 * sum(count > 1 for count in of_two) > len(labels)
