@@ -145,9 +145,10 @@ def _identity(values: np.ndarray) -> np.ndarray:
     return np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def sorted_options(options: Sequence[Runs]) -> list[str]:
-    """The options whose runs are certainly sorted."""
-    return [option.name for option in options if _worst([_sorted([option])], REFUSED)]
+def sorted_options(options: Sequence[Runs], level: float = REFUSED) -> list[str]:
+    """The options whose runs are sorted, where chance sorts those of any with less than a level."""
+    own = level / max(len(options), 1)
+    return [option.name for option in options if _worst([_sorted([option])], own)]
 
 
 def _is_sorted(numbers: np.ndarray) -> bool:

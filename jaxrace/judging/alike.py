@@ -26,7 +26,13 @@ from jaxrace.answers.answer import listed
 from jaxrace.core.validation import BadArgument, DataRefused
 from jaxrace.evidence.copies import log_p_of_stretches
 from jaxrace.evidence.gamma import log_beta, log_choose
-from jaxrace.evidence.independence import REFUSED, WARNED, doubt_about_rows
+from jaxrace.evidence.independence import (
+    REFUSED,
+    WARNED,
+    doubt_about_rows,
+    runs_of_numbers,
+    sorted_options,
+)
 from jaxrace.evidence.process import FloatArray, IntArray
 from jaxrace.evidence.tasks import SharedPairs
 from jaxrace.judging.known import seeds_of
@@ -128,6 +134,29 @@ def doubt_about_order(table: ScoreTable, pairs: SharedPairs) -> str | None:
     if worst.log_e < -math.log(WARNED) and in_blocks and few:
         return str(_wrong(said, is_list, ways))
     return _doubt(worst, is_list, ways)
+
+
+def doubt_about_sorting(table: ScoreTable, pairs: SharedPairs) -> str | None:
+    """Why tasks are hardly in an order of their own: that of the scores of an option.
+
+    Refused or doubted as in ``doubt_about_order``.
+    """
+    if pairs.compare is not None:
+        return None
+    groups = np.array(table.groups if table.lottery is not None else [""] * len(table.task_names))
+    runs = []  # of each option its mean on each task, in each group that is asked about
+    for name, means in zip(table.names, pairs.task_means, strict=True):
+        for group in dict.fromkeys(groups.tolist()):
+            own = means[(groups == group) & ~np.isnan(means)]
+            runs.append(runs_of_numbers(f"{name} in {group}" if group else name, own))
+    for level in (REFUSED, WARNED):
+        if names := sorted_options(runs, level):
+            got = f"sorted scores of {listed(names)}, as if rows were sorted by them"
+            doubt = _wrong(got, pairs.num_tasks is not None, how_to_ask(table))
+            if level == REFUSED:
+                raise doubt
+            return str(doubt)
+    return None
 
 
 def _doubt(worst: _OrderDoubt, is_list: bool, ways: str) -> str | None:

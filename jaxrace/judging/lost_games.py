@@ -156,7 +156,8 @@ def doubtful_absence(votes: Votes, ahead: BoolArray) -> OtherGames | None:
     told = told if len(rows) else []
     if unended := sum(game.round < 0 for game in votes.unended):
         told.append(f"{unended:,} games have not ended")
-    if rounds := [game.round for game in votes.unended if game.round >= 0][::2]:
+    gone = {(game.pair, game.round) for game in votes.unended if game.round >= 0}
+    if rounds := [number for _, number in gone]:
         told.append(f"rounds are not there: {numbered(rounds)}")
     what = "rounds are missing" if rounds else "games have not ended"
     what = "halves of pairs are missing" if len(rows) else what

@@ -30,6 +30,7 @@ from jaxrace.judging import scores
 from jaxrace.judging.alike import (
     doubt_about_copies,
     doubt_about_order,
+    doubt_about_sorting,
     in_order_by_lot,
     of_one_group,
     pooled,
@@ -304,7 +305,10 @@ def _doubts(
         by_lot = question.order_by_lot is not None or (table.lottery and table.lottery.by_name)
         if min(table.progress) != question.of:  # else all were run: these are known
             copies = doubt_about_copies(table, pairs.values)
-            found.append(copies if copies or by_lot else doubt_about_order(table, pairs))
+            doubt = copies if copies or by_lot else doubt_about_order(table, pairs)
+            if not (doubt or by_lot or question.final):
+                doubt = doubt_about_sorting(table, pairs)
+            found.append(doubt)
     elif runs:
         try:
             doubt = doubt_about(runs)

@@ -38,6 +38,7 @@ from jaxrace.tables.refusals import (
     names_measure,
     names_summary,
     note_on_options,
+    require_no_clock,
     require_no_curves,
     require_no_names_below,
     require_no_outputs,
@@ -237,6 +238,8 @@ def _long(
     labels, groups, by = grouped(table, rest, labels, names, is_several, asked.group, rows)
     unused = [h for h in others if kinds[h] != "blank" and h != by]
     told += [f"not used: {quoted(unused)}"] if unused else []
+    if labels and not (asked.tasks or asked.cluster):
+        require_no_clock(table, unused, names, labels, repeats.column)
     told += [] if labels is None else notes_on(table, names, labels, repeats)
     clusters = clusters_of(table, [h for h in rest if h != asked.group], labels)
     if labels is not None and not (groups or asked.tasks):

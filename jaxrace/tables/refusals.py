@@ -24,6 +24,7 @@ from jaxrace.tables.heads import (
     words,
 )
 from jaxrace.tables.identifiers import FEWEST, identifier
+from jaxrace.tables.numbers import labels_as_numbers
 from jaxrace.tables.runs import Asked
 from jaxrace.tables.table import Cell, Table, counts, quoted
 
@@ -56,6 +57,7 @@ _MEASURES = word_set(
 _SPLITS = re.compile(r"(train|test|val|valid|dev|eval|hold[ _-]?out)[a-z]*", re.IGNORECASE)
 _COUNTS = word_set("index row run trial iteration")  # rows, if they begin at 0 or 1
 _MOST = 20  # quantities of one column
+_FEWEST_STEPS, _MOST_STEPS = 3, 2  # rows of one run; different steps for each row of the longest
 _NO_ITEMS = names_steps, names_again, names_place  # but steps and runs, and what these are in
 
 
@@ -349,6 +351,29 @@ def require_no_curves(table: Table, names: Sequence[str], tasks: Sequence[str]) 
                     )
                     hint += f"{items[0]} once, by their mean"
                 raise table.wrong(expected, got, row, step, hint=hint)
+
+
+def require_no_clock(
+    table: Table, heads: Sequence[str], names: Sequence[str], labels: Sequence[str], cluster: str
+) -> None:
+    """Raise if a column that is not used counts the rows of each option and task, as steps do."""
+    cells = [*zip(names, labels, strict=True)]
+    if max(Counter(cells).values()) < _FEWEST_STEPS:
+        return
+    for head in [head for head in heads if table.kind(head) == "number"]:
+        column = labels_as_numbers(table, head).tolist()
+        own: dict[tuple[str, str], list[float]] = {}
+        for cell, number in zip(cells, column, strict=True):
+            own.setdefault(cell, []).append(number)
+        rises = all(x < y for numbers in own.values() for x, y in itertools.pairwise(numbers))
+        longest = max(map(len, own.values()))
+        if rises and len({*column}) <= _MOST_STEPS * longest:
+            pair = f"{head}={table.labels(head)[column.index(max(column))]}"
+            hint = f"of a learning curve --where {quote(pair)} (where={pair!r}) takes the last one"
+            if cluster:
+                hint += f"; of samples --cluster-column {quote(cluster)} takes the mean of each"
+            got = f"column {head!r}, which rises in the {longest} rows of each, as a step does"
+            raise table.wrong("one row for each option and task", got, hint=hint)
 
 
 def without_counts(table: Table, tasks: Sequence[str], options: Sequence[str]) -> list[str]:

@@ -10,7 +10,8 @@ import numpy as np
 from jaxrace.tables.table import Table
 
 _FEWEST = 8  # rounds of two, from which on it is known how far apart they are
-_LONGEST = 30  # steps; after a longer one, up or down, another match begins
+_LONGEST = 30  # steps; after a longer one another match begins
+_LATEST = 100  # steps by which a game may end after others; later it is of another match
 _OFTEN = 0.25  # of the steps, to be known
 _MOST_DIGITS = 7  # else it is a date
 _SHOWN = 5
@@ -31,8 +32,8 @@ def missing_rounds(
     The rounds of two players are mostly one step apart: 1, or more where those between are of
     others. So they lack what is on the way from one to the next, and from 1 to the first, if that
     is at most 30 steps: else another match begins. Where most of their rounds are of nobody else,
-    as numbers of all pairs of a tournament are, they do not lack those of others. A round is of two
-    games where that is so of most; of one, it gives a note alone.
+    as numbers of all pairs of a tournament are, they do not lack those of others. Where most rounds
+    are of one game, two of these are a pair. Where they are of more than two there is a note alone.
     """
     named, found = {head.lower(): head for head in table.heads}, Missing([], [])
     if "round" not in named:
@@ -44,7 +45,7 @@ def missing_rounds(
         if number.isdecimal() and len(number) <= _MOST_DIGITS:
             told.setdefault((min(i, j), max(i, j), match), []).append((int(number), row))
     met = Counter((match, n) for (*_, match), own in told.items() for n in {n for n, _ in own})
-    alone, pair = list[int](), 0 if pairs is None else int(pairs.max()) + 1
+    lost, alone, pair = list[int](), list[int](), 0 if pairs is None else int(pairs.max()) + 1
     for (i, j, match), own in told.items():
         rounds = {number for number, _ in own}
         if len(rounds) < _FEWEST:
@@ -59,18 +60,21 @@ def missing_rounds(
             for place, number in _on_the_way(own, step, len(rounds))
             if are_shared or met[match, number] == (number in rounds)
         ]
-        has_pairs = pairs is not None and _are_pairs(own, pairs)
-        for place, number in lacking:
-            if has_pairs and place >= 0:
-                ends = pair, number
-                found.games.extend([(place, i, j, *ends), (place, j, i, *ends)])
-                pair += 1
-            else:
-                alone.append(number)
-    lost = [game[-1] for game in found.games[::2]]
+        of_two = pairs is not None and _are_pairs(own, pairs)
+        if not (of_two or 2 * len(own) < 3 * len(rounds)):
+            alone += [number for _, number in lacking]
+            continue
+        alone += [number for place, number in lacking if place < 0]
+        known = [game for game in lacking if game[0] >= 0]
+        lost += [number for _, number in known]
+        two = (known, known) if of_two else (known[::2], known[1::2])
+        for one, other in zip(*two, strict=False):
+            found.games.append((one[0], i, j, pair, one[1]))
+            found.games.append((other[0], j, i, pair, other[1]))
+            pair += 1
     found.games.sort(key=lambda game: game[0])
     for numbers, then in (
-        (lost, "a verdict must stand if who is ahead has lost both games of each"),
+        (lost, "a verdict must stand if who is ahead has lost their games"),
         (alone, "were their games left out, nothing here is certain"),
     ):
         if numbers:
@@ -100,15 +104,16 @@ def _on_the_way(own: list[tuple[int, int]], step: int, most: int) -> list[tuple[
         for low, high in itertools.pairwise(rounds):
             found.extend((last[low] + 1, number) for number in range(low + step, high, step))
 
-    before = own[0][0]
+    top = own[0][0]
     for number, row in _without_strays(own, _LONGEST * step):
-        if abs(number - before) > _LONGEST * step:
+        if not -_LATEST * step <= number - top <= _LONGEST * step:
             close()
             last = {}
-            if 0 < number - before <= most * step:
-                found.extend((-1, between) for between in range(before + step, number, step))
+            if 0 < number - top <= most * step:
+                found.extend((-1, between) for between in range(top + step, number, step))
+            top = number
         last[number] = row
-        before = number
+        top = max(top, number)
     close()
     return found
 

@@ -52,6 +52,7 @@ def warned(data: Any):
 # The first sixty of two hundred tasks that are sorted by how much better a is.
 HEAD = np.sort(rng.normal(0, 2, 200))[::-1][:60]
 SORTED = np.stack([HEAD, np.zeros(60)]) + rng.normal(0, 1, 60)
+BY_SECOND = (found := rng.normal(size=(2, 20)))[:, np.argsort(found[1])]
 PASTED = np.repeat(rng.random((2, 30)), 5, axis=1)
 EPISODES = "agent,seed,return\n" + "".join(
     f"{agent},{seed},{rng.normal(2 * (agent == 'sac') + seed % 3, 1):.3f}\n"
@@ -117,6 +118,18 @@ CASES = [
         "sorted by differences, by wins",
         lambda: jaxrace.race(dict(zip("ab", SORTED, strict=True)), shared=True),
         DependentRunsWarning("that change along their order"),
+    ),
+    (
+        "sorted by the scores of one option",
+        lambda: jaxrace.race(dict(zip("ab", BY_SECOND, strict=True)), shared=True),
+        ValueError("expected alike ones, .* got sorted scores of b, as if rows were sorted"),
+    ),
+    (
+        "sorted by the scores of one option, in one look",
+        lambda: (
+            jaxrace.rank(dict(zip("ab", BY_SECOND, strict=True)), shared=True, final=True).refused
+        ),
+        "",
     ),
     (
         "episodes of a few seeds",

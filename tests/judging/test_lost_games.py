@@ -76,8 +76,8 @@ def test_lost_halves_that_may_be_the_losses_are_refused(drop, said, tmp_path):
         assert said in found.meaning()
 
 
-@pytest.mark.parametrize("by_number", [False, True])
-def test_rounds_that_are_lost_whole_may_be_the_losses(by_number, tmp_path):
+@pytest.mark.parametrize("of", ["two games", "a game", "a log"])
+def test_rounds_that_are_lost_whole_may_be_the_losses(of, tmp_path):
     """Equal engines; seven of ten pairs in which new has less than half are not told."""
     doubted = 0
     for seed in range(4):
@@ -89,12 +89,17 @@ def test_rounds_that_are_lost_whole_may_be_the_losses(by_number, tmp_path):
             if not sum(has_lost("new", one) - has_lost("old", one) for one in two) > 0
             or lot.random() < 0.3
         ]
-        if by_number:
+        if of == "a log":
             ended = [(2 * n + half + 1, *both[n][half]) for n in numbers for half in (0, 1)]
             text = "".join(f"Finished game {n} ({w} vs {b}): {r}\n" for n, w, b, r, *_ in ended)
             (path := tmp_path / "match.log").write_text(text)
         else:
-            path = write(tmp_path / "g.pgn", [one for number in numbers for one in both[number]])
+            told = [
+                (*one[:3], 2 * n + half + 1 if of == "a game" else n + 1, one[4])
+                for n in numbers
+                for half, one in enumerate(both[n])
+            ]
+            path = write(tmp_path / "g.pgn", told)
         found, selected = gate(path), jaxrace.select(path)
         assert found.status == selected.status
         assert found.status in (3, 4)

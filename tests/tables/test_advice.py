@@ -169,6 +169,20 @@ TABLES = [
         (),
     ),
     Case(
+        "race FILE --shared",
+        table(
+            "model,seed,x,score",
+            *(
+                f"{m},{n},{x},{n * x % 7 + (m == 'a') * x % 3}.5"
+                for m in "ab"
+                for n in range(8)
+                for x in (100, 200, 300)
+            ),
+        ),
+        "got column 'x', which rises in the 3 rows of each, as a step does: of a learning curve",
+        ("--where x=300", "--cluster-column seed"),
+    ),
+    Case(
         f"{RACE} --shared",
         table("id,epoch,model,score", *EPOCHS),
         "got another epoch of the same run of a: keep one row of each curve",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jaxrace
+from jaxrace.evidence.independence import DependentRunsWarning
 from jaxrace.tables import read_scores
 
 ENVS = ("CartPole-v1", "Pendulum-v1")
@@ -90,7 +91,8 @@ def test_environments_are_not_pooled_unless_shared(tmp_path):
     assert found.certificate is None
     with pytest.raises(ValueError, match=r"shared=True \(--shared\) compares options task by"):
         jaxrace.race(tmp_path)
-    shared = jaxrace.race(tmp_path, shared=True, weights="equal")
+    with pytest.warns(DependentRunsWarning, match="sorted scores of ppo in CartPole-v1, .*, sac"):
+        shared = jaxrace.race(tmp_path, shared=True, weights="equal")
     assert {one.group for one in shared.groups} == {*ENVS}
 
 
