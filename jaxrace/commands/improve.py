@@ -4,11 +4,12 @@ By a lower confidence bound, the new policy's mean return is no lower than the f
 that is an estimate of what the policy in use earns: the mean return of the fifth of the log that is
 searched. The rest of the log tests the policy, once. Whether it is better than the policy in use is
 said besides, with an error probability of its own. If you try a log again until something passes,
-these grow.
+these grow. All of it supposes that trajectories are independent, or of independent clusters, such
+as users, and that the logged probabilities are right.
 
 A table has a row for each step, with columns such as trajectory, action, probability, reward,
-perhaps behaviour, and what was observed. An NPZ file has arrays [n, T]. --out leaves a folder with
-config.json, log.csv, summary.json and policy.npz. Imports no JAX.
+perhaps behaviour and cluster, and what was observed. An NPZ file has arrays [n, T]. --out leaves a
+folder with config.json, log.csv, summary.json and policy.npz. Imports no JAX.
 
 Exit status: 0; 3 if no policy passes; 4 data refused: wrong probabilities, or copies of rows.
 
@@ -49,7 +50,7 @@ _TABLES = (
     ".feather",
     ".xlsx",
 )
-_ROLES = ("trajectory", "action", "probability", "reward", "behaviour", "context")
+_ROLES = ("trajectory", "action", "probability", "reward", "behaviour", "cluster", "context")
 _FILE = """A file of logged decisions. A table (CSV or other text with delimiters, JSON, Excel,
     Parquet) has a row for each. Or an NPZ file of arrays."""
 _COLUMNS = f"""Columns by their roles, if they have other names, such as

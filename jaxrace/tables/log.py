@@ -9,7 +9,7 @@ import numpy as np
 from jaxrace.core.validation import BadArgument
 from jaxrace.tables.dsjson import plain_log
 from jaxrace.tables.frames import table_of
-from jaxrace.tables.heads import names_steps, word_set, words
+from jaxrace.tables.heads import names_cluster, names_steps, word_set, words
 from jaxrace.tables.numbers import numbers_of
 from jaxrace.tables.sources import read_table
 from jaxrace.tables.table import Table, counts, kind_of, numbered, quoted
@@ -21,6 +21,7 @@ _ROLES = {
     "probability": "propensity pscore propensity_score prob action_prob action_probability p",
     "reward": "rewards click clicked conversion cost costs loss regret",
     "behaviour": "behavior",
+    "cluster": "",
 }
 _NEEDED = ("action", "probability", "reward")
 _TIMES = frozenset(("date", "datetime", "timestamp", "created", "created_at", "tstamp"))
@@ -42,6 +43,7 @@ _IDS = word_set("id ids uid uuid guid key")
 _CLOCKS = word_set("ts time times clock unix unixtime epoch timestamp date datetime")
 _INDEX = ("", "unnamed: 0", "index", "id", "row")  # of a frame
 _MOST_KINDS = 50  # of a column with words
+_FEWEST_CLUSTERS = 10
 _USED = "--columns context=NAME,context=NAME names what to use"
 
 _INTEGERS = 2**31 - 1  # actions are kept as int32, all else as float32
@@ -67,6 +69,10 @@ class Log:
     reward: str  # the column of them
     where: str  # the source, for messages
     said: tuple[str, ...] = ()  # what was guessed, in words
+    # int64 [n]: trajectories with the same number belong together, as those of a user
+    clusters: np.ndarray | None = None
+    # The same of columns that may say so, if none is asked for.
+    may_cluster: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
 
 
 def read_log(
@@ -82,15 +88,16 @@ def read_log(
     There are columns ``action``, ``probability`` (of the action, by the policy that took it) and
     ``reward``, or others that ``columns`` names. A column ``trajectory`` says which rows follow
     each other; without one every row is a decision of its own, as of a contextual bandit. A column
-    ``behaviour`` says which policy acted: 0, 1, ... All other columns are what was observed:
-    numbers, or words; each word becomes a column of 1 and 0.
+    ``behaviour`` says which policy acted: 0, 1, ... A column ``cluster`` says which trajectories
+    belong together. All other columns are what was observed: numbers, or words; each word becomes
+    a column of 1 and 0.
 
     Args:
         source: As for all doors (``jaxrace.tables``), or the feedback of Open Bandit Pipeline
             (context, action, reward, pscore).
-        columns: The column of each role: trajectory, action, probability, reward, behaviour. For
-            "context" the columns that were observed, if these are not all others. Or as the command
-            takes it: "action=item,context=age,context=device".
+        columns: The column of each role: trajectory, action, probability, reward, behaviour,
+            cluster. For "context" the columns that were observed, if these are not all others. Or
+            as the command takes it: "action=item,context=age,context=device".
         decimal: As for all doors, and so are ``delimiter`` and ``argument``.
         delimiter: What separates the columns of a text.
         argument: What messages begin with.
@@ -127,8 +134,15 @@ def read_log(
     is_chance = (found[probability] >= _SMALLEST) & (found[probability] <= 1)
     hint = "percents have a sign, as in 50%" if (found[probability] > 1).any() else ""
     table.require(probability, is_chance, "a number in (0, 1]", hint)
-    names, observations, kinds = _observed(table, context, found)
     labels, starts = _trajectories(table, roles.get("trajectory"))
+    clusters, may_cluster = None, {}
+    if "cluster" in roles:
+        clusters = _numbers(table, roles["cluster"], starts)
+    else:
+        asked = [*roles.values(), *(context if "context" in columns else ())]
+        heads = [head for head in table.heads if head not in asked and _names_cluster(head)]
+        may_cluster = {head: _numbers(table, head, starts) for head in heads}
+    names, observations, kinds = _observed(table, context, found)
     said = [] if "trajectory" in roles else ["every row is a decision of its own"]
     said += [f"{role} from column {head!r}" for role, head in roles.items() if role != head]
     said += dict.fromkeys((*own, *more))
@@ -140,7 +154,23 @@ def read_log(
         *(names, observations, kinds, actions, action_names, found[probability], found[reward]),
         *(starts, labels, behaviour, np.array(table.lines, np.int64), reward, table.where),
         said=(*table.said, *said),
+        clusters=clusters,
+        may_cluster={head: x for head, x in may_cluster.items() if _may_cluster(x)},
     )
+
+
+def _numbers(table: Table, head: str, starts: np.ndarray) -> np.ndarray:
+    """The label of each trajectory, by a number: int64 [n]."""
+    return numbered([table.labels(head)[row] for row in starts.tolist()])[1].astype(np.int64)
+
+
+def _names_cluster(head: str) -> bool:
+    return names_cluster(head) or not _IDS.isdisjoint(words(head)[-1:])
+
+
+def _may_cluster(labels: np.ndarray) -> bool:
+    """Are there several clusters, of two trajectories or more on average?"""
+    return _FEWEST_CLUSTERS <= labels.max() + 1 <= len(labels) / 2
 
 
 def _unpacked(argument: str, source: Any) -> Any:
@@ -288,7 +318,8 @@ def _observed(
         different = np.unique(labels).tolist()
         if len(different) > _MOST_KINDS:
             got = f"{len(different):,}"
-            raise table.wrong(f"at most {_MOST_KINDS} words", got, head=head, hint=_USED)
+            hint = f"{_USED}, cluster={head} that its rows belong together"
+            raise table.wrong(f"at most {_MOST_KINDS} words", got, head=head, hint=hint)
         columns |= {f"{head}={word}": ((labels == word) * 1.0, True) for word in different}
     numbers, kinds = zip(*columns.values(), strict=True)
     return tuple(columns), np.stack(numbers, 1), np.array(kinds)

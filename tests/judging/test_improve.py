@@ -217,7 +217,7 @@ SAID = [
     *(
         (
             {"method": method, "bound": bound, "is_safe": False, "bound_is_safe": is_safe},
-            f"\n  not a strict guarantee: {why}\n",
+            f"\n  not a strict guarantee: {why}; all of it if probabilities are right",
         )
         for method, bound, is_safe, why in (
             ("daedalus2", "bca", False, f"{SEEN}, and bound bca is semi-safe, that is approximate"),

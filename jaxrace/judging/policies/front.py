@@ -14,6 +14,7 @@ from jaxrace.judging.policies.estimates import estimates_of
 from jaxrace.judging.policies.loading import Loaded, Parts, divide, load
 from jaxrace.judging.policies.result import ImprovementOfLog
 from jaxrace.judging.policies.saved import SavedPolicy, policy_in_words
+from jaxrace.judging.policies.together import means_of
 from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories
 from jaxrace.judging.policies.weighing import LogEvidence, Mixed, features_of
 
@@ -29,6 +30,7 @@ class _Log(NamedTuple):
     order: int  # of the basis
     bound: str
     delta: float
+    clusters: np.ndarray | None  # int64 [n], of the part that tests
 
     def evidence(self, data: Trajectories) -> LogEvidence:
         """Of one of the parts."""
@@ -43,7 +45,9 @@ class _Log(NamedTuple):
         return None if share is None else float(self.returns.original(float(share)))
 
     def lower(self, rng: np.random.Generator, values: np.ndarray, behaviour: np.ndarray) -> float:
-        """The bound of the mean of values >= 0, [n]."""
+        """The bound of the mean of values >= 0, [n]; of clusters each counts once."""
+        values = means_of(values, self.clusters)
+        behaviour = behaviour if self.clusters is None else np.zeros(len(values), int)
         rows = Used(np.ones(len(values), bool), behaviour)
         return float(BOUNDS[self.bound].bound_of_one(rng, values, rows, self.delta))
 
@@ -121,15 +125,20 @@ def improve(
     # All that is learnt from the log but the verdict is learnt from its training part, so that the
     # candidate is independent of what it is tested on.
     of_split, of_search, of_test = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
-    behaviour = found.data.behaviour
-    in_training = np.zeros(len(behaviour), bool)
-    in_training[
-        trajectories.some_of_each(of_split, behaviour, len(behaviour) // trajectories.TRAIN_ONE_IN)
-    ] = True
+    behaviour, clusters = found.data.behaviour, found.clusters
+    units = behaviour if clusters is None else np.zeros(int(clusters.max()) + 1, int)
+    chosen = np.zeros(len(units), bool)
+    chosen[trajectories.some_of_each(of_split, units, len(units) // trajectories.TRAIN_ONE_IN)] = (
+        True
+    )
+    in_training = chosen if clusters is None else chosen[clusters]
     parts = divide(found, in_training)
-    log = _Log(parts, returns, order, bound, delta)
+    of_train, of_tested = (
+        None if clusters is None else clusters[rows] for rows in (in_training, ~in_training)
+    )
+    log = _Log(parts, returns, order, bound, delta, of_tested)
     # With the other returns the floor, and the candidate with it, would know the test.
-    earned = returns.returns(parts.train)
+    earned = means_of(returns.returns(parts.train), of_train)
     in_use, stderr = round(float(earned.mean()), 6), (high - low) * _stderr(earned)
     given = {"in_use": log.own(in_use), "in_use_stderr": stderr}
     if floor is None:
@@ -140,7 +149,7 @@ def improve(
         given |= {"floor": floor, "floor_stderr": 0.0}
     wanted = min(max(wanted, 0.0), 1.0)  # of a mean that is 1 or 0, rounding
     train, test = map(log.evidence, (parts.train, parts.test))
-    task = LogTask(BOUNDS[bound], train, delta, wanted, len(test.returns))
+    task = LogTask(BOUNDS[bound], train, delta, wanted, int((~chosen).sum()))
     policy, estimate = find_candidate(candidates, of_search, task)
     theta, alpha, weights = policy.theta[0], float(policy.alpha[0]), test.weights(policy)[0]
     summary: dict[str, Any] = {
@@ -161,7 +170,7 @@ def improve(
         **_tested(log, test, weights, wanted, of_test),
         "estimate": log.own(estimate),
         "alpha": alpha,
-        "said": list(found.said),
+        "said": [*found.said, *_clusters_said(clusters)],
     }
     if alpha == 0:
         summary["weights"] = None  # the policy in use weighs all alike
@@ -171,6 +180,12 @@ def improve(
     ends = parts.low, parts.high
     saved = SavedPolicy(theta, alpha, parts.names, *ends, parts.action_names, order)
     return ImprovementOfLog(summary, saved)
+
+
+def _clusters_said(clusters: np.ndarray | None) -> list[str]:
+    if clusters is None:
+        return []
+    return [f"{int(clusters.max()) + 1:,} clusters count once each, by their means"]
 
 
 def _require_floor(returns: ReturnRange, floor: float | None) -> None:
@@ -227,12 +242,12 @@ def _tested(
     width = log.returns.high - log.returns.low
     with np.errstate(over="ignore", invalid="ignore"):
         values = weights * test.returns
-        estimate = values.mean()
+        estimate = means_of(values, log.clusters).mean()
         gains = values - test.returns  # of mean V(new) - V(in use), at least -1
     if np.isfinite(weights).all():
         lower = log.lower(rng, values, test.behaviour)
         gain = log.lower(rng, gains + 1, test.behaviour) - 1
-    of_weights = plausibility.check_weights(weights)
+    of_weights = plausibility.check_weights(means_of(weights, log.clusters))
     of_actions = plausibility.check_actions(parts.train, parts.test)
     # A bound that cannot be told, for want of data or of digits, certifies nothing; and weights
     # whose mean is above 1 make every policy look better than it is.
@@ -240,12 +255,15 @@ def _tested(
     passed = bool(np.isfinite(lower) and lower >= wanted) and not is_refuted
     if parts.action_names:
         of_actions["action"] = parts.action_names[of_actions["action"]]
+    if (column := of_actions["column"]) is not None:
+        above, low, high = of_actions["above"], parts.low[column], parts.high[column]
+        of_actions |= {"column": parts.names[column], "above": float(low + above * (high - low))}
     return {
         "passed": {"mean": float(passed), "stderr": None, "count": 1},
         "lower_bound": None if log.returns.smaller else log.own(lower),
         "upper_bound": log.own(lower) if log.returns.smaller else None,
         "tested_estimate": log.own(estimate),
-        "gain": width * float(gains.mean()),
+        "gain": width * float(means_of(gains, log.clusters).mean()),
         "gain_bound": width * gain,
         "weights": of_weights.to_dict(),
         "taken_actions": of_actions,
@@ -257,6 +275,8 @@ def _estimates_of(log: _Log, policy: Mixed) -> dict[str, Any]:
     found = estimates_of(log.parts, log.returns, log.order, policy, log.delta)
     stderr, width = found.pop("doubly_robust_stderr"), log.returns.high - log.returns.low
     own = {name: log.own(share) for name, share in found.items()}
+    if log.clusters is not None:  # it is of independent trajectories
+        stderr = own["doubly_robust_bound"] = None
     return own | {"doubly_robust_stderr": None if stderr is None else width * stderr}
 
 

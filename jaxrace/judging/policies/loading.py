@@ -12,6 +12,7 @@ from jaxrace import tables
 from jaxrace.core.inputs import require_plain_file
 from jaxrace.core.validation import BadArgument
 from jaxrace.judging.policies.plausibility import tell_rewards
+from jaxrace.judging.policies.together import require_apart
 from jaxrace.judging.policies.trajectories import (
     ReturnRange,
     Trajectories,
@@ -42,6 +43,7 @@ class Loaded(NamedTuple):
     lines: np.ndarray | None = None  # int64 [n, T], of each step in a table
     action_names: tuple[str, ...] | None = None  # what the numbers of actions stand for
     said: tuple[str, ...] = ()  # what was guessed
+    clusters: np.ndarray | None = None  # int64 [n]: those with one number belong together
 
     def place(self, row: int, step: int, column: str = "action", array: str = "actions") -> str:
         """Where a number stands in the file, for messages."""
@@ -101,7 +103,9 @@ def load(source: Any, returns: ReturnRange, larger: bool = False, **given: Any) 
     place = lambda row: f"{log.where}, line {lines[row, 0]}: trajectory {log.labels[row]!r}"  # noqa: E731
     require_returns(place, found, returns)
     named = log.names, log.kinds
-    return Loaded(log.where, found, seen, *named, lines, log.action_names, log.said)
+    require_apart(log.where, returns.returns(found), log.may_cluster)
+    own = lines, log.action_names, log.said, log.clusters
+    return Loaded(log.where, found, seen, *named, *own)
 
 
 def _without_rewards(log: Log) -> Log:

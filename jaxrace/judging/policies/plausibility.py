@@ -22,6 +22,7 @@ _ROUNDING = 0.01  # probabilities are printed with two digits, or more
 _STAKES = 2.0 ** -np.arange(1, 11)
 WEIGHT_LEVEL = 0.001
 ACTION_LEVEL = 0.01  # the same of saying that an action is taken too often
+_MOST_CELLS = 10**7  # numbers observed that are looked at
 
 
 def require_possible(
@@ -120,6 +121,13 @@ def _tells(x: np.ndarray, y: np.ndarray) -> bool:
     return min(log_ps) < math.log(REFUSED)
 
 
+def _observed(data: Trajectories) -> np.ndarray:
+    """The numbers observed in each step, [s, d]."""
+    seen, taken = data.observations, np.asarray(data.taken)
+    arrays = seen if isinstance(seen, list | tuple) else [seen]
+    return np.concatenate([np.asarray(x)[taken].reshape(taken.sum(), -1) for x in arrays], 1)
+
+
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:
     """Rows by numbers, equal ones by the same: int64 [m]."""
     number = np.zeros(len(columns[0]), np.int64)
@@ -146,6 +154,11 @@ class WeightCheck(NamedTuple):
         return self.log_e >= -math.log(WEIGHT_LEVEL)
 
     @property
+    def is_high(self) -> bool:
+        """Is the mean 2.6 standard errors above 1? About one of 200 right ones is."""
+        return self.mean - 2.6 * self.stderr > 1
+
+    @property
     def is_low(self) -> bool:
         """Is the mean three standard errors below 1? About .001 of right ones are."""
         return self.mean + 3 * self.stderr < 1
@@ -153,7 +166,11 @@ class WeightCheck(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """As ``jaxrace improve`` says it."""
         found = {"mean": self.mean, "stderr": self.stderr, "level": WEIGHT_LEVEL}
-        return found | {"is_refuted": self.is_refuted, "is_low": self.is_low}
+        return found | {
+            "is_refuted": self.is_refuted,
+            "is_low": self.is_low,
+            "is_high": self.is_high,
+        }
 
 
 def check_weights(weights: np.ndarray) -> WeightCheck:
@@ -178,10 +195,13 @@ def check_weights(weights: np.ndarray) -> WeightCheck:
 def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
     """Test whether actions were taken more often than the logged probabilities of ``data`` say.
 
-    1{action} / probability has a mean of 1 at most in every step, whatever was before. A gambler as
-    in ``check_weights`` bets on it step by step, on each action of each behaviour policy in the
-    ``known`` trajectories, which ``data`` do not depend on; half a unit of the last digit is
-    rounding. The answer, with that mean as ratio, is of the action that looks worst.
+    1{action} / probability has a mean of 1 at most in every step, whatever was before and whatever
+    is observed. A gambler as in ``check_weights`` bets on it step by step, on each action of each
+    behaviour policy in the ``known`` trajectories, which ``data`` do not depend on; half a unit of
+    the last digit is rounding. Half of the money is on all steps, half on those alone in which one
+    of the numbers observed is above what most known ones are, or is not: what depends on the action
+    was not known before it. The answer, with the mean as ratio, is of the action that looks worst,
+    in all steps if ``column`` is None, else in those above a number, or not (``is_above``).
     """
     size = 1 + max(int(part.actions.max()) for part in (known, data))
     before, done = (  # who took it, and what, as one number
@@ -193,23 +213,42 @@ def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
     kinds = np.unique(before)
     exact = (d for d in range(2, 7) if np.abs(chances - chances.round(d)).max() < 1e-7)
     weights = 1 / (chances + 0.5 * 10.0 ** -next(exact, 7))
-    ends = [np.searchsorted(np.sort(done // size), kinds // size + end) for end in (0, 1)]
     place = np.searchsorted(kinds, done).clip(max=len(kinds) - 1)
     weights = np.where(kinds[place] == done, weights, 0)  # what is not known wins nothing
-    decisions, lost = ends[1] - ends[0], np.log1p(-_STAKES)
-    fortunes = decisions * lost[:, None] + [
-        np.bincount(place, np.log1p(stake * (weights - 1)) - np.log1p(-stake), len(kinds))
-        for stake in _STAKES
-    ]
+    won = [np.log1p(stake * (weights - 1)) - np.log1p(-stake) for stake in _STAKES]
+
+    def bets_on(rows: Any) -> tuple[np.ndarray, np.ndarray]:
+        """ln of fortunes [stakes, kinds] by some decisions, and how many these are, [kinds]."""
+        ends = [np.searchsorted(np.sort(done[rows] // size), kinds // size + x) for x in (0, 1)]
+        count = ends[1] - ends[0]
+        own = [np.bincount(place[rows], one[rows], len(kinds)) for one in won]
+        return count * np.log1p(-_STAKES)[:, None] + own, count
+
+    seen, middles = _observed(data), np.median(_observed(known), 0)
+    parts: list[tuple[int | None, bool, Any]] = [(None, True, slice(None))]
+    for column in range(min(seen.shape[1], _MOST_CELLS // max(len(done), 1))):
+        is_above = seen[:, column] > middles[column]
+        is_above = is_above if is_above.any() else seen[:, column] >= middles[column]
+        if not is_above.all():
+            parts += [(column, True, is_above), (column, False, ~is_above)]
+    bets = [bets_on(rows) for *_, rows in parts]
+    shares = np.r_[1, np.full(len(parts) - 1, 1 / max(len(parts) - 1, 1))]
+    shares = np.log(shares / shares.sum())
+    log_es = [np.logaddexp.reduce(x, None) - math.log(x.size) for x, _ in bets]
+    worst_part = int(np.argmax(log_es + shares))
+    column, is_above, rows = parts[worst_part]
+    fortunes, decisions = bets[worst_part]
     worst = int(fortunes.max(0).argmax())
-    own, count = chances[done == kinds[worst]], int(decisions[worst])
-    log_e = np.logaddexp.reduce(fortunes, None) - math.log(fortunes.size)
+    own, count = chances[rows][done[rows] == kinds[worst]], int(decisions[worst])
     return {
         "action": int(kinds[worst] % size),
         "behaviour": int(kinds[worst] // size),
         "taken": len(own),
         "decisions": count,
         "ratio": float((1 / own).sum()) / max(count, 1),
+        "column": column,
+        "above": None if column is None else float(middles[column]),
+        "is_above": is_above,
         "level": ACTION_LEVEL,
-        "is_refuted": bool(log_e >= -math.log(ACTION_LEVEL)),
+        "is_refuted": bool(np.logaddexp.reduce(log_es + shares) >= -math.log(ACTION_LEVEL)),
     }

@@ -200,6 +200,8 @@ class ImprovementOfLog(Answer):
             return self.refusal_meant()
         of_gain = [self._of_gain] if self.found and self.gain_bound is not None else []
         ceiling = "smaller is better, so the floor is a ceiling: the most that it may be"
+        if self.found:
+            of_gain.append("all of it if probabilities are right, and trajectories independent")
         of_gain += [ceiling] * bool(self.summary["smaller"])
         return [*worth(self.summary).split("; "), *of_gain]
 
@@ -317,11 +319,17 @@ class ImprovementOfLog(Answer):
 
 
 def _of_actions(check: dict[str, Any]) -> str:
+    where = ""
+    if (column := check.get("column")) is not None:
+        side = "above" if check["is_above"] else "not above"
+        where = f" where {column} is {side} {check['above']:.4g}"
     return (
         f"check of the logged probabilities: action {check['action']} was taken in "
         f"{check['taken']:,} of {check['decisions']:,} tested decisions of behaviour policy "
-        f"{check['behaviour']}, {check['ratio']:.3g} times as often as they say; right ones "
+        f"{check['behaviour']}{where}, {check['ratio']:.3g} times as often as they say; right ones "
         f"fail this check with probability at most {check['level']:g}"
+        + f"; or {column} was not known before the action"
+        * bool(where)
     )
 
 
@@ -337,6 +345,11 @@ def _of_weights(weights: dict[str, Any] | None) -> str:
     if weights["is_refuted"]:
         level = f"{weights['level']:g}"
         return f"{said}; right ones make it so large with probability at most {level}"
+    if weights.get("is_high"):
+        said += (
+            "; of right ones so large in one of 200 logs: probabilities may be too small, or "
+            "something that is observed was not known before the action"
+        )
     if weights["is_low"]:
         said += (
             "; they were logged too large, or the policy in use never does some of what this one "
