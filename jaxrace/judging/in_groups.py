@@ -55,7 +55,10 @@ def in_lottery(question: Question, table: ScoreTable) -> ScoreTable:
     if question.of_items is not None:
         table = _as_listed(table, groups)
     if not groups:
-        hint = ": group_column (--group-column) names their column"
+        hint = (
+            ": group_column (--group-column) names their column, task_column (--task-column) that "
+            "of the runs in each, such as run"
+        )
         raise BadArgument("weights", "tasks in groups, as benchmarks", "no groups", hint)
     tasks: dict[str, list[str]] = {}
     for task in (*table.task_names, *(groups if question.of_items is not None else ())):

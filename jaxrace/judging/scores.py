@@ -197,7 +197,8 @@ def _of_scores(data: Scores, shared: bool, failed: Failed) -> ScoreTable:
             hint = (
                 "leave out shared=True (--shared) if runs have nothing in common; else it is in a "
                 "column called task, seed, fold, question or the like, task_column (--task-column) "
-                "names its column, or folders of runs are called seed_1, seed_2"
+                "names its column, or folders of runs are called seed_1, seed_2; numbers that are "
+                "others in every row, as seeds of each option's own, are nothing in common"
             )
             raise wrong("the task of each score, for shared tasks", "none", hint)
         if sum(own.size > 0 for own in made) > 1 and not in_common:

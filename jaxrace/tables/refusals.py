@@ -360,7 +360,7 @@ def require_no_clock(
     cells = [*zip(names, labels, strict=True)]
     if max(Counter(cells).values()) < _FEWEST_STEPS:
         return
-    for head in [head for head in heads if table.kind(head) == "number"]:
+    for head in [head for head in heads if table.kind(head) == "number" and not names_again(head)]:
         column = labels_as_numbers(table, head).tolist()
         own: dict[tuple[str, str], list[float]] = {}
         for cell, number in zip(cells, column, strict=True):
