@@ -295,6 +295,7 @@ def test_a_gain_over_the_policy_in_use_is_seldom_overstated():
         found = improve(log | {"reward": cost}, 0, 1, **settings)
         new = found.policy.probabilities([[0.0], [1.0]])
         truth = effect * (np.diag(new) - np.diag(chances)).mean()
+        assert found.gain_bound is not None
         wrong[place] += found.gain_bound > truth + 1e-9
         certain[place] += found.gain_bound > 0
         assert found.gain_bound < found.summary["gain"]

@@ -76,7 +76,8 @@ def require_possible(
         "probabilities that are together 1 at most, of different actions of one policy where the "
         "same was observed",
         f"{' and '.join(got)}, of all {counts[worst]} actions {sums[worst]:.4g}",
-        ": say which policy each trajectory is by (behaviour), and observe what it goes by",
+        ": say which policy each trajectory is by (behaviour), and observe what it goes by, as the "
+        "day if it learns in between",
     )
 
 
