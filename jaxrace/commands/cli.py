@@ -69,7 +69,7 @@ _FILES = {
     "plan": "say how many runs a race, a ranking or a gate will need",
     "duel": "say who beats whom in a matrix of wins or preferences",
     "select": "find the best k from votes, games or other comparisons of two",
-    "improve": "find a policy that is certainly no worse than a floor, in a log of decisions",
+    "improve": "find a policy that is certainly better than the one in use, in a log of decisions",
 }
 # those that leave a run's folder,
 _RUNS = {"train": "train policies, and compare them with baselines"}

@@ -1,17 +1,17 @@
-"""Find a policy that is certainly no worse than a floor, in a log of decisions.
+"""Find a policy that is certainly better than the one in use, in a log of decisions.
 
-By a lower confidence bound, the new policy's mean return is no lower than the floor. By default
-that is an estimate of what the policy in use earns: the mean return of the fifth of the log that is
-searched. The rest of the log tests the policy, once. Whether it is better than the policy in use is
-said besides, with an error probability of its own. If you try a log again until something passes,
-these grow. All of it supposes that trajectories are independent, or of independent clusters, such
-as users, and that the logged probabilities are right.
+By a lower confidence bound of its gain in mean return. With --floor X: one whose mean return is
+certainly X or more. A fifth of the log is searched, and the rest tests what is found, once; the
+other of the two questions is answered besides, with an error probability of its own. If you try a
+log again until something passes, these grow. All of it supposes that trajectories are independent,
+or of independent clusters, such as users, and that the logged probabilities are right.
 
 A table has a row for each step, with columns such as trajectory, action, probability, reward,
 perhaps behaviour and cluster, and what was observed. An NPZ file has arrays [n, T]. --out leaves a
 folder with config.json, log.csv, summary.json and policy.npz. Imports no JAX.
 
-Exit status: 0; 3 if no policy passes; 4 data refused: wrong probabilities, or copies of rows.
+Exit status: 0; 3 if no policy passes; 4 data refused: wrong probabilities, copies of rows, or users
+whose rewards are alike.
 
 For example:
   jaxrace improve log.csv --low 0 --high 20

@@ -54,12 +54,13 @@ def test_a_file(tmp_path, capsys):
     assert main([*command, "--out", str(out)]) == 0
     said = capsys.readouterr().out
     text = report.read_text("utf-8")
-    assert text.startswith(f"## FOUND: with {found} its mean return is at least 0.8")
+    assert text.startswith(f"## FOUND: with {found} it is better than the policy in use by")
     assert "| importance sampling, " in text
     assert "| 1 100% | " in text
     assert report.with_suffix(".png").exists()
-    assert f"\nFOUND: with {found} its mean return is at least 0.8" in said
-    assert "mean return of the fifth that was searched, +- " in said
+    assert f"\nFOUND: with {found} it is better than the policy in use by at least 0." in said
+    assert "\nits mean return is at least 0.8" in said
+    assert " in the fifth that was searched; --floor X asks for" in said
     assert "not a strict guarantee: bound t is semi-safe" in said
     summary = runs.read_summary(out)
     assert not summary["is_safe"]
@@ -75,8 +76,9 @@ def test_a_file(tmp_path, capsys):
     # Of the 80 that were searched.
     paid = np.loadtxt(data, delimiter=",", skiprows=1, usecols=4)[training_rows(400)]
     assert len(paid) == 80
-    assert summary["floor"] == pytest.approx(paid.mean(), abs=1e-6)
-    assert summary["floor_stderr"] == pytest.approx(paid.std(ddof=1) / np.sqrt(80), rel=1e-5)
+    assert summary["in_use"] == pytest.approx(paid.mean(), abs=1e-6)
+    assert summary["floor"] is None
+    assert summary["in_use_stderr"] == pytest.approx(paid.std(ddof=1) / np.sqrt(80), rel=1e-5)
 
 
 def training_rows(count):
@@ -113,7 +115,7 @@ def test_the_candidate_knows_nothing_of_the_test(tmp_path):
     for name, (mine, changed) in found.items():
         for array in ("theta", "alpha", "low", "high"):
             np.testing.assert_array_equal(mine[array], policy[array], err_msg=name)
-        assert changed["floor"] == summary["floor"]
+        assert changed["in_use"] == summary["in_use"]
         assert changed["estimate"] == summary["estimate"]
         # The test does see them; to a policy that is certain everywhere, observations are all one.
         assert name == "observed" or changed["lower_bound"] != summary["lower_bound"]
@@ -180,11 +182,10 @@ def report_of(**changes):
 def answer_of(**changes):
     """The answer with a summary."""
     share = {"mean": 1.0, "stderr": None, "count": 1}
-    numbers = {"floor": 0.5, "floor_stderr": 0.01, "lower_bound": 0.61, "estimate": 0.7}
+    numbers = {"floor": 0.5, "lower_bound": 0.61, "estimate": 0.7, "tested_estimate": 0.7}
     numbers |= {
         "in_use": 0.45,
         "in_use_stderr": 0.01,
-        "floor_is_estimate": False,
         "low": 0,
         "high": 1,
         "smaller": False,
@@ -200,7 +201,7 @@ SEEN = "daedalus2 tests on data that it has seen"
 NOTHING_NEW = "NOTHING BETTER FOUND: with confidence 95%"
 SEMI_SAFE = {"is_safe": False, "bound_is_safe": False}
 # All returns are equal: the candidate passes, and is nothing new.
-EQUAL = {"floor": 1.0, "floor_stderr": 0.0, "lower_bound": 1.0, "estimate": 1.0}
+EQUAL = {"floor": 1.0, "lower_bound": 1.0, "estimate": 1.0}
 
 SAID = [
     ({"alpha": 0.6}, "a mixture: the new policy with probability 0.6, the policy in use otherwise"),
@@ -209,10 +210,23 @@ SAID = [
     ({"bound": "bca", **SEMI_SAFE}, "FOUND: with approximate confidence 95% its mean return is at"),
     (EQUAL, f"{NOTHING_NEW} its mean return is at least "),
     (EQUAL, "keep the policy in use"),
-    # An estimate without any spread is one, too.
     (
-        {**EQUAL, "floor_is_estimate": True},
-        "note: floor 1.000: mean return of the fifth that was searched, +- 0.000, an estimate",
+        {"floor": None, "gain": 0.25, "gain_bound": 0.16},
+        "FOUND: with confidence 95% it is better than the policy in use by at least 0.160 (",
+    ),
+    (
+        {"floor": None, "gain": 0.25, "gain_bound": 0.00016},
+        "policy in use by at least 0.0002 (estimate 0.2500)",
+    ),
+    (
+        {"floor": None, "gain": 0.25, "gain_bound": 0.16},
+        "a policy that is no better than the one in use is returned with probability at most 0.05, "
+        "for the whole run; its mean return is at least 0.610 (estimate 0.700), with confidence 95%"
+        " of its own",
+    ),
+    (
+        {"floor": None, "gain": 0.25, "gain_bound": 0.16},
+        "note: the policy in use: mean return 0.450 +- 0.010 in the fifth that was searched; ",
     ),
     *(
         (
@@ -238,8 +252,8 @@ FLOORS = [  # its kind, in the headline, and what is said of the gain
         "0.050), with confidence 95% of its own",
     ),
     (
-        {"floor_is_estimate": True, "gain": 0.25, "gain_bound": 0.16},
-        "floor 0.500, an estimate of the policy in use)",
+        {"gain": 0.25, "gain_bound": 0.16},
+        "floor 0.500)",
         "better than the policy in use by at least 0.160 (estimate 0.250), with confidence 95% of "
         "its own",
     ),
@@ -310,4 +324,4 @@ def test_what_is_said(changes, part):
     assert part in said
     assert "\n  FOUND: " in said or "\n  NOTHING BETTER FOUND: " in said
     assert ("a mixture: " in said) == (changes.get("alpha", 1) not in (0, 1))
-    assert ("an estimate of the policies in use" in said) == ("floor_is_estimate" in changes)
+    assert ("note: the policy in use: " in said) == ("gain" in changes)

@@ -1,4 +1,4 @@
-"""A policy that is certainly no worse than a floor, from a log, on the host: no JAX."""
+"""A policy that is certainly better than the one in use, from a log, on the host: no JAX."""
 
 from jaxrace.judging.policies.front import improve as improve
 from jaxrace.judging.policies.result import ImprovementOfLog as ImprovementOfLog

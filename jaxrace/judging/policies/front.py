@@ -1,4 +1,4 @@
-"""A policy that is certainly no worse than a floor, from a log. Axes: n trajectories."""
+"""A policy that is certainly better than the one in use, from a log. Axes: n trajectories."""
 
 import functools
 from typing import Any, Literal, NamedTuple
@@ -69,12 +69,13 @@ def improve(
     argument: str = "data",
     **columns: Any,
 ) -> ImprovementOfLog:
-    r"""Look in a log of decisions for a policy whose mean return is certainly no less than a floor.
+    r"""Look in a log of decisions for a policy that is certainly better than the one in use.
 
-    A fifth of the log is searched for a candidate, and the rest tests it, once. With a safe bound a
-    policy below the floor is returned with probability at most ``delta``. Its gain over the policy
-    in use has a bound of its own, wrong with probability at most ``delta``, too. If you try a log
-    again until something passes, the error probability is larger.
+    Or for one whose mean return is certainly no less than a ``floor``. A fifth of the log is
+    searched for a candidate, and the rest tests it, once. With a safe bound a policy that is not so
+    is returned with probability at most ``delta``. The other of the two has a bound of its own,
+    wrong with probability at most ``delta``, too. If you try a log again until something passes,
+    the error probability is larger.
 
     Args:
         data: Logged decisions, as ``jaxrace.tables.read_log`` takes them: a data frame, columns by
@@ -86,10 +87,9 @@ def improve(
         candidates: k-fold: cross-validated mixtures with the policy in use, which are likelier to
             pass and take longer. none: no mixtures.
         delta: The error probability of the test.
-        floor: The mean return that a new policy must have, from ``low`` to ``high``. Without it an
-            estimate of the policy in use: the mean return of the fifth that is searched. A
-            policy that is worse than the one in use may pass: see ``gain_bound``. With ``smaller``
-            it is the most that a policy may cost.
+        floor: The mean return that a new policy must have, from ``low`` to ``high``, with
+            ``smaller`` the most that it may cost; one that is worse than the policy in use may have
+            it. Without a floor the gain over the policy in use must be above 0.
         discount: The discount of rewards, per step.
         smaller: Rewards are costs: smaller is better. The floor is then the largest allowed mean.
         larger: Larger rewards are better, though a name such as "ticket price" sounds like a cost.
@@ -140,13 +140,7 @@ def improve(
     # With the other returns the floor, and the candidate with it, would know the test.
     earned = means_of(returns.returns(parts.train), of_train)
     in_use, stderr = round(float(earned.mean()), 6), (high - low) * _stderr(earned)
-    given = {"in_use": log.own(in_use), "in_use_stderr": stderr}
-    if floor is None:
-        wanted = in_use
-        given |= {"floor": log.own(wanted), "floor_stderr": stderr}
-    else:
-        wanted = float(returns.normalised(floor))
-        given |= {"floor": floor, "floor_stderr": 0.0}
+    wanted = in_use if floor is None else float(returns.normalised(floor))
     wanted = min(max(wanted, 0.0), 1.0)  # of a mean that is 1 or 0, rounding
     train, test = map(log.evidence, (parts.train, parts.test))
     task = LogTask(BOUNDS[bound], train, delta, wanted, int((~chosen).sum()))
@@ -162,12 +156,13 @@ def improve(
         "low": low,
         "high": high,
         "smaller": smaller,
-        **given,
-        "floor_is_estimate": floor is None,
+        "in_use": log.own(in_use),
+        "in_use_stderr": stderr,
+        "floor": floor,
         "trajectories": len(behaviour),
         "tests": 1,
         "repeats": 1,
-        **_tested(log, test, weights, wanted, of_test),
+        **_tested(log, test, weights, None if floor is None else wanted, of_test),
         "estimate": log.own(estimate),
         "alpha": alpha,
         "said": [*found.said, *_clusters_said(clusters)],
@@ -235,9 +230,16 @@ def _require_usable(loaded: Loaded, candidates: str, features: int) -> None:
 
 
 def _tested(
-    log: _Log, test: LogEvidence, weights: np.ndarray, wanted: float, rng: np.random.Generator
+    log: _Log,
+    test: LogEvidence,
+    weights: np.ndarray,
+    wanted: float | None,
+    rng: np.random.Generator,
 ) -> dict[str, Any]:
-    """What the part of the log that was not searched says of a policy with these weights, [n]."""
+    """What the part of the log that was not searched says of a policy with these weights, [n].
+
+    It passes with a mean of at least ``wanted``, or a gain.
+    """
     parts, lower, gain = log.parts, np.nan, np.nan
     width = log.returns.high - log.returns.low
     with np.errstate(over="ignore", invalid="ignore"):
@@ -252,7 +254,8 @@ def _tested(
     # A bound that cannot be told, for want of data or of digits, certifies nothing; and weights
     # whose mean is above 1 make every policy look better than it is.
     is_refuted = of_weights.is_refuted or of_actions["is_refuted"]
-    passed = bool(np.isfinite(lower) and lower >= wanted) and not is_refuted
+    is_enough = gain > 0 if wanted is None else np.isfinite(lower) and lower >= wanted
+    passed = bool(is_enough) and not is_refuted
     if parts.action_names:
         of_actions["action"] = parts.action_names[of_actions["action"]]
     if (column := of_actions["column"]) is not None:

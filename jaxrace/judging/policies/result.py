@@ -57,8 +57,13 @@ class ImprovementOfLog(Answer):
 
     @property
     def found(self) -> bool:
-        """Is there a policy that is no worse than the floor, and estimated to be above it?"""
+        """Is there a policy that is certainly better than the one in use?
+
+        With a floor: one that is no worse than that, and estimated to be above it.
+        """
         summary = self.summary
+        if self.floor is None:
+            return bool(summary["passed"]["mean"] and summary["alpha"])
         gain = self.floor - self.estimate if summary["smaller"] else self.estimate - self.floor
         is_better = gain > _ROUNDING * (summary["high"] - summary["low"])
         return is_better and bool(summary["passed"]["mean"] and summary["alpha"])
@@ -84,8 +89,8 @@ class ImprovementOfLog(Answer):
         return self.summary["estimate"]
 
     @property
-    def floor(self) -> float:
-        """The mean return that was wanted, of costs the largest mean."""
+    def floor(self) -> float | None:
+        """The mean return that was wanted, of costs the largest mean; None: a gain was."""
         return self.summary["floor"]
 
     @property
@@ -146,12 +151,17 @@ class ImprovementOfLog(Answer):
                 worth.plot(one.bound, place, "|", color=style.BLUE, ms=12)
             if one.estimate is not None:
                 worth.plot(one.estimate, place, "o", color=style.BLUE)
-        worth.axvline(self.floor, color=style.EDGE, lw=0.8, ls=style.DASHED)
+        in_use, error = self.summary["in_use"], self.summary["in_use_stderr"]
+        dashed = f"the policy in use, {self._shown(in_use)} +- {self._shown(error)}"
+        if self.floor is not None:
+            dashed = f"the floor, {self._shown(self.floor)}{self._is_low_said}"
+        at = in_use if self.floor is None else self.floor
+        worth.axvline(at, color=style.EDGE, lw=0.8, ls=style.DASHED)
         worth.set_yticks(range(len(estimates)), [one.name for one in estimates])
         worth.set_ylim(len(estimates) - 0.4, -0.6)
         to = "up to the {} upper" if self.summary["smaller"] else "down to the {} lower"
         xlabel = f"{self._noun}, {to.format(f'{self._level} %')} bound"
-        xlabel += f"\n(dashed: the floor, {self._shown(self.floor)}{self._floor_is})"
+        xlabel += f"\n(dashed: {dashed})"
         worth.set(title="what it is worth", xlabel=xlabel)
         for shift, colour in (-0.2, style.GREY), (0.2, style.BLUE):
             shares = [one.logged if shift < 0 else one.chosen for one in shown]
@@ -166,23 +176,26 @@ class ImprovementOfLog(Answer):
 
     def asked(self) -> str:
         """The question in a line."""
-        return (
-            f"A policy whose {self._noun} is {self._least} {self._shown(self.floor)}, "
-            f"by bound {self.summary['bound']}, delta {self.summary['delta']:g}"
-        )
+        wanted = "is better than the one in use"
+        if self.floor is not None:
+            wanted = f"has a {self._noun} of {self._least} {self._shown(self.floor)}"
+        by = f"by bound {self.summary['bound']}, delta {self.summary['delta']:g}"
+        return f"A policy that {wanted}, {by}"
 
     def headline(self) -> str:
         """The answer in a line."""
         summary, keep = self.summary, "keep the policy in use"
         if self.refused:
             return f"{self.refusal()}; {keep}"
+        if self.floor is None:
+            return self._of_gain_alone(keep)
         # Of the part that tested it, as the bound is.
         tested = summary.get("tested_estimate")
         numbers = self._bound, self.floor, self.estimate if tested is None else tested
         texts = [[self._shown(one, more) for one in numbers] for more in range(_MOST_DIGITS)]
         # A bound that is not the floor does not look like it.
         bound, floor, estimate = next((t for t in texts if t[0] != t[1]), texts[0])
-        bound = f"{bound} (estimate {estimate}; floor {floor}{self._floor_is})"
+        bound = f"{bound} (estimate {estimate}; floor {floor}{self._is_low_said})"
         confidence = self._confidence
         if not summary["passed"]["mean"]:
             return f"NOTHING FOUND: the bound of the candidate {confidence} is {bound}; {keep}"
@@ -194,16 +207,26 @@ class ImprovementOfLog(Answer):
             return f"FOUND: {least}"
         return f"NOTHING BETTER FOUND: {least}, but it is not estimated to be better; {keep}"
 
+    def _of_gain_alone(self, keep: str) -> str:
+        if not self.summary["alpha"]:
+            return f"NOTHING BETTER FOUND: no policy is likely to pass; {keep}"
+        gain = "at least {} (estimate {})".format(*self._gains)
+        if self.found:
+            return f"FOUND: {self._confidence} it is better than the policy in use by {gain}"
+        of_candidate = "the gain of the candidate over the policy in use"
+        return f"NOTHING FOUND: {self._confidence} {of_candidate} is {gain}; {keep}"
+
     def meanings(self) -> list[str]:
         """What is guaranteed."""
         if self.refused:
             return self.refusal_meant()
-        of_gain = [self._of_gain] if self.found and self.gain_bound is not None else []
-        ceiling = "smaller is better, so the floor is a ceiling: the most that it may be"
+        said = worth(self.summary).split("; ")
         if self.found:
-            of_gain.append("all of it if probabilities are right, and trajectories independent")
-        of_gain += [ceiling] * bool(self.summary["smaller"])
-        return [*worth(self.summary).split("; "), *of_gain]
+            said += filter(None, [self._besides])
+            said.append("all of it if probabilities are right, and trajectories independent")
+        if self.floor is not None and self.summary["smaller"]:
+            said.append("smaller is better, so the floor is a ceiling: the most that it may be")
+        return said
 
     def tables(self) -> list[Shown]:
         """What the policy does, and what it is worth."""
@@ -239,33 +262,34 @@ class ImprovementOfLog(Answer):
         return f"{number:.{max(3 - math.floor(math.log10(width)) + more, 0)}f}"
 
     @property
-    def _is_low(self) -> bool:
-        """Is the bound worse than what the policy in use is estimated to earn?"""
+    def _is_low_said(self) -> str:
+        """Of a bound that is worse than what the policy in use is estimated to earn."""
         in_use, bound = self.summary["in_use"], self._bound
-        return in_use < bound if self.summary["smaller"] else in_use > bound
+        is_low = in_use < bound if self.summary["smaller"] else in_use > bound
+        return f", worse than the searched part's {self._shown(in_use)}" * is_low
 
     @property
-    def _floor_is(self) -> str:
-        """What the floor is, for the headline."""
-        if self.summary["floor_is_estimate"]:
-            return ", an estimate of the policy in use"
-        return (
-            f", worse than the searched part's {self._shown(self.summary['in_use'])}" * self._is_low
-        )
+    def _gains(self) -> tuple[str, str]:
+        """The bound and the estimate of the gain, with digits that tell the bound from 0."""
+        bound = self.gain_bound or 0.0
+        more = (n for n in range(_MOST_DIGITS) if float(self._shown(bound, n)) != 0)
+        digits = next(more, 0)
+        return self._shown(bound, digits), self._shown(self.summary["gain"], digits)
 
     @property
-    def _of_gain(self) -> str:
-        """Is it certainly better than the policy in use, whatever the floor?"""
-        least, mean = (self._shown(self.summary[x]) for x in ("gain_bound", "gain"))
-        if (self.gain_bound or 0) > 0:
-            return (
-                f"better than the policy in use by at least {least} (estimate {mean}), "
-                f"{self._confidence} of its own"
-            )
-        return (
-            f"not certified to be better than the policy in use: the gain is at least {least} "
-            f"(estimate {mean}), {self._confidence} of its own"
-        )
+    def _besides(self) -> str:
+        """What was not asked: its return; with a floor, whether it is better than the old one."""
+        if self.floor is None:
+            bound = f"{self._least} {self._shown(self._bound)}"
+            estimate = self._shown(self.summary["tested_estimate"])
+            of_own = f"{self._confidence} of its own"
+            return f"its {self._noun} is {bound} (estimate {estimate}), {of_own}"
+        if self.gain_bound is None:
+            return ""
+        said = "not certified to be better than the policy in use: the gain is"
+        said = "better than the policy in use by" if self.gain_bound > 0 else said
+        least, mean = self._gains
+        return f"{said} at least {least} (estimate {mean}), {self._confidence} of its own"
 
     @property
     def _confidence(self) -> str:
@@ -299,11 +323,11 @@ class ImprovementOfLog(Answer):
             )
         if "weights" in summary and not self.refused:
             found.append(_of_weights(summary["weights"]))
-        if summary["floor_is_estimate"]:
-            error = self._shown(summary["floor_stderr"])
+        if self.floor is None:
+            numbers = " +- ".join(self._shown(summary[x]) for x in ("in_use", "in_use_stderr"))
             found.append(
-                f"floor {self._shown(self.floor)}: {self._noun} of the fifth that was searched, +- "
-                f"{error}, an estimate of the policies in use; --floor sets another"
+                f"the policy in use: {self._noun} {numbers} in the fifth that was searched; "
+                f"--floor X asks for a {self._noun} of {self._least} X instead"
             )
         if self.rules:
             explained = f"{summary['policy']['explained']:.0%}"
@@ -361,8 +385,11 @@ def _of_weights(weights: dict[str, Any] | None) -> str:
 def worth(summary: dict[str, Any]) -> str:
     """What the verdict of a run is worth, of a log or simulated."""
     if summary["is_safe"]:
+        wrong = "a policy worse than the floor"
+        if summary["floor"] is None:
+            wrong = "a policy that is no better than the one in use"
         return (
-            f"bound {summary['bound']} is safe: a policy worse than the floor is returned with "
+            f"bound {summary['bound']} is safe: {wrong} is returned with "
             f"probability at most {summary['delta']:g}, for {summary['delta_holds_for']}"
         )
     why = []
