@@ -186,7 +186,14 @@ def evaluate(
         deviation = float(numbers.std(ddof=1))
         measured.append(Measured(name, float(numbers.mean()), *around, deviation, bool(of_leaf)))
         values[name] = numbers.tolist()
-    return PolicyValue(tuple(measured), episodes, seed, delta, values)
+    rarest = 1 - delta ** (1 / episodes)  # of which none is seen with probability delta
+    notes = [
+        f"{one.name} was the same in all episodes: others may be {rarest:.2g} of them, of which the "
+        "interval by Student's t says nothing; low and high give one that does"
+        for one in measured
+        if not (one.is_bounded or one.deviation)
+    ]
+    return PolicyValue(tuple(measured), episodes, seed, delta, values, tuple(notes))
 
 
 def _interval(

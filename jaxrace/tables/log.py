@@ -88,8 +88,8 @@ def read_log(
     There are columns ``action``, ``probability`` (of the action, by the policy that took it) and
     ``reward``, or others that ``columns`` names. A column ``trajectory`` says which rows follow
     each other; without one every row is a decision of its own, as of a contextual bandit. A column
-    ``behaviour`` says which policy acted: 0, 1, ... A column ``cluster`` says which trajectories
-    belong together. All other columns are what was observed: numbers, or words; each word becomes
+    ``behaviour`` says which policy acted: 0, 1, ... ``columns`` may name one of the ``cluster``,
+    such as a user, to which trajectories belong. All other columns are what was observed: numbers, or words; each word becomes
     a column of 1 and 0.
 
     Args:
@@ -223,8 +223,9 @@ def _roles(
     roles = {}
     lowered = {head.lower(): head for head in table.heads if head not in named}
     for role, others in _ROLES.items():
-        found = [lowered[name] for name in (role, *others.split()) if name in lowered]
-        found = given.get(role) or (found[:1] if role in lowered else found)
+        names = () if role == "cluster" else (role, *others.split())  # it may be what was observed
+        found = [lowered[name] for name in names if name in lowered]
+        found = given.get(role) or (found[:1] if role in lowered and found else found)
         hint = f"--columns {role}=NAME says which it is"
         if len(found) > 1:
             raise table.wrong(f"one column of {role}", quoted(found), hint=hint)

@@ -49,6 +49,10 @@ def test_a_sure_return_has_a_narrow_interval_inside_of_its_range():
     )
     assert found.mean == found.interval[0] == -10
     assert found.interval[1] < -9.95
+    assert found.notes == ()
+    found = jaxrace.evaluate(UniformChoice(4), gridworld.Gridworld(), right, 1000)
+    assert found.interval == (-10, -10)
+    assert "return was the same in all episodes: others may be 0.003 of them" in found.notes[0]
 
 
 @pytest.mark.parametrize("draw", [stats.bernoulli(0.03), stats.beta(0.05, 0.5), stats.uniform()])
