@@ -188,8 +188,8 @@ def evaluate(
         values[name] = numbers.tolist()
     rarest = 1 - delta ** (1 / episodes)  # of which none is seen with probability delta
     notes = [
-        f"{one.name} was the same in all episodes: others may be {rarest:.2g} of them, of which the "
-        "interval by Student's t says nothing; low and high give one that does"
+        f"{one.name} was the same in all episodes: others may be {rarest:.2g} of them, of which "
+        "the interval by Student's t says nothing; low and high give one that does"
         for one in measured
         if not (one.is_bounded or one.deviation)
     ]

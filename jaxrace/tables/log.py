@@ -89,8 +89,8 @@ def read_log(
     ``reward``, or others that ``columns`` names. A column ``trajectory`` says which rows follow
     each other; without one every row is a decision of its own, as of a contextual bandit. A column
     ``behaviour`` says which policy acted: 0, 1, ... ``columns`` may name one of the ``cluster``,
-    such as a user, to which trajectories belong. All other columns are what was observed: numbers, or words; each word becomes
-    a column of 1 and 0.
+    such as a user, to which trajectories belong. All other columns are what was observed: numbers,
+    or words; each word becomes a column of 1 and 0.
 
     Args:
         source: As for all doors (``jaxrace.tables``), or the feedback of Open Bandit Pipeline
