@@ -27,7 +27,7 @@ def _named(text: str, place: str = "all") -> Callable[[str], bool]:
 
 _STEPS = (
     "step steps timestep timesteps global_step epoch iteration iter frame global_steps env_step "
-    "env_steps num_env_steps time_step time_steps total_timesteps time_total_timesteps "
+    "env_steps num_env_steps time_step time_steps total_timesteps "
     "timesteps_total total_steps training_iteration training_step train_step n_updates num_updates"
 )
 _TIMES = "date datetime timestamp year month week day created created_at tstamp"
