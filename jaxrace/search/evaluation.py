@@ -191,7 +191,7 @@ def evaluate(
         f"{one.name} was the same in all episodes: others may be {rarest:.2g} of them, of which "
         "the interval by Student's t says nothing; low and high give one that does"
         for one in measured
-        if not (one.is_bounded or one.deviation)
+        if not one.is_bounded and len({*values[one.name]}) == 1
     ]
     return PolicyValue(tuple(measured), episodes, seed, delta, values, tuple(notes))
 

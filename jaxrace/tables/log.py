@@ -43,7 +43,7 @@ _IDS = word_set("id ids uid uuid guid key")
 _CLOCKS = word_set("ts time times clock unix unixtime epoch timestamp date datetime")
 _INDEX = ("", "unnamed: 0", "index", "id", "row")  # of a frame
 _MOST_KINDS = 50  # of a column with words
-_FEWEST_CLUSTERS = 10
+_FEWEST_CLUSTERS = 30  # of a column that may name some
 _USED = "--columns context=NAME,context=NAME names what to use"
 
 _INTEGERS = 2**31 - 1  # actions are kept as int32, all else as float32
@@ -137,7 +137,9 @@ def read_log(
     labels, starts = _trajectories(table, roles.get("trajectory"))
     clusters, may_cluster = None, {}
     if "cluster" in roles:
+        table.require_full(roles["cluster"], "what a trajectory belongs to")
         clusters = _numbers(table, roles["cluster"], starts)
+        _require_once(table, roles["cluster"], labels, starts)
     else:
         asked = [*roles.values(), *(context if "context" in columns else ())]
         heads = [head for head in table.heads if head not in asked and _names_cluster(head)]
@@ -162,6 +164,15 @@ def read_log(
 def _numbers(table: Table, head: str, starts: np.ndarray) -> np.ndarray:
     """The label of each trajectory, by a number: int64 [n]."""
     return numbered([table.labels(head)[row] for row in starts.tolist()])[1].astype(np.int64)
+
+
+def _require_once(table: Table, head: str, labels: Sequence[str], starts: np.ndarray) -> None:
+    """Raise unless each trajectory has one label."""
+    found = np.unique(table.labels(head), return_inverse=True)[1]
+    own = np.repeat(found[starts], np.diff([*starts.tolist(), len(found)]))
+    for row in np.flatnonzero(own != found).tolist():
+        label = labels[int(np.searchsorted(starts, row, "right")) - 1]
+        raise table.wrong(f"one {head} of trajectory {label!r}", "another", row, head)
 
 
 def _names_cluster(head: str) -> bool:
@@ -259,7 +270,9 @@ def _is_after(head: str, roles: Mapping[str, str]) -> bool:
     """Does a head say that what is below it was not known when the action was chosen?"""
     found = words(head)
     name = "_".join(found)
-    if any(name in (role, *_ROLES[role].split()) for role in roles):  # another column has that role
+    if any(
+        name in (role, *_ROLES[role].split()) for role in roles if role != "cluster"
+    ):  # another column has that role
         return True
     if not found or _BEFORE & {*found}:
         return False

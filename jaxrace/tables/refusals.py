@@ -364,11 +364,13 @@ def require_no_clock(
         column = labels_as_numbers(table, head).tolist()
         own: dict[tuple[str, str], list[float]] = {}
         for cell, number in zip(cells, column, strict=True):
-            own.setdefault(cell, []).append(number)
+            if number == number:
+                own.setdefault(cell, []).append(number)
         rises = all(x < y for numbers in own.values() for x, y in itertools.pairwise(numbers))
-        longest = max(map(len, own.values()))
-        if rises and len({*column}) <= _MOST_STEPS * longest:
-            pair = f"{head}={table.labels(head)[column.index(max(column))]}"
+        longest = max(map(len, own.values()), default=0)
+        different = {number for number in column if number == number}
+        if rises and longest >= _FEWEST_STEPS and len(different) <= _MOST_STEPS * longest:
+            pair = f"{head}={table.labels(head)[column.index(max(different))]}"
             hint = f"of a learning curve --where {quote(pair)} (where={pair!r}) takes the last one"
             if cluster:
                 hint += f"; of samples --cluster-column {quote(cluster)} takes the mean of each"

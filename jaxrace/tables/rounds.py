@@ -12,7 +12,11 @@ from jaxrace.tables.table import Table
 _FEWEST = 8  # rounds of two, from which on it is known how far apart they are
 _LONGEST = 30  # steps; after a longer one another match begins
 _LATEST = 100  # steps by which a game may end after others; later it is of another match
-_OFTEN = 0.25  # of the steps, to be known
+# A share of the rounds, of which the step is to be known; the second of rounds of one game:
+# those of a league have none.
+_OFTEN, _OFTEN_ALONE = 0.25, 0.5
+_AT_ONCE, _SELDOM = 8, 0.05  # steps that one game may take longer than others; of the rounds
+_MOST_NOTED = 10_000  # rounds of one leap
 _MOST_DIGITS = 7  # else it is a date
 _SHOWN = 5
 
@@ -32,8 +36,8 @@ def missing_rounds(
     The rounds of two players are mostly one step apart: 1, or more where those between are of
     others. So they lack what is on the way from one to the next, and from 1 to the first, if that
     is at most 30 steps: else another match begins. Where most of their rounds are of nobody else,
-    as numbers of all pairs of a tournament are, they do not lack those of others. Where most rounds
-    are of one game, two of these are a pair. Where they are of more than two there is a note alone.
+    as numbers of all pairs of a tournament are, they do not lack those of others. Where each round
+    is of one game, two of these are a pair. Of others, as of seasons of a league, nothing is known.
     """
     named, found = {head.lower(): head for head in table.heads}, Missing([], [])
     if "round" not in named:
@@ -52,23 +56,24 @@ def missing_rounds(
             continue
         steps = Counter(high - low for low, high in itertools.pairwise(sorted(rounds)))
         step = min(steps, key=lambda step: (-steps[step], step))
-        if steps[step] < _OFTEN * len(rounds):
+        of_two = pairs is not None and _are_pairs(own, pairs)
+        if steps[step] < (_OFTEN if of_two else _OFTEN_ALONE) * len(rounds):
             continue
         are_shared = 2 * sum(met[match, number] > 1 for number in rounds) > len(rounds)
         lacking = [
             (place, number)
-            for place, number in _on_the_way(own, step, len(rounds))
+            for place, number in _on_the_way(own, step, 1 + of_two)
             if are_shared or met[match, number] == (number in rounds)
         ]
-        of_two = pairs is not None and _are_pairs(own, pairs)
-        if not (of_two or 2 * len(own) < 3 * len(rounds)):
-            alone += [number for _, number in lacking]
+        if not (of_two or (len(own) == len(rounds) and _go_up(own, step))):
             continue
         alone += [number for place, number in lacking if place < 0]
         known = [game for game in lacking if game[0] >= 0]
+        if len(known) % 2 and not of_two:
+            alone.append(known.pop()[1])
         lost += [number for _, number in known]
         two = (known, known) if of_two else (known[::2], known[1::2])
-        for one, other in zip(*two, strict=False):
+        for one, other in zip(*two, strict=True):
             found.games.append((one[0], i, j, pair, one[1]))
             found.games.append((other[0], j, i, pair, other[1]))
             pair += 1
@@ -88,13 +93,17 @@ def numbered(rounds: Sequence[int]) -> str:
     >>> numbered([7, 8, 9])
     '3 (7, 8, 9)'
     """
-    shown = ", ".join(f"{number}" for number in sorted(rounds)[:_SHOWN])
-    return f"{len(rounds):,} ({shown}{', ...' * (len(rounds) > _SHOWN)})"
+    different = sorted({*rounds})
+    shown = ", ".join(f"{number}" for number in different[:_SHOWN])
+    return f"{len(rounds):,} ({shown}{', ...' * (len(different) > _SHOWN)})"
 
 
-def _on_the_way(own: list[tuple[int, int]], step: int, most: int) -> list[tuple[int, int]]:
-    """Rounds between those of two, and its place: -1 of one before what may be another match."""
-    found, last = list[tuple[int, int]](), dict[int, int]()
+def _on_the_way(own: list[tuple[int, int]], step: int, games: int) -> list[tuple[int, int]]:
+    """Rounds between those of two, and its place: -1 of one before what may be another match.
+
+    Another match begins after a leap or a fall, also where a round has its ``games`` and more come.
+    """
+    found, last, count = list[tuple[int, int]](), dict[int, int](), Counter[int]()
 
     def close() -> None:
         rounds = sorted(last)
@@ -106,13 +115,15 @@ def _on_the_way(own: list[tuple[int, int]], step: int, most: int) -> list[tuple[
 
     top = own[0][0]
     for number, row in _without_strays(own, _LONGEST * step):
-        if not -_LATEST * step <= number - top <= _LONGEST * step:
+        latest = _LONGEST if count[number] >= games else _LATEST
+        if not -latest * step <= number - top <= _LONGEST * step:
             close()
-            last = {}
-            if 0 < number - top <= most * step:
+            last, count = {}, Counter()
+            if 0 < number - top <= _MOST_NOTED * step:
                 found.extend((-1, between) for between in range(top + step, number, step))
             top = number
         last[number] = row
+        count[number] += 1
         top = max(top, number)
     close()
     return found
@@ -128,6 +139,12 @@ def _without_strays(own: list[tuple[int, int]], far: int) -> list[tuple[int, int
         is_stray = min(abs(number - before), abs(number - after)) > far >= abs(before - after)
         kept += [] if is_stray else [part]
     return [*itertools.chain(*kept, *parts[1:][-1:])]
+
+
+def _go_up(own: list[tuple[int, int]], step: int) -> bool:
+    """Do rounds go up but for games at once, as those of one match do, not of many seasons?"""
+    falls = sum(low - high > _AT_ONCE * step for (low, _), (high, _) in itertools.pairwise(own))
+    return falls <= _SELDOM * len(own)
 
 
 def _are_pairs(own: list[tuple[int, int]], pairs: np.ndarray) -> bool:

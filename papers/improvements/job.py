@@ -81,7 +81,6 @@ def _simulate(config: ImprovementsConfig, bench: Workbench) -> Done:
         "delta_holds_for": "the whole run" if is_whole else "a test",
         "floor": floor.mean,
         "floor_stderr": floor.stderr,
-        "floor_is_estimate": False,
         "tests": passed.shape[1],
         "repeats": passed.shape[0],
         "passed": runs.mean_and_stderr(passed.any(1).astype(float)),

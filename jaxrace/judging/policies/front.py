@@ -19,6 +19,7 @@ from jaxrace.judging.policies.trajectories import ReturnRange, Trajectories
 from jaxrace.judging.policies.weighing import LogEvidence, Mixed, features_of
 
 _MOST_WEIGHTS = 10_000  # of a policy
+_FEWEST_CLUSTERS = 20
 _MOST_FEATURES = 2 * 10**8  # features of all steps of a log: 1.6 GB
 
 
@@ -126,6 +127,7 @@ def improve(
     # candidate is independent of what it is tested on.
     of_split, of_search, of_test = map(np.random.default_rng, np.random.SeedSequence(seed).spawn(3))
     behaviour, clusters = found.data.behaviour, found.clusters
+    _require_clusters(found.where, clusters)
     units = behaviour if clusters is None else np.zeros(int(clusters.max()) + 1, int)
     chosen = np.zeros(len(units), bool)
     chosen[trajectories.some_of_each(of_split, units, len(units) // trajectories.TRAIN_ONE_IN)] = (
@@ -145,6 +147,9 @@ def improve(
     train, test = map(log.evidence, (parts.train, parts.test))
     task = LogTask(BOUNDS[bound], train, delta, wanted, int((~chosen).sum()))
     policy, estimate = find_candidate(candidates, of_search, task)
+    if clusters is not None:  # of these, not of trajectories
+        values = train.weights(policy)[0] * train.returns
+        estimate = float(means_of(values, of_train).mean())
     theta, alpha, weights = policy.theta[0], float(policy.alpha[0]), test.weights(policy)[0]
     summary: dict[str, Any] = {
         "method": "batch",
@@ -165,12 +170,14 @@ def improve(
         **_tested(log, test, weights, None if floor is None else wanted, of_test),
         "estimate": log.own(estimate),
         "alpha": alpha,
+        "clusters": None if clusters is None else int(clusters.max()) + 1,
         "said": [*found.said, *_clusters_said(clusters)],
     }
     if alpha == 0:
         summary["weights"] = None  # the policy in use weighs all alike
     else:
-        summary["estimates"] = _estimates_of(log, policy)
+        if clusters is None:
+            summary["estimates"] = _estimates_of(log, policy)
         summary["policy"] = policy_in_words(order, theta, parts)
     ends = parts.low, parts.high
     saved = SavedPolicy(theta, alpha, parts.names, *ends, parts.action_names, order)
@@ -180,7 +187,15 @@ def improve(
 def _clusters_said(clusters: np.ndarray | None) -> list[str]:
     if clusters is None:
         return []
-    return [f"{int(clusters.max()) + 1:,} clusters count once each, by their means"]
+    return [
+        f"{int(clusters.max()) + 1:,} clusters count once each, by their means: how many decisions "
+        "one has must not depend on what is done"
+    ]
+
+
+def _require_clusters(where: str, clusters: np.ndarray | None) -> None:
+    if clusters is not None and (count := int(clusters.max()) + 1) < _FEWEST_CLUSTERS:
+        raise BadArgument(where, f"{_FEWEST_CLUSTERS} clusters or more", f"{count}")
 
 
 def _require_floor(returns: ReturnRange, floor: float | None) -> None:
@@ -267,7 +282,7 @@ def _tested(
         "upper_bound": log.own(lower) if log.returns.smaller else None,
         "tested_estimate": log.own(estimate),
         "gain": width * float(means_of(gains, log.clusters).mean()),
-        "gain_bound": width * gain,
+        "gain_bound": width * gain if np.isfinite(gain) else None,
         "weights": of_weights.to_dict(),
         "taken_actions": of_actions,
     }
@@ -278,8 +293,6 @@ def _estimates_of(log: _Log, policy: Mixed) -> dict[str, Any]:
     found = estimates_of(log.parts, log.returns, log.order, policy, log.delta)
     stderr, width = found.pop("doubly_robust_stderr"), log.returns.high - log.returns.low
     own = {name: log.own(share) for name, share in found.items()}
-    if log.clusters is not None:  # it is of independent trajectories
-        stderr = own["doubly_robust_bound"] = None
     return own | {"doubly_robust_stderr": None if stderr is None else width * stderr}
 
 

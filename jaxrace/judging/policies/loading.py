@@ -73,6 +73,8 @@ def load(source: Any, returns: ReturnRange, larger: bool = False, **given: Any) 
     like costs, unless they are (``returns.smaller``) or are said not to be (``larger``).
     """
     if isinstance(source, str | os.PathLike) and Path(source).suffix.lower() == ".npz":
+        if given.get("columns"):
+            raise BadArgument("columns", "none of a file of arrays", repr(given["columns"]))
         return _load_npz(Path(source), returns)
     log = tables.read_log(source, **given)
     if names_smaller(log.reward) and not (larger or returns.smaller):

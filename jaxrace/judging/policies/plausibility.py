@@ -225,12 +225,14 @@ def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
         own = [np.bincount(place[rows], one[rows], len(kinds)) for one in won]
         return count * np.log1p(-_STAKES)[:, None] + own, count
 
-    seen, middles = _observed(data), np.median(_observed(known), 0)
+    seen, before_seen = _observed(data), _observed(known)
+    middles = np.median(before_seen, 0)
     parts: list[tuple[int | None, bool, Any]] = [(None, True, slice(None))]
     for column in range(min(seen.shape[1], _MOST_CELLS // max(len(done), 1))):
         is_above = seen[:, column] > middles[column]
-        is_above = is_above if is_above.any() else seen[:, column] >= middles[column]
-        if not is_above.all():
+        if not (before_seen[:, column] > middles[column]).any():
+            is_above = seen[:, column] >= middles[column]
+        if 0 < is_above.sum() < len(is_above):
             parts += [(column, True, is_above), (column, False, ~is_above)]
     bets = [bets_on(rows) for *_, rows in parts]
     shares = np.r_[1, np.full(len(parts) - 1, 1 / max(len(parts) - 1, 1))]

@@ -223,7 +223,8 @@ class ImprovementOfLog(Answer):
         said = worth(self.summary).split("; ")
         if self.found:
             said += filter(None, [self._besides])
-            said.append("all of it if probabilities are right, and trajectories independent")
+            what = "clusters" if self.summary.get("clusters") else "trajectories"
+            said.append(f"all of it if probabilities are right, and {what} independent")
         if self.floor is not None and self.summary["smaller"]:
             said.append("smaller is better, so the floor is a ceiling: the most that it may be")
         return said

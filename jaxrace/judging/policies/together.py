@@ -13,15 +13,17 @@ from jaxrace.core.validation import DataRefused
 from jaxrace.evidence.clusters import resemblance
 
 _MOST_LOOKED_AT = 20_000  # trajectories
+_MOST_COLUMNS = 4  # those of the fewest labels
 _LEVEL = 0.01  # of doubting independent ones, of all columns together
 
 
 def require_apart(where: str, returns: np.ndarray, columns: Mapping[str, np.ndarray]) -> None:
     """Raise if returns [n] of one label resemble each other; of each column, labels int [n]."""
-    for head, labels in columns.items():
+    fewest = sorted(columns.items(), key=lambda column: column[1].max())[:_MOST_COLUMNS]
+    for head, labels in fewest:
         kept = labels < np.searchsorted(np.cumsum(np.bincount(labels)), _MOST_LOOKED_AT) + 1
         own, group = labels[kept], np.zeros(kept.sum(), int)
-        found = resemblance(returns[None, kept], own, group, _LEVEL / len(columns))
+        found = resemblance(returns[None, kept], own, group, _LEVEL / len(fewest))
         if found is not None:
             raise DataRefused(
                 where,
@@ -29,7 +31,8 @@ def require_apart(where: str, returns: np.ndarray, columns: Mapping[str, np.ndar
                 f"rewards of one {head!r} that are alike: their mean varies {found.times:.2g} "
                 "times as much",
                 f": --columns cluster={quote(head)} (columns={{'cluster': {head!r}}}) counts each "
-                f"once, by its mean; context={quote(head)} says that there are no others of these",
+                f"once, by its mean; context={quote(head)}, beside all else that is observed, says "
+                "that there are no others of these",
             )
 
 
