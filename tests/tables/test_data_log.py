@@ -195,14 +195,18 @@ def test_costs_are_costs_in_their_own_units():
     assert found.found
     assert found.lower_bound is None
     assert found.upper_bound is not None
-    assert 2 <= found.estimate < 2.5 < found.upper_bound < found.floor
-    assert found.floor == pytest.approx(7, abs=1.5)
-    assert "its mean cost is at most" in found.headline()
+    in_use = found.summary["in_use"]
+    assert 2 <= found.estimate < 2.5 < found.upper_bound < in_use
+    assert in_use == pytest.approx(7, abs=1.5)
+    assert found.gain_bound is not None
+    assert 2 < found.gain_bound < in_use - found.estimate + 1
+    assert "its mean cost is at most" in found.meaning()
     # The same as returns.
     mirrored = jaxrace.improve(costs("reward", flip=True), 0, 20, bound="t")
     assert mirrored.estimate == pytest.approx(20 - found.estimate, abs=1e-3)
     assert mirrored.lower_bound == pytest.approx(20 - found.upper_bound, abs=1e-3)
     assert mirrored.upper_bound is None
+    assert mirrored.gain_bound == pytest.approx(found.gain_bound, abs=1e-3)
     # Whoever says so may have returns that are called so.
     assert jaxrace.improve(costs(), 0, 20, larger=True, bound="t").estimate > 11
     with pytest.raises(ValueError, match="smaller"):
