@@ -184,7 +184,7 @@ class ImprovementOfLog(Answer):
 
     def headline(self) -> str:
         """The answer in a line."""
-        summary, keep = self.summary, "keep the policy in use"
+        summary, keep, sure = self.summary, "keep the policy in use", self._confidence
         if self.refused:
             return f"{self.refusal()}; {keep}"
         if self.floor is None:
@@ -196,13 +196,12 @@ class ImprovementOfLog(Answer):
         # A bound that is not the floor does not look like it.
         bound, floor, estimate = next((t for t in texts if t[0] != t[1]), texts[0])
         bound = f"{bound} (estimate {estimate}; floor {floor}{self._is_low_said})"
-        confidence = self._confidence
         if not summary["passed"]["mean"]:
-            return f"NOTHING FOUND: the bound of the candidate {confidence} is {bound}; {keep}"
+            return f"NOTHING FOUND: the bound of the candidate {sure} is {bound}; {keep}"
         if not summary["alpha"]:
             mean = f"the {self._noun} of the policy in use"
-            return f"NOTHING BETTER FOUND: {confidence} {mean} is {self._least} {bound}; keep it"
-        least = f"{confidence} its {self._noun} is {self._least} {bound}"
+            return f"NOTHING BETTER FOUND: {sure} {mean} is {self._least} {bound}; keep it"
+        least = f"{sure} its {self._noun} is {self._least} {bound}"
         if self.found:
             return f"FOUND: {least}"
         return f"NOTHING BETTER FOUND: {least}, but it is not estimated to be better; {keep}"
@@ -289,8 +288,8 @@ class ImprovementOfLog(Answer):
             return ""
         said = "not certified to be better than the policy in use: the gain is"
         said = "better than the policy in use by" if self.gain_bound > 0 else said
-        least, mean = self._gains
-        return f"{said} at least {least} (estimate {mean}), {self._confidence} of its own"
+        said += " at least {} (estimate {}), ".format(*self._gains)
+        return f"{said}{self._confidence} of its own"
 
     @property
     def _confidence(self) -> str:
