@@ -162,6 +162,7 @@ class PolicyImprovement:
         found, weights, order = _run(self, split_key, own_key, data, params, initial)
         if is_traced or isinstance(found.is_found, Tracer):
             return found
+        data = dataclasses.replace(data, observations=jax.tree.leaves(data.observations))
         known, unseen = (
             jax.tree.map(lambda x, part=part: np.asarray(x)[part], data)
             for part in np.split(np.asarray(order), [len(order) - len(weights)])

@@ -14,7 +14,7 @@ import numpy as np
 from jaxrace.evidence.levels import BoolArray, IntArray
 from jaxrace.tables import Votes
 from jaxrace.tables.endings import ON_TIME
-from jaxrace.tables.rounds import numbered
+from jaxrace.tables.rounds import rounds_in_words
 
 ONE_COLOUR = "no opening was played with both colours"
 _FEWEST = 8  # games, from which on they may have a cause in common
@@ -158,7 +158,7 @@ def doubtful_absence(votes: Votes, ahead: BoolArray) -> OtherGames | None:
         told.append(f"{unended:,} games have not ended")
     gone = {(game.pair, game.round) for game in votes.unended if game.round >= 0}
     if rounds := [number for _, number in gone]:
-        told.append(f"rounds are not there: {numbered(rounds)}")
+        told.append(f"rounds are not there: {rounds_in_words(rounds)}")
     what = "rounds are missing" if rounds else "games have not ended"
     what = "halves of pairs are missing" if len(rows) else what
     told, why = ", and ".join(told), "tell all games, however they ended"

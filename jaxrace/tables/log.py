@@ -137,9 +137,7 @@ def read_log(
     labels, starts = _trajectories(table, roles.get("trajectory"))
     clusters, may_cluster = None, {}
     if "cluster" in roles:
-        table.require_full(roles["cluster"], "what a trajectory belongs to")
-        clusters = _numbers(table, roles["cluster"], starts)
-        _require_once(table, roles["cluster"], labels, starts)
+        clusters = _clusters(table, roles["cluster"], labels, starts)
     else:
         asked = [*roles.values(), *(context if "context" in columns else ())]
         heads = [head for head in table.heads if head not in asked and _names_cluster(head)]
@@ -162,17 +160,8 @@ def read_log(
 
 
 def _numbers(table: Table, head: str, starts: np.ndarray) -> np.ndarray:
-    """The label of each trajectory, by a number: int64 [n]."""
-    return numbered([table.labels(head)[row] for row in starts.tolist()])[1].astype(np.int64)
-
-
-def _require_once(table: Table, head: str, labels: Sequence[str], starts: np.ndarray) -> None:
-    """Raise unless each trajectory has one label."""
-    found = np.unique(table.labels(head), return_inverse=True)[1]
-    own = np.repeat(found[starts], np.diff([*starts.tolist(), len(found)]))
-    for row in np.flatnonzero(own != found).tolist():
-        label = labels[int(np.searchsorted(starts, row, "right")) - 1]
-        raise table.wrong(f"one {head} of trajectory {label!r}", "another", row, head)
+    """The first label of each trajectory, by a number: int64 [n]."""
+    return numbered([table.labels(head)[row] for row in starts.tolist()])[1]
 
 
 def _names_cluster(head: str) -> bool:
@@ -358,9 +347,25 @@ def _behaviour(
     if head is None:
         return None
     found = _counted(table, head, numbers_of(table, [head])[0][head], "0, 1, 2, ...")
-    own = np.repeat(found[starts], np.diff([*starts.tolist(), len(found)]))
-    for row in np.flatnonzero(own != found).tolist():
-        label = labels[int(np.searchsorted(starts, row, "right")) - 1]
-        expected = f"one policy for all of trajectory {label!r}, {own[row]},"
+    for row, label, own in _changed(found, labels, starts):
+        expected = f"one policy for all of trajectory {label!r}, {own},"
         raise table.wrong(expected, str(found[row]), row, head)
     return found[starts]
+
+
+def _clusters(table: Table, head: str, labels: Sequence[str], starts: np.ndarray) -> np.ndarray:
+    """What each trajectory belongs to, by a number: int64 [n]."""
+    table.require_full(head, "what a trajectory belongs to")
+    found = numbered(table.labels(head))[1]
+    for row, label, _ in _changed(found, labels, starts):
+        raise table.wrong(f"one {head} of trajectory {label!r}", "another", row, head)
+    return found[starts]
+
+
+def _changed(
+    found: np.ndarray, labels: Sequence[str], starts: np.ndarray
+) -> Iterable[tuple[int, str, int]]:
+    """Rows where a number [s] is not that of the first step, with the trajectory and that."""
+    own = np.repeat(found[starts], np.diff([*starts.tolist(), len(found)]))
+    for row in np.flatnonzero(own != found).tolist():
+        yield row, labels[int(np.searchsorted(starts, row, "right")) - 1], int(own[row])

@@ -83,14 +83,14 @@ def missing_rounds(
         (alone, "were their games left out, nothing here is certain"),
     ):
         if numbers:
-            found.said.append(f"rounds that are not there: {numbered(numbers)}; {then}")
+            found.said.append(f"rounds that are not there: {rounds_in_words(numbers)}; {then}")
     return found
 
 
-def numbered(rounds: Sequence[int]) -> str:
+def rounds_in_words(rounds: Sequence[int]) -> str:
     """How many, and the first ones.
 
-    >>> numbered([7, 8, 9])
+    >>> rounds_in_words([7, 8, 9])
     '3 (7, 8, 9)'
     """
     different = sorted({*rounds})

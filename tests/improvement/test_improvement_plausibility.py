@@ -1,14 +1,24 @@
 """The test that importance weights have a mean of 1 at most, and what it says of a log."""
 
+import dataclasses
 import re
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from in_files import HEAD
 
 from jaxrace import improve, runs
 from jaxrace.commands.cli import main
-from jaxrace.improvement import check_weights
+from jaxrace.improvement import (
+    LinearSoftmax,
+    PolicyImprovement,
+    ReturnRange,
+    StudentT,
+    check_weights,
+    trajectories,
+)
 from jaxrace.judging.policies.plausibility import check_actions
 from jaxrace.judging.policies.trajectories import Trajectories
 
@@ -71,6 +81,26 @@ def test_actions_of_right_probabilities_are_hardly_ever_refuted(true, logged):
     rng, shapes = np.random.default_rng(0), [(100, 1, 1), (100, 5, 3), (1_000, 5, 1), (1_000, 1, 3)]
     found = [check(rng, n, true, logged, *more) for n, *more in shapes for _ in range(100)]
     assert sum(one["is_refuted"] for one in found) <= 10
+
+
+def test_several_arrays_may_be_observed():
+    """A pytree of observations, whose leaves are looked at as columns of one array are."""
+    rng = np.random.default_rng(0)
+    done = rng.integers(2, size=(600, 1))
+    seen = {"made": done[..., None] * rng.random((600, 1, 1)), "noise": rng.random((600, 1))}
+
+    @dataclasses.dataclass(frozen=True)
+    class Half:  # a basis of one number and one that is always 1
+        num_features: int = 2
+
+        def __call__(self, observed):
+            return jnp.stack([observed["noise"], jnp.ones_like(observed["noise"])], -1)
+
+    policies = LinearSoftmax(Half(), 2)
+    data = trajectories(seen, done, np.full((600, 1), 0.5), rng.random((600, 1)))
+    method = PolicyImprovement(policies, ReturnRange(0, 1), StudentT())
+    found = method.run(jax.random.key(0), data, method.params(floor=0.1))
+    assert bool(found.is_refuted)
 
 
 def test_rounding_of_probabilities_refutes_nothing_in_large_logs():

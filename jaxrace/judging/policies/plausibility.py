@@ -56,8 +56,7 @@ def require_possible(
         )
     places = np.argwhere(taken)
     policies = np.asarray(data.behaviour)[places[:, 0]]
-    arrays = [data.observations] if observations is None else observations
-    seen = [np.asarray(array)[taken].reshape(len(places), -1) for array in arrays]
+    seen = _observed(data.observations if observations is None else observations, taken)
     state = _numbered([policies[:, None], *seen])
     kind = _numbered([state[:, None], actions[:, None]])
     # The step of each state and action with the smallest probability, the first of equal ones.
@@ -122,11 +121,10 @@ def _tells(x: np.ndarray, y: np.ndarray) -> bool:
     return min(log_ps) < math.log(REFUSED)
 
 
-def _observed(data: Trajectories) -> np.ndarray:
-    """The numbers observed in each step, [s, d]."""
-    seen, taken = data.observations, np.asarray(data.taken)
-    arrays = seen if isinstance(seen, list | tuple) else [seen]
-    return np.concatenate([np.asarray(x)[taken].reshape(taken.sum(), -1) for x in arrays], 1)
+def _observed(observations: Any, taken: np.ndarray) -> list[np.ndarray]:
+    """What was seen in each step that was taken, [s, d] of each array [n, T, ...]."""
+    arrays = observations if isinstance(observations, list | tuple) else [observations]
+    return [np.asarray(array)[taken].reshape(taken.sum(), -1) for array in arrays]
 
 
 def _numbered(columns: list[np.ndarray]) -> np.ndarray:
@@ -197,12 +195,13 @@ def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
     """Test whether actions were taken more often than the logged probabilities of ``data`` say.
 
     1{action} / probability has a mean of 1 at most in every step, whatever was before and whatever
-    is observed. A gambler as in ``check_weights`` bets on it step by step, on each action of each
-    behaviour policy in the ``known`` trajectories, which ``data`` do not depend on; half a unit of
-    the last digit is rounding. Half of the money is on all steps, half on those alone in which one
-    of the numbers observed is above what most known ones are, or is not: what depends on the action
-    was not known before it. The answer, with the mean as ratio, is of the action that looks worst,
-    in all steps if ``column`` is None, else in those above a number, or not (``is_above``).
+    is observed (an array [n, T, ...], or a list of some). A gambler as in ``check_weights`` bets on
+    it step by step, on each action of each behaviour policy in the ``known`` trajectories, which
+    ``data`` do not depend on; half a unit of the last digit is rounding. Half of the money is on
+    all steps, half on those alone in which one of the numbers observed is above what most known
+    ones are, or is not: what depends on the action was not known before it. The answer, with the
+    mean as ratio, is of the action that looks worst, in all steps if ``column`` is None, else in
+    those above a number, or not (``is_above``).
     """
     size = 1 + max(int(part.actions.max()) for part in (known, data))
     before, done = (  # who took it, and what, as one number
@@ -225,7 +224,10 @@ def check_actions(known: Trajectories, data: Trajectories) -> dict[str, Any]:
         own = [np.bincount(place[rows], one[rows], len(kinds)) for one in won]
         return count * np.log1p(-_STAKES)[:, None] + own, count
 
-    seen, before_seen = _observed(data), _observed(known)
+    before_seen, seen = (
+        np.concatenate(_observed(part.observations, np.asarray(part.taken)), 1)
+        for part in (known, data)
+    )
     middles = np.median(before_seen, 0)
     parts: list[tuple[int | None, bool, Any]] = [(None, True, slice(None))]
     for column in range(min(seen.shape[1], _MOST_CELLS // max(len(done), 1))):

@@ -343,17 +343,16 @@ class ImprovementOfLog(Answer):
 
 
 def _of_actions(check: dict[str, Any]) -> str:
-    where = ""
+    where = doubt = ""
     if (column := check.get("column")) is not None:
         side = "above" if check["is_above"] else "not above"
         where = f" where {column} is {side} {check['above']:.4g}"
+        doubt = f"; or {column} was not known before the action"
     return (
         f"check of the logged probabilities: action {check['action']} was taken in "
         f"{check['taken']:,} of {check['decisions']:,} tested decisions of behaviour policy "
         f"{check['behaviour']}{where}, {check['ratio']:.3g} times as often as they say; right ones "
-        f"fail this check with probability at most {check['level']:g}"
-        + f"; or {column} was not known before the action"
-        * bool(where)
+        f"fail this check with probability at most {check['level']:g}{doubt}"
     )
 
 
