@@ -93,8 +93,8 @@ def test_several_arrays_may_be_observed():
     class Half:  # a basis of one number and one that is always 1
         num_features: int = 2
 
-        def __call__(self, observed):
-            return jnp.stack([observed["noise"], jnp.ones_like(observed["noise"])], -1)
+        def __call__(self, observation):
+            return jnp.stack([observation["noise"], jnp.ones_like(observation["noise"])], -1)
 
     policies = LinearSoftmax(Half(), 2)
     data = trajectories(seen, done, np.full((600, 1), 0.5), rng.random((600, 1)))
